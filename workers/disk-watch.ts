@@ -8,20 +8,20 @@ import { objectsSpace, postgresSpace } from './store-space.ts';
 import type { WorkerDeps } from './work.ts';
 
 const EVERY_MS = 60_000;
-/** Redis: the disks that people were notified of, by node and path, or by volume. */
+/** Redis: the disks with a notification, by node and path, or by volume. */
 const NOTIFIED = 'foyer:disk-low';
 
 type Deps = Pick<WorkerDeps, 'config' | 'db' | 'redis' | 'log'>;
 
 interface Disk {
   id: string;
-  /** For people. */
+  /** Shown to users. */
   name: string;
-  /** Rejects where it cannot be measured. */
+  /** Rejects if it cannot be measured. */
   space: () => Promise<VolumeSpace>;
 }
 
-/** Folders that this process writes to. Pods of several nodes have the same path. */
+/** Folders that this process writes to. Pods on several nodes have the same paths. */
 function foldersOf({ config }: Deps): Disk[] {
   const objects = config.objectsUrl.startsWith('file:') ? [fileURLToPath(config.objectsUrl)] : [];
   return [...objects, config.scratchDir].map((path) => ({
@@ -73,7 +73,7 @@ async function judge({ db, redis }: Deps, { id, name }: Disk, { free, total }: V
     });
 }
 
-/** Looks each minute until aborted. */
+/** Checks each minute until aborted. */
 export async function watchDisks(deps: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await lookAtDisks(deps).catch((error: Error) => deps.log.warn({ err: error.message }, 'disks not looked at'));

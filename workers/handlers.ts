@@ -18,7 +18,7 @@ import { purgeProfile, purgeUser } from './user-purge.ts';
 import { createDeliver, trimWebhooks } from './webhooks/deliver.ts';
 import type { Handlers } from './work.ts';
 
-/** What runs each kind of job. */
+/** The handler of each kind of job. */
 export const handlers = {
   'library.scan': scanLibrary,
   'library.purge': purgeTrash,

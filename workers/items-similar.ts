@@ -5,7 +5,7 @@ import type { Handler } from './work.ts';
 const Checkpoint = z.object({ after: z.uuid() });
 const BATCH = 100;
 
-/** Stores the neighbours of one item, of a library, or nightly of whatever changed; goes on where it was stopped. */
+/** Stores the neighbours of one item, of a library, or nightly of changed items; resumes from its checkpoint. */
 export const storeSimilarItems: Handler<'items.similar'> = async ({ itemId, libraryId }, work) => {
   if (itemId !== undefined) {
     await storeNeighbours(work.db, itemId);

@@ -5,7 +5,7 @@ import type { Log } from '#platform/log.ts';
 
 const EVERY_MS = 60_000;
 
-/** Keeps the rollup of jobs small, by one worker at a time. */
+/** Compacts the rollup of jobs, in one worker at a time. */
 export async function sweepJobCounts(db: Db, log: Log, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await db

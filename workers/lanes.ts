@@ -4,7 +4,9 @@ import { type LaneSpec, YIELDING } from '#platform/lanes.ts';
 import { taskOf } from '#platform/queue.ts';
 import type { WorkerDeps } from './work.ts';
 
-/** Which queues of a lane may begin a job in this process, by the settings of now: a change needs no restart. */
+/**
+ * Decides which queues of a lane may start a job in this process, by the current settings: a change needs no restart.
+ */
 export class Lane {
   readonly queues: readonly Queue[];
   readonly #spec: LaneSpec;
@@ -19,13 +21,13 @@ export class Lane {
     this.#streaming = streaming;
   }
 
-  /** Paused by a person, or while somebody streams: what runs ends at its next checkpoint. */
+  /** Paused by a person, or while anyone streams: running jobs end at their next checkpoint. */
   isStill(queue: Queue): boolean {
     const yields = YIELDING.includes(queue) && this.#streaming();
     return yields || this.#deps.settings.get('jobs.paused').includes(queue);
   }
 
-  /** True while it is not still and has a place. A queue with a concurrency of its own shares none. */
+  /** True while it is not paused and has a free slot. A queue with a concurrency of its own shares no slots. */
   isOpen(queue: Queue): boolean {
     if (this.isStill(queue)) return false;
     const own = this.#own(queue);
@@ -34,14 +36,14 @@ export class Lane {
     return this.#runningOf(sharing) < this.#spec.places(this.#deps);
   }
 
-  /** Jobs at once at most, of all its queues. */
+  /** The most concurrent jobs of all its queues. */
   get width(): number {
     const own = this.queues.map((queue) => this.#own(queue)).filter((places) => places !== null);
     const shared = own.length < this.queues.length ? this.#spec.places(this.#deps) : 0;
     return own.reduce((sum, places) => sum + places, shared);
   }
 
-  /** Holds a place of the queue while `work` runs. */
+  /** Holds a slot of the queue while `work` runs. */
   async hold(queue: Queue, work: () => Promise<void>): Promise<void> {
     const change = (by: number): unknown => this.#running.set(queue, this.#runningOf([queue]) + by);
     change(1);
@@ -52,7 +54,9 @@ export class Lane {
     }
   }
 
-  /** The task of each queue; graphile-worker looks at the names before each job that it takes, and finds the open ones. */
+  /**
+   * The task of each queue; graphile-worker reads the names before each job that it takes, and finds the open queues.
+   */
   tasks(taskFor: (queue: Queue) => Task, more: TaskList): TaskList {
     const all = { ...more, ...Object.fromEntries(this.queues.map((queue) => [taskOf(queue), taskFor(queue)])) };
     const open = (): string[] => this.queues.filter((queue) => this.isOpen(queue)).map(taskOf);

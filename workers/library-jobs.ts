@@ -17,7 +17,7 @@ import type { Work } from './work.ts';
 const BATCH = 1000;
 const DAY_MS = 86_400_000;
 
-/** Nightly what is past its days in every library; for one library what an emptying left over. */
+/** Nightly: purges expired trash in every library; for one library, what emptying its trash left. */
 export async function purgeTrash(payload: JobPayload<'library.purge'>, work: Work): Promise<{ purged: number }> {
   const { db } = work;
   if (payload.libraryId) {
@@ -31,7 +31,7 @@ export async function purgeTrash(payload: JobPayload<'library.purge'>, work: Wor
   let purged = 0;
   for (const library of libraries) {
     const { trashKeepDays } = settingsOf(library, { language: 'en', country: null });
-    if (trashKeepDays === 0) continue; // for ever
+    if (trashKeepDays === 0) continue; // keeps for ever
     const before = new Date(Date.now() - trashKeepDays * DAY_MS);
     purged += await purgeBefore(work, { libraryId: library.id, before });
   }
@@ -46,7 +46,7 @@ interface Purge {
   reason?: string | undefined;
 }
 
-/** In batches; what lies on a storage that is away stays, since a return could bring it back. */
+/** In batches; files on an unavailable storage stay, because they may come back. */
 async function purgeBefore({ db, signal }: Work, purge: Purge): Promise<number> {
   let purged = 0;
   const kept = new Set<string>();
@@ -57,17 +57,17 @@ async function purgeBefore({ db, signal }: Work, purge: Purge): Promise<number> 
       .limit(BATCH)) as TrashRow[];
     if (batch.length === 0) return purged;
     const ids = batch.map((row) => row.id);
-    const away = new Set(
+    const unavailable = new Set(
       (await filesOfEntries(db, ids)).filter((file) => file.unavailable).map((file) => file.entry_id),
     );
-    for (const id of away) kept.add(id);
-    const going = ids.filter((id) => !away.has(id));
+    for (const id of unavailable) kept.add(id);
+    const going = ids.filter((id) => !unavailable.has(id));
     purged += await db.transaction((transaction) => purgeEntries(transaction, purge.libraryId, going));
     await countTrash(db, purge.libraryId);
   }
 }
 
-/** Rows of a deleted library, in batches; media files are never touched. Its streams end first. */
+/** Deletes rows of a deleted library in batches; media files are never touched. Its streams end first. */
 export async function deleteLibraryRows({ libraryId }: JobPayload<'library.delete'>, work: Work): Promise<void> {
   const { db, signal } = work;
   await endStreams(db, libraryId);

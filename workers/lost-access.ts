@@ -13,7 +13,7 @@ interface Open {
   id: string;
   item_id: string;
   account: AccountRow;
-  /** The item is in the trash or gone, or its library is deleted. */
+  /** The item is deleted or in the trash, or its library is deleted. */
   over: boolean;
 }
 
@@ -24,7 +24,9 @@ const OPEN = `
     left join items i on i.id = s.item_id left join libraries l on l.id = i.library_id
   where s.state <> 'stopped'`;
 
-/** Open sessions of what their viewers may not see, or of what is no more; one query for each of the profiles that play. */
+/**
+ * Open sessions whose viewers may no longer see the item, or whose item is gone; one query for each playing profile.
+ */
 export async function lostAccess(db: Db): Promise<Lost[]> {
   const { rows } = await db.raw<{ rows: Open[] }>(OPEN);
   const over = rows.filter((row) => row.over).map(({ id }): Lost => ({ id, reason: 'ended' }));
@@ -37,7 +39,7 @@ export async function lostAccess(db: Db): Promise<Lost[]> {
   return [...over, ...lost];
 }
 
-/** Of sessions of one profile. */
+/** The sessions of one profile. */
 async function lostOf(db: Db, sessions: readonly Open[]): Promise<Lost[]> {
   const [first] = sessions;
   if (!first) return [];

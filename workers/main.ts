@@ -57,7 +57,7 @@ const sealing = keepSealed({ db, keys, log }, stopping.signal);
 serveMetrics(config.metricsPort, config.host);
 log.info({ pod: config.pod }, 'worker is up');
 
-/** Gives its jobs back within 15 seconds, each at its checkpoint. */
+/** Releases its jobs within 15 seconds, each at its checkpoint. */
 async function leave(): Promise<void> {
   stopping.abort();
   setTimeout(endAtOnce, 20_000).unref();

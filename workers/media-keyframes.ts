@@ -17,8 +17,8 @@ const COLUMNS = [
 ];
 
 /**
- * The keyframes of a file whose container has no index of them: one read of its packets, kept only for the file as it was.
- * A file that was never read, or is another one by now, is probed first, and its packets are another job's to read.
+ * Indexes the keyframes of a file whose container has no index: reads its packets once, and stores the result only if
+ * the file is unchanged. A file that was never read, or changed, is probed first, and another job reads its packets.
  */
 export async function indexKeyframes({ fileId }: JobPayload<'media.keyframes'>, work: Work): Promise<void> {
   const row = await findRow(work, fileId);

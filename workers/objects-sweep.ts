@@ -6,16 +6,16 @@ import { FinalFailure, type Work } from './work.ts';
 
 const KEPT_MS = 7 * 24 * 3_600_000;
 const BATCH = 1000;
-/** Of a bucket's objects, in percent: a lost table must not empty a bucket. */
+/** Percentage of a bucket's objects: a lost table must not empty a bucket. */
 const GUARD_PERCENT = 20;
-/** So many go whatever part of the bucket they are. */
+/** This many are deleted whatever their percentage. */
 const GUARD_MINIMUM = 20;
 
 interface Kind {
   bucket: Bucket;
-  /** What of the key a row names; undefined for keys that are swept elsewhere. */
+  /** The part of the key that rows reference; undefined for keys that are swept elsewhere. */
   nameOf: (key: string) => string | undefined;
-  /** Those of the names that rows still have. */
+  /** The names that rows still reference. */
   held: (db: Db, names: readonly string[]) => Promise<string[]>;
 }
 
@@ -32,9 +32,9 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** Job objects.sweep: bytes that no row has needed for a week, and logos that were replaced 30 days ago. */
+/** Job objects.sweep: deletes objects that no row has referenced for a week, and logos replaced 30 days ago. */
 export async function sweepObjects(_payload: unknown, work: Work): Promise<void> {
-  if (await isAnyPutAside(work.db)) return; // what a restore put aside may come back, and needs its objects then
+  if (await isAnyPutAside(work.db)) return; // a database put aside may come back, and then needs its objects
   await forgetReplacedLogos(work.db, work.objects);
   for (const kind of kinds) await sweep(kind, work);
 }
@@ -55,7 +55,7 @@ async function sweep(kind: Kind, { db, objects, signal }: Work): Promise<void> {
     if (name === undefined) continue;
     count += 1;
     const age = modifiedAt.getTime();
-    if (age > 0 && age < before) batch.push({ key, name }); // one that says no time is not judged
+    if (age > 0 && age < before) batch.push({ key, name }); // objects without a time stay
     if (batch.length === BATCH) await judge();
   }
   await judge();

@@ -9,15 +9,15 @@ import { type Lost, lostAccess } from './lost-access.ts';
 import type { WorkerDeps } from './work.ts';
 
 const EVERY_MS = 15_000;
-/** One sweep for all the rights that change together. */
+/** One sweep for all rights that change together. */
 const GATHER_MS = 300;
-/** Said by triggers of the tables that decide rights. */
+/** Notified by triggers of the tables that decide rights. */
 const RIGHTS_CHANNEL = 'foyer_rights';
 
-/** An account that has expired is as good as disabled. */
+/** An expired account counts as disabled. */
 const gone = '(a.disabled or coalesce(a.expires_at <= now(), false))';
 
-/** Sessions whose time is up, by what nobody reported and no bytes were fetched, or whose account may not go on. */
+/** Sessions without reports and fetched bytes for too long, or whose account may not continue. */
 const DUE = `
   select s.id, case when ${gone} then 'limit' else 'timeout' end as reason
   from playback_sessions s join accounts a on a.id = s.account_id
@@ -25,17 +25,17 @@ const DUE = `
     or greatest(s.last_report_at, s.last_bytes_at, ?::timestamptz) <
        now() - case when s.state = 'paused' then interval '30 minutes' else interval '60 seconds' end)`;
 
-/** Sessions of those who have viewing hours. */
+/** Sessions of profiles with viewing hours. */
 const TIMED = `
   select s.id, json_build_object(${ACCOUNT_JSON}) as account
   from playback_sessions s join accounts a on a.id = s.account_id join profiles p on p.id = s.profile_id
   where s.state <> 'stopped' and (a.viewing_hours <> '[]' or jsonb_exists(p.limits, 'viewingHours'))`;
 
 const GRACE_MS = 60_000;
-/** Told once, by the sweep that comes in this stretch before the end; later ones may find it told. */
+/** The warning is sent once, by the first sweep in this interval before the end; later ones may find it sent. */
 const WARNING_MS = { from: 60_000, to: 40_000 };
 
-/** A session of somebody with viewing hours. */
+/** A session of a profile with viewing hours. */
 interface Timed {
   id: string;
   allowed: (at: Date) => boolean;
@@ -51,13 +51,16 @@ async function timedSessions(db: Db, serverZone: string): Promise<Timed[]> {
 
 const later = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 
-/** Those outside their hours by now. Their reports are refused, so one that is due for silence is among them too. */
+/** Sessions outside their hours. Their reports are refused, so a session that is due for silence may be among them. */
 function outsideHours(timed: readonly Timed[], now: Date): Map<string, { over: boolean }> {
   const outside = timed.filter(({ allowed }) => !allowed(now));
   return new Map(outside.map(({ id, allowed }) => [id, { over: !allowed(later(now, -GRACE_MS)) }]));
 }
 
-/** A command for those whose hours end within a minute: afterwards no report of theirs is answered that could carry it. */
+/**
+ * A command for sessions whose hours end within a minute, because no report after the end gets a response that could
+ * carry it.
+ */
 async function warn(db: Db, timed: readonly Timed[], now: Date): Promise<void> {
   const { from, to } = WARNING_MS;
   const ending = timed.filter(({ allowed }) => allowed(later(now, to)) && !allowed(later(now, from)));
@@ -84,14 +87,14 @@ async function dueOf(db: Db, timed: readonly Timed[], { now, heardSince }: Momen
   return [...lost, ...silent, ...over.map(([id]): Lost => ({ id, reason: 'viewing-hours' }))];
 }
 
-/** When a sweep is made. */
+/** When a sweep runs. */
 interface Moment {
   now: Date;
-  /** Silence before it is nobody's fault: the database was away. */
+  /** Silence before this time is excused: the database was unavailable. */
   heardSince: Date;
 }
 
-/** One worker at a time sweeps; the others find the lock taken. Hours without a zone of their own are the server's. */
+/** One worker at a time sweeps; the others find the lock taken. Hours without a time zone use the server's. */
 export async function sweepOnce(
   db: Db,
   serverZone = 'UTC',
@@ -106,7 +109,7 @@ export async function sweepOnce(
     await warn(transaction, timed, now);
     let stopped = 0;
     for (const { id, reason } of await dueOf(transaction, timed, { now, heardSince })) {
-      if (!(await stopSession(transaction, id, { reason }))) continue; // for another reason, told first
+      if (!(await stopSession(transaction, id, { reason }))) continue; // already stopped for another reason
       await stopTranscodeSessions(transaction, id);
       stopped += 1;
     }
@@ -117,8 +120,8 @@ export async function sweepOnce(
 type Deps = Pick<WorkerDeps, 'config' | 'db' | 'log' | 'settings'>;
 
 /**
- * Every 15 seconds until aborted, and as soon as rights change. A lost database is no reason to end, and those whose
- * reports it did not take have their minute from its return on.
+ * Every 15 seconds until aborted, and as soon as rights change. A lost database is no reason to end; sessions whose
+ * reports it missed get a full minute after its return.
  */
 export async function sweepPlayback(
   { config, db, log, settings }: Deps,

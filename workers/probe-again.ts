@@ -10,7 +10,7 @@ import { addToLibraries, measure, nextChange, rollUpItems, withParents } from '.
 import type { WalkedFile } from './scan/walk/types.ts';
 import type { Work } from './work.ts';
 
-/** A file's row as it was read last. */
+/** A file's row as it was last read. */
 export interface FileRow {
   id: string;
   item_id: string;
@@ -26,8 +26,8 @@ export interface FileRow {
 }
 
 /**
- * Reads a file that no scan has read, or that is another one by now, as a scan would: somebody waits to play it. What
- * changes while it is read is left to the scan. True when the row was written.
+ * Probes a file that no scan has read, or that changed, because a user waits to play it. A file that changes while
+ * being read is left to the scan. True when the row was written.
  */
 export async function probeAgain(work: Work, row: FileRow, absolute: string): Promise<boolean> {
   const walked = await walkedOf(absolute);
@@ -66,7 +66,7 @@ interface Writing {
   read: Read;
 }
 
-/** The file, the sums above it, and the news, as one part of a scan. */
+/** Writes the file, the rollups above it and the event, like one part of a scan. */
 async function write(work: Work, db: Db, { row, walked, read }: Writing): Promise<void> {
   await nextChange(db, row.library_id);
   const items = await withParents(db, [row.item_id]);

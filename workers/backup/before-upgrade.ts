@@ -12,9 +12,9 @@ import { FinalFailure, Postponed } from '#workers/work.ts';
 import { createBackup } from './create.ts';
 
 /**
- * `before-upgrade.ts [alone]`: the backup before a build migrates the database, where the settings ask for one; it ends with 0
- * once there is one, or where none is asked for. Workers of the version that serves take it like each backup; where none does
- * in time, or none runs (`alone`, on one machine), it is made here.
+ * `before-upgrade.ts [alone]`: creates the backup before a build migrates the database, if the settings require one;
+ * exits with 0 once it exists, or if none is required. Workers of the serving version pick it up like any backup; if
+ * none does in time, or none runs (`alone`, on one machine), this process creates it.
  */
 const LOOK_MS = 500;
 const PATIENCE_MS = process.argv[2] === 'alone' ? 0 : 30_000;
@@ -28,7 +28,7 @@ const settings = createSettings({ config, db, redis, log, keys });
 const stopping = new AbortController();
 process.once('SIGTERM', () => stopping.abort('stopping'));
 
-/** Until it ended: its state. */
+/** Polls until it has ended; returns its state. */
 async function driven(id: string, version: string): Promise<string> {
   const since = Date.now();
   for (;;) {
@@ -39,7 +39,7 @@ async function driven(id: string, version: string): Promise<string> {
   }
 }
 
-/** What it comes to stands in its row. */
+/** The outcome is recorded in its row. */
 async function make(id: string, jobId: string, version: string): Promise<void> {
   const nothing = async (): Promise<void> => undefined;
   const of = { jobId, signal: stopping.signal, checkpoint: null, keep: nothing, report: nothing };

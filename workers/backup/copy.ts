@@ -12,19 +12,19 @@ export interface Copied {
   at: string;
 }
 
-/** Puts the same files at a second place, the manifest last. A copy that fails leaves the backup good. */
+/** Copies the files to a second place, the manifest last. A failed copy leaves the backup good. */
 export async function copyBackup(run: Run, manifest: BackupManifest, copyId: string): Promise<Copied> {
   const { work, deps } = run;
   const place: PlaceRow = await findPlace(deps.db, copyId);
-  const told = { placeId: place.id, name: nameOf(place) };
+  const copy = { placeId: place.id, name: nameOf(place) };
   try {
     await putFiles(run, manifest, await openPlace(deps, place));
-    return { ...told, ok: true, at: new Date().toISOString() };
+    return { ...copy, ok: true, at: new Date().toISOString() };
   } catch (error) {
     run.signal.throwIfAborted();
     if (error instanceof DestinationUnavailable) await recordUnavailable(deps.db, place.id, error);
-    work.log.warn({ err: error, place: told.name }, 'the copy of the backup failed');
-    return { ...told, ok: false, at: new Date().toISOString() };
+    work.log.warn({ err: error, place: copy.name }, 'the copy of the backup failed');
+    return { ...copy, ok: false, at: new Date().toISOString() };
   }
 }
 

@@ -40,8 +40,8 @@ import { asSole } from './sole.ts';
 const AGAIN_MS = 5000;
 
 /**
- * Job backup.create. After a kill it goes on at the object it was at; the snapshot of the tables is lost with its connection, so
- * a dump that was not whole begins again.
+ * Job backup.create. After a kill it resumes at the last object; the table snapshot is lost with its connection, so an
+ * incomplete dump starts over.
  */
 export async function createBackup(
   { backupId }: JobPayload<'backup.create'>,
@@ -132,7 +132,7 @@ async function made(run: Run, keys: Keys): Promise<{ sizeBytes: number }> {
   return { sizeBytes: columns.size_bytes ?? 0 };
 }
 
-/** The dump of this run, or the one that an earlier attempt made whole. */
+/** The dump of this run, or a complete one of an earlier attempt. */
 async function dumpOnce(run: Run): Promise<Checkpoint> {
   const { work, row, encryption, destination } = run;
   const before = work.checkpoint as Checkpoint | null;
@@ -150,36 +150,36 @@ interface Ended {
   keys: Keys;
 }
 
-/** Says what became of it: cancelled, to be gone on with, or failed. */
+/** Records the outcome: cancelled, to be resumed, or failed. */
 async function ended(error: unknown, { work, row, keys }: Ended): Promise<never> {
   if (error instanceof Postponed) throw error;
-  if (work.signal.aborted && work.signal.reason !== 'cancelled') throw error; // goes on elsewhere
+  if (work.signal.aborted && work.signal.reason !== 'cancelled') throw error; // another worker resumes
   if (!work.signal.aborted && lostConnection(error)) throw new Postponed(new Date(Date.now() + AGAIN_MS));
   const cancelled = work.signal.aborted;
-  const told = toldOf(error);
+  const failure = failureOf(error);
   await updateBackup(work.db, row.id, {
     state: cancelled ? 'cancelled' : 'failed',
     phase: null,
     finished_at: new Date(),
-    error: cancelled ? null : JSON.stringify(told),
+    error: cancelled ? null : JSON.stringify(failure),
   });
   if (error instanceof DestinationUnavailable) await recordUnavailable(work.db, row.place_id, error);
-  await clearAway({ work, row, keys }).catch((fault: unknown) =>
+  await cleanUp({ work, row, keys }).catch((fault: unknown) =>
     work.log.warn({ err: fault }, 'what the backup had written stays until the next listing'),
   );
   if (cancelled) throw error;
   work.log.warn({ err: error, backup: row.id }, 'the backup failed');
-  throw new FinalFailure(told.reason, told.message);
+  throw new FinalFailure(failure.reason, failure.message);
 }
 
-/** The snapshot's connection broke: the server that it was to restarts, or changed over. */
+/** The snapshot's connection broke, because its server restarts or failed over. */
 function lostConnection(error: unknown): boolean {
   if (error instanceof Fenced) return true;
   const { code = '', message = '' } = error as { code?: string; message?: string };
   return error === 'connection' || /^(57P0|08)/.test(code) || /Connection terminated|not queryable/.test(message);
 }
 
-async function clearAway({ work, row, keys }: Ended): Promise<void> {
+async function cleanUp({ work, row, keys }: Ended): Promise<void> {
   const deps = { config: work.config, db: work.db, objects: work.objects, keys };
   await removeBackup(await openPlace(deps, await findPlace(work.db, row.place_id)), row.id);
   await noteLoose(work.db, row.place_id);
@@ -191,7 +191,7 @@ const AWAY = {
   unreachable: 'destination-unreachable',
 } as const;
 
-function toldOf(error: unknown): { code: string; reason: string; message: string } {
+function failureOf(error: unknown): { code: string; reason: string; message: string } {
   if (error instanceof DestinationUnavailable)
     return { code: 'DESTINATION', reason: AWAY[error.state], message: 'The destination did not take it' };
   if (error instanceof FinalFailure) return { code: 'CONFLICT', reason: error.code, message: error.message };

@@ -4,13 +4,13 @@ import type { BackupManifest, BackupPart, BackupTable } from '#platform/backup-m
 import { type Run, reach } from './run.ts';
 import { writePart } from './write-part.ts';
 
-/** Plain bytes of a part; it ends with the row that reaches it. */
+/** Uncompressed bytes of a part, which ends with the row that reaches this size. */
 const PART_BYTES = 32 * 2 ** 20;
 const LINE_END = 0x0a;
 
 export type Dumped = Pick<BackupManifest, 'snapshotAt' | 'schemaVersion' | 'tables' | 'sequences'>;
 
-/** Every table of one snapshot, each as COPY; the text of COPY has a line for each row. */
+/** Copies every table from one snapshot; COPY's text has a line for each row. */
 export async function dumpTables(run: Run): Promise<Dumped> {
   const { client } = run;
   await reach(run, 'snapshot', 0);
@@ -75,7 +75,7 @@ async function dumpTable(run: Run, { name, columns }: { name: string; columns: s
   return { name, columns, rows: split.rows, parts };
 }
 
-/** The stream of a COPY in pieces that end with a row. */
+/** Splits the stream of a COPY into pieces that end with a row. */
 class Split {
   rows = 0;
   readonly #source: AsyncIterator<Buffer>;

@@ -10,7 +10,7 @@ import {
 import type { Settings } from '#platform/settings.ts';
 import { goingOf } from './keeping.ts';
 
-/** Takes away what the settings keep no longer, at the destination of now; what lies elsewhere stays there. */
+/** Deletes backups that the settings no longer keep, at the current destination only. */
 export async function applyKeeping(deps: PlaceDeps & { settings: Settings }): Promise<string[]> {
   const { db, keys, settings } = deps;
   const row = await readBackupSettings(db);

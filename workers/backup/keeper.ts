@@ -33,7 +33,7 @@ const LATE_MS = 3 * DAY_MS;
 
 export type KeeperDeps = WorkerDeps & { keys: Keys };
 
-/** Asks for what is due and looks at the destinations, whichever worker comes first; ends with the signal. */
+/** Enqueues due backups and lists the destinations, in whichever worker is first; ends with the signal. */
 export async function keepBackups(deps: KeeperDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await lookOnce(deps).catch((error: Error) => deps.log.warn({ err: error }, 'backups not looked after'));
@@ -41,18 +41,18 @@ export async function keepBackups(deps: KeeperDeps, signal: AbortSignal): Promis
   }
 }
 
-/** One look; `now` is for tests. */
+/** One round; `now` is for tests. */
 export async function lookOnce(deps: KeeperDeps, now = new Date()): Promise<void> {
   const { db } = deps;
   await settleLost(db);
   await dropReplaced(db, now);
   await enqueueBackup(deps, now);
-  await askForVerification(deps, now);
-  await tellFailing(deps, now);
+  await enqueueVerification(deps, now);
+  await notifyFailing(deps, now);
   if (await isListingDue(db, now)) await asSole(deps, () => lookAtPlaces(deps, now));
 }
 
-/** What a restore put aside goes when its days are over. */
+/** Drops databases that a restore put aside once their retention ends. */
 async function dropReplaced(db: Db, now: Date): Promise<void> {
   const over = await db('backups')
     .where({ state: 'replaced', pinned: false })
@@ -72,9 +72,9 @@ async function isListingDue(db: Db, now: Date): Promise<boolean> {
   return places.some(({ listed_at: at }) => !at || now.getTime() - at.getTime() >= HOUR_MS);
 }
 
-/** Each hour: what lies at the destinations, and what nobody names there. */
+/** Each hour: lists the destinations and removes objects that no manifest names. */
 async function lookAtPlaces(deps: PlaceDeps & Pick<KeeperDeps, 'log'>, now: Date): Promise<void> {
-  if (!(await isListingDue(deps.db, now))) return; // another worker was sooner
+  if (!(await isListingDue(deps.db, now))) return; // another worker was first
   await listPlaces(deps);
   for (const place of await livePlaces(deps.db)) {
     await sweepLoose(deps, place, now.getTime()).catch((error: unknown) => {
@@ -84,7 +84,7 @@ async function lookAtPlaces(deps: PlaceDeps & Pick<KeeperDeps, 'log'>, now: Date
   }
 }
 
-/** By the schedule, or an hour after one that failed. */
+/** On schedule, or an hour after a failed backup. */
 async function enqueueBackup(deps: KeeperDeps, now: Date): Promise<void> {
   const { db, settings } = deps;
   await db.transaction(async (transaction) => {
@@ -98,8 +98,8 @@ async function enqueueBackup(deps: KeeperDeps, now: Date): Promise<void> {
   });
 }
 
-/** By its own schedule: the newest good one, loaded. */
-async function askForVerification({ db, settings }: KeeperDeps, now: Date): Promise<void> {
+/** On its own schedule: verifies the newest good backup by loading it. */
+async function enqueueVerification({ db, settings }: KeeperDeps, now: Date): Promise<void> {
   await db.transaction(async (transaction) => {
     const row = await transaction('backup_settings').forUpdate().first<SettingsRow>();
     const next = nextRun(row.verify_cron, row.verified_at, settings.get('server.timeZone'));
@@ -123,8 +123,11 @@ async function failedBefore(db: Db, now: Date): Promise<boolean> {
   return last?.state === 'failed' && last.finished_at !== null && now.getTime() - last.finished_at.getTime() >= HOUR_MS;
 }
 
-/** Two failed days, or none completed in three: every admin is told, once until one is good again. */
-async function tellFailing({ db, settings }: KeeperDeps, now: Date): Promise<void> {
+/**
+ * Notifies every admin after two failed days, or three days without a completed backup; once until a backup succeeds
+ * again.
+ */
+async function notifyFailing({ db, settings }: KeeperDeps, now: Date): Promise<void> {
   const row = await readBackupSettings(db);
   if (!row.enabled || row.noticed_at) return;
   const good = await lastGoodAt(db);
@@ -133,13 +136,13 @@ async function tellFailing({ db, settings }: KeeperDeps, now: Date): Promise<voi
   if (!late && (await failedDays(db, since, settings.get('server.timeZone'))) < 2) return;
   const place = await findPlace(db, row.place_id);
   await db.transaction(async (transaction) => {
-    const told = await transaction('backup_settings').whereNull('noticed_at').update({ noticed_at: now });
-    if (told === 0) return;
+    const updated = await transaction('backup_settings').whereNull('noticed_at').update({ noticed_at: now });
+    if (updated === 0) return;
     await notify(transaction, {
       kind: 'backup-failed',
       data: { name: nameOf(place) },
       url: '/settings/backup',
-      mergeKey: `backup-failed ${newId()}`, // each time is news of its own
+      mergeKey: `backup-failed ${newId()}`, // each notification is separate
     });
   });
 }

@@ -2,7 +2,7 @@ import type { BackupRow, Keep } from '#areas/backup/public.ts';
 
 type Judged = Pick<BackupRow, 'id' | 'state' | 'pinned' | 'keep_until' | 'started_at' | 'verification'>;
 
-/** Day, week (by its Monday) and month of a moment, in the server's time zone. */
+/** Day, week (by its Monday) and month of a time, in the server's time zone. */
 function periodsOf(at: Date, timeZone: string): Record<'daily' | 'weekly' | 'monthly', string> {
   const day = new Intl.DateTimeFormat('en-CA', { timeZone }).format(at);
   const noon = new Date(`${day}T12:00:00Z`);
@@ -10,7 +10,7 @@ function periodsOf(at: Date, timeZone: string): Record<'daily' | 'weekly' | 'mon
   return { daily: day, weekly: monday.toISOString().slice(0, 10), monthly: day.slice(0, 7) };
 }
 
-/** Those that the counts keep: the newest of so many days, weeks and months, and the last ones. */
+/** Backups kept by the counts: the newest of so many days, weeks and months, and the last ones. */
 function counted(good: readonly Judged[], keep: Keep, timeZone: string): Set<string> {
   const ids = new Set(good.slice(0, keep.last).map(({ id }) => id));
   for (const period of ['daily', 'weekly', 'monthly'] as const) {
@@ -33,8 +33,8 @@ export interface Keeping {
 }
 
 /**
- * Those that go, of what lies at one place: never the newest good one, a pinned one, one that was asked to stay, or the one that
- * was verified last. A damaged one stays until a newer good one is verified.
+ * Backups at one place to delete: never the newest good one, a pinned one, one with a later `keepUntil`, or the last
+ * verified one. A damaged one stays until a newer good one is verified.
  */
 export function goingOf<J extends Judged>(backups: readonly J[], { keep, now, timeZone }: Keeping): J[] {
   const ordered = [...backups].sort((a, b) => b.started_at.getTime() - a.started_at.getTime());

@@ -8,16 +8,16 @@ const DAY_MS = 24 * HOUR_MS;
 const OF_BACKUP = /^backups\/([0-9a-f-]{36})\//;
 
 interface Seen {
-  /** Ids with a manifest. */
+  /** Ids of backups with a manifest. */
   whole: string[];
-  /** Ids without one, with the time of their youngest file. */
+  /** Ids of backups without one, with the time of their newest file. */
   halves: Map<string, number>;
 }
 
 /**
- * Takes away objects that no manifest names, an hour after the last backup there went. While another server writes a backup at
- * the same place nothing goes: its manifest comes last. Called by the one who holds the lock, so no backup of this server is
- * written meanwhile. Answers how many went.
+ * Deletes objects that no manifest names, an hour after the last backup there was deleted. Does nothing while another
+ * server writes a backup at the same place, because its manifest comes last. The caller holds the lock, so no backup of
+ * this server is written meanwhile. Returns the number of deleted objects.
  */
 export async function sweepLoose(deps: PlaceDeps, place: PlaceRow, now = Date.now()): Promise<number> {
   if (!place.loose_since || now - place.loose_since.getTime() < HOUR_MS) return 0;
@@ -38,7 +38,7 @@ export async function sweepLoose(deps: PlaceDeps, place: PlaceRow, now = Date.no
 async function namedBy(destination: Destination, ids: readonly string[]): Promise<Set<string>> {
   const named = new Set<string>();
   for (const id of ids) {
-    const manifest = await readManifest(destination, id); // one that cannot be read may name any object: nothing goes then
+    const manifest = await readManifest(destination, id); // an unreadable one may name any object, so nothing is deleted
     for (const object of manifest.objects) named.add(objectName(object, manifest.encryption));
   }
   return named;

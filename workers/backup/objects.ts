@@ -13,12 +13,12 @@ interface Choice {
 }
 
 const everything = (): boolean => true;
-/** What is taken out of media files, and can be again. */
+/** Extracted from media files, so it can be extracted again. */
 const TAKEN_OUT = /^(tracks|fonts)\//;
-/** Trials of a moment. */
+/** Temporary objects of tests. */
 const TRIALS = /^(diagnostics|setup)\//;
 
-/** What cannot be made again. */
+/** Objects that cannot be created again. */
 const kept: readonly Choice[] = [
   { bucket: 'foyer-artwork', takes: everything },
   { bucket: 'foyer-subtitles', takes: (key) => !TAKEN_OUT.test(key) },
@@ -26,7 +26,7 @@ const kept: readonly Choice[] = [
   { bucket: 'foyer-support', takes: (key) => !key.startsWith('bundles/') },
 ];
 
-/** What can be made again with time. */
+/** Objects that can be created again, with time. */
 const more: readonly Choice[] = [
   { bucket: 'foyer-subtitles', takes: (key) => TAKEN_OUT.test(key) },
   { bucket: 'foyer-derived', takes: (key) => !TRIALS.test(key) },
@@ -40,7 +40,7 @@ export function choices(mode: 'kept' | 'all', includeFaces: boolean): Choice[] {
 
 const BATCH = 500;
 const AT_ONCE = 8;
-/** Up to here an object is held whole while it is hashed and stored. */
+/** Objects up to this size are held in memory while they are hashed and stored. */
 const SMALL_BYTES = 4 * 2 ** 20;
 const SHA256 = /^[0-9a-f]{64}$/;
 
@@ -49,7 +49,7 @@ export interface StoredObjects {
   newBytes: number;
 }
 
-/** Puts what is not at the destination yet there, by its hash. An attempt after a loss finds there what the one before had put. */
+/** Stores objects that are not at the destination yet, by hash. A resumed attempt skips those of the previous one. */
 export async function storeObjects(run: Run): Promise<StoredObjects> {
   const { work, row, signal } = run;
   const storing = new Storing(run, await namesAt(run));
@@ -67,7 +67,7 @@ export async function storeObjects(run: Run): Promise<StoredObjects> {
   return { objects: storing.objects, newBytes: storing.newBytes };
 }
 
-/** A bucket that nobody has made yet is empty. */
+/** A bucket that does not exist yet is empty. */
 async function* listing(objects: Objects, bucket: Bucket): AsyncIterable<ListedObject> {
   try {
     yield* objects.list(bucket, '');
@@ -121,7 +121,7 @@ class Storing {
     return new Map(rows.map((row) => [row.key, row]));
   }
 
-  /** Undefined for one that went meanwhile. */
+  /** Undefined for an object that vanished in the meantime. */
   async #one(bucket: Bucket, listed: ListedObject, known: Known | undefined): Promise<BackupObject | undefined> {
     const { encryption } = this.#run;
     const etag = `${listed.modifiedAt.toISOString()}-${listed.size}`;
@@ -178,7 +178,7 @@ class Storing {
   }
 }
 
-/** Fails at its end when the bytes are others than those that were hashed. */
+/** Fails at its end when the bytes differ from those that were hashed. */
 function same(source: Readable, sha256: string): Readable {
   const hash = createHash('sha256');
   const check = new Transform({

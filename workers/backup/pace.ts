@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Bytes a second, of all streams of a run together. */
+/** Bytes per second, of all streams of a run together. */
 export class Pace {
   readonly #perSecond: number | null;
   #free = performance.now();
@@ -9,7 +9,7 @@ export class Pace {
     this.#perSecond = perSecond;
   }
 
-  /** Waits until so many bytes may pass. */
+  /** Waits until this many bytes may pass. */
   async take(bytes: number): Promise<void> {
     if (this.#perSecond === null) return;
     const begins = Math.max(this.#free, performance.now());

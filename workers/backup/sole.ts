@@ -2,12 +2,13 @@ import type pg from 'pg';
 import { FencedClient } from '#platform/fence.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 
-/** Class and number of the advisory lock of the one who makes backups or clears away after them. */
+/** Class and number of the advisory lock for creating and deleting backups. */
 const LOCK = [4713, 1];
 
 /**
- * Runs the work on a connection of its own that holds the lock; `gone` is aborted when the connection is. Undefined while
- * somebody else has the lock. Throws Fenced: what it reads would hold up the exchange of the database, or be of another one.
+ * Runs the work on a connection of its own that holds the lock; `gone` is aborted when the connection is lost.
+ * Undefined while another process holds the lock. Throws Fenced: reads of this work would block an exchange of the
+ * database, or see the other one.
  */
 export async function asSole<T>(
   { config }: Pick<WorkerDeps, 'config'>,

@@ -19,7 +19,7 @@ import { migrations } from '#platform/migrations/index.ts';
 import { connectRestore, holdAlone } from '#workers/restore/connection.ts';
 import { loadTables, type Source } from '#workers/restore/load.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
-import { dropBeside, makeBeside } from '../restore/second-schema.ts';
+import { dropSecondSchema, makeSecondSchema } from '../restore/second-schema.ts';
 
 const MOST_PROBLEMS = 50;
 const AGAIN_MS = 30_000;
@@ -31,7 +31,10 @@ interface Problem {
   name: string;
 }
 
-/** Job backup.verify: reads every part and object, and with `load` puts the dump into a schema beside and counts its rows. */
+/**
+ * Job backup.verify: reads every part and object; with `load` also loads the dump into a second schema and counts its
+ * rows.
+ */
 export async function verifyBackup(payload: Payload, work: Work): Promise<{ ok: boolean } | undefined> {
   const row = await work.db('backups').where({ id: payload.backupId }).first<BackupRow | undefined>();
   if (!row) return undefined;
@@ -90,7 +93,7 @@ class Verifying {
     if (this.#payload.depth === 'load' && this.problems.length === 0) await this.#load(source);
   }
 
-  /** Undefined when there is nothing that could be read; a passphrase that is not its own ends the job. */
+  /** Undefined if nothing can be read; a wrong passphrase ends the job. */
   async #open(): Promise<Source | undefined> {
     const { db, config, objects } = this.#work;
     const keys = await ringOf(config.keysFile);
@@ -114,7 +117,7 @@ class Verifying {
     return openKey(passphrase ?? '', encryption);
   }
 
-  /** Reads to the end; the stream judges what passes. */
+  /** Reads to the end; the stream checks the content. */
   async #judge(name: string, open: () => Promise<AsyncIterable<unknown>>): Promise<string> {
     this.#work.signal.throwIfAborted();
     try {
@@ -130,16 +133,16 @@ class Verifying {
   async #readObjects({ destination, manifest, key }: Source): Promise<void> {
     const unlike = new Map(manifest.objects.map((object) => [objectName(object, manifest.encryption), object]));
     for (const [name, object] of unlike) {
-      const said = await this.#judge(name, () => openObject(destination, { manifest, object }, key));
+      const result = await this.#judge(name, () => openObject(destination, { manifest, object }, key));
       this.objects.checked += 1;
-      if (said === 'incomplete') this.objects.missing += 1;
-      else if (said !== 'good') this.objects.differing += 1;
+      if (result === 'incomplete') this.objects.missing += 1;
+      else if (result !== 'good') this.objects.differing += 1;
       if (this.objects.checked % 200 === 0)
         await this.#work.report(this.#work.db, { done: this.objects.checked, total: unlike.size, unit: 'files' });
     }
   }
 
-  /** Into the schema that restores load into; one that restores goes before. */
+  /** Uses the schema that a restore loads into; a restore has priority. */
   async #load(source: Source): Promise<void> {
     const { config, signal } = this.#work;
     const { schemaVersion, tables } = source.manifest;
@@ -147,7 +150,7 @@ class Verifying {
     const client = await connectRestore(config.databaseUrl);
     try {
       if (!(await holdAlone(client))) throw new Postponed(new Date(Date.now() + AGAIN_MS));
-      await makeBeside(client, config.databaseUrl, schemaVersion);
+      await makeSecondSchema(client, config.databaseUrl, schemaVersion);
       await loadTables(client, source, async () => signal.throwIfAborted());
       this.tables = { checked: tables.length, rows: tables.reduce((sum, { rows }) => sum + rows, 0) };
     } catch (error) {
@@ -155,7 +158,7 @@ class Verifying {
       if (!(error instanceof BackupFault)) throw error;
       this.problems.push({ code: error.code, name: error.message.slice(0, 200) });
     } finally {
-      await dropBeside(client).catch(() => undefined);
+      await dropSecondSchema(client).catch(() => undefined);
       await client.end().catch(() => undefined);
     }
   }

@@ -10,7 +10,7 @@ interface Measured extends Transform {
   bytes: number;
 }
 
-/** Counts what passes, at the pace given. */
+/** Counts the bytes that pass, at the given pace. */
 export function counted(pace: Pace | undefined, each: (chunk: Buffer) => void = () => undefined): Measured {
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -30,7 +30,7 @@ export interface PartOf {
   rows: AsyncIterable<Buffer>;
 }
 
-/** Packs, seals and stores the rows; what is told of them goes into the manifest. */
+/** Compresses, seals and stores the rows; returns the manifest entry. */
 export async function writePart(run: Run, { table, number, rows }: PartOf): Promise<BackupPart> {
   const { key, destination, row, pace, signal } = run;
   const name = `tables/${table}.${number}.copy.zst${key ? '.enc' : ''}`;
@@ -48,7 +48,7 @@ export async function writePart(run: Run, { table, number, rows }: PartOf): Prom
     await destination.write(target, body);
   } catch (error) {
     body.destroy();
-    throw source.errored ?? fault ?? error; // what broke the rows, not what the store made of it
+    throw source.errored ?? fault ?? error; // the cause of the failed rows, not the store's reaction
   }
   return { name, sha256: hash.digest('hex'), storedBytes: stored.bytes, plainBytes: plain.bytes };
 }

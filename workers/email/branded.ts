@@ -6,7 +6,7 @@ import type { Work, WorkerDeps } from '../work.ts';
 const never = new AbortController().signal;
 let made: { settings: WorkerDeps['settings']; deps: Deps } | undefined;
 
-/** What Branding reads from, once a process: a worker that runs a job has its stores. */
+/** Dependencies of Branding, created once in a process with the stores of the worker. */
 export function brandedDeps({ config, db, redis, objects, settings, log }: Work, keys: Keys): Deps {
   if (made?.settings === settings) return made.deps;
   const nothing = (): void => undefined;

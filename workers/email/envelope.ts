@@ -17,11 +17,11 @@ export interface Posting {
   smtp: Smtp;
   content: Content;
   logos: Awaited<ReturnType<typeof mailLogos>>;
-  /** `server.publicUrl`, for the address that ends mails of the kind. */
+  /** `server.publicUrl`, for the unsubscribe address of this kind of mail. */
   origin: string | null;
 }
 
-/** The same mail for the same row, whoever sends it. */
+/** The same mail for the same row, whichever process sends it. */
 export function envelopeOf({ row, smtp, content, logos, origin }: Posting): SendMailOptions {
   const { subject, html, text } = render(content, logos && CIDS);
   const from = mailbox(smtp.from) ?? { name: '', address: smtp.from };
@@ -36,7 +36,7 @@ export function envelopeOf({ row, smtp, content, logos, origin }: Posting): Send
   };
 }
 
-/** RFC 8058. */
+/** Headers of RFC 8058. */
 function endingHeaders({ unsubscribe }: Content, origin: string | null): Record<string, string> {
   const token = unsubscribe?.url.split('#token=')[1];
   if (token === undefined || origin === null) return {};

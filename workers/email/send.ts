@@ -33,7 +33,7 @@ const TEST_MS = 25_000;
 
 export interface Setting {
   clock?: () => Date;
-  /** Where the host is; judged by default. */
+  /** Resolves the host; addresses are checked by default. */
   resolve?: (host: string) => Promise<string>;
 }
 
@@ -44,7 +44,7 @@ interface Post {
   resolve: (host: string) => Promise<string>;
 }
 
-/** Job email.send: a mail of the queue, a test, or what somebody asked who forgot a password. */
+/** Job email.send: a queued mail, a test, or a password reset. */
 export function createEmailSend({ clock = () => new Date(), resolve = (host) => smtpAddress(host) }: Setting = {}) {
   return async (payload: JobPayload<'email.send'>, work: Work): Promise<unknown> => {
     const post = { work, keys: await ringOf(work.config.keysFile), clock, resolve };
@@ -73,14 +73,14 @@ async function sendClaimed(post: Post, row: MessageRow): Promise<void> {
   const { db, settings, log } = work;
   const smtp = smtpOf(settings);
   const content = await contentOf({ db, keys, settings, now: clock() }, row).catch(whenSealed);
-  if (content instanceof SmtpFault) return noteFailed(post, row, content); // kept, and tried again: the key may come back
+  if (content instanceof SmtpFault) return noteFailed(post, row, content); // kept and retried: the key may come back
   if (!content || !smtp) return db.transaction((transaction) => dropMessage(transaction, row, clock()));
   const logos = await mailLogos(brandedDeps(work, keys));
   const mail = envelopeOf({ row, smtp, content, logos, origin: settings.get('server.publicUrl') });
   try {
     await deliver(post, { smtp, mail, signal: work.signal });
   } catch (error) {
-    work.signal.throwIfAborted(); // given back: another process sends it under the same Message-ID
+    work.signal.throwIfAborted(); // released: another process sends it under the same Message-ID
     const failed = error instanceof SmtpFault ? error : faultOf(error);
     log.warn({ message: row.id, stage: failed.fault.stage, code: failed.fault.code }, 'mail not sent');
     return noteFailed(post, row, failed);

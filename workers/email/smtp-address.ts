@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
-/** Loopback and link-local of the pod, and what is nobody's: an admin's own network is open, these are not. */
+/** Loopback, link-local and reserved networks; an admin's own private network is allowed. */
 const NEVER = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3', '::/127', 'fe80::/10', 'ff00::/8'];
 
-/** The mail server may not be reached there. */
+/** The address of the mail server is not allowed. */
 export class AddressRefused extends Error {}
 
 function blocked(apiServer: string | undefined): BlockList {
@@ -17,7 +17,7 @@ function blocked(apiServer: string | undefined): BlockList {
   return list;
 }
 
-/** An address of the host to connect to, each of them judged. Throws `AddressRefused`, or what the look-up says. */
+/** A checked address of the host. Throws `AddressRefused`, or the error of the lookup. */
 export async function smtpAddress(host: string, apiServer = process.env.KUBERNETES_SERVICE_HOST): Promise<string> {
   const bare = host.replace(/^\[|\]$/g, '');
   const found = isIP(bare) ? [{ address: bare }] : await lookup(bare, { all: true });

@@ -6,7 +6,7 @@ import type { Smtp } from '#areas/email/public.ts';
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
 
-/** One line that went over the wire, or something that happened; never a credential, never a body. */
+/** One line of the conversation, or an event; never a credential or a body. */
 export interface Line {
   atMs: number;
   stage: string;
@@ -15,7 +15,7 @@ export interface Line {
 
 export class SmtpFault extends Error {
   readonly fault: Fault;
-  /** The server refused this mail or its recipient for good. */
+  /** The server refused this mail or its recipient permanently. */
   readonly final: boolean;
   constructor(fault: Fault, final: boolean) {
     super(fault.message);
@@ -26,7 +26,7 @@ export class SmtpFault extends Error {
 
 export interface Sending {
   smtp: Smtp;
-  /** Where the host is, as it was judged. */
+  /** The checked address of the host. */
   address: string;
   mail: SendMailOptions;
   /** Ends the conversation. */
@@ -34,7 +34,7 @@ export interface Sending {
   transcript?: Line[];
 }
 
-/** One mail in one conversation. Throws `SmtpFault`. */
+/** Sends one mail in one conversation. Throws `SmtpFault`. */
 export async function sendMail({ smtp, address, mail, signal, transcript }: Sending): Promise<string> {
   const { host, port, security, username, password, allowUntrusted } = smtp;
   const transport = createTransport({
@@ -96,10 +96,10 @@ interface Entry {
   tnx?: string;
 }
 
-const HIDDEN = '/* secret */'; // as nodemailer writes it in place of a password
+const HIDDEN = '/* secret */'; // nodemailer's placeholder for a password
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** How the user's name stands in what nodemailer logs of AUTH LOGIN, PLAIN and CRAM-MD5, and of their end. */
+/** Forms of the user's name in nodemailer's log of AUTH LOGIN, PLAIN and CRAM-MD5. */
 const namings = (user: string): string[] => [
   base64(`\0${user}\0${HIDDEN}`),
   base64(`${user} ${HIDDEN}`),
@@ -107,7 +107,7 @@ const namings = (user: string): string[] => [
   JSON.stringify(user),
 ];
 
-/** Keeps what client and server said; nodemailer hides passwords itself, and bodies are told by their length alone. */
+/** Records the conversation; nodemailer hides passwords itself, and of bodies only the length is recorded. */
 function recorder(transcript: Line[], username: string | null) {
   const began = performance.now();
   const hidden = username ? namings(username) : [];
@@ -115,8 +115,8 @@ function recorder(transcript: Line[], username: string | null) {
     const stage = entry.tnx ?? 'client';
     if (stage === 'message') return;
     let at = 0;
-    const said = String(text).replace(/%[sd]/g, () => String(values[at++]));
-    const line = hidden.reduce((left, naming) => left.replaceAll(naming, HIDDEN), said);
+    const message = String(text).replace(/%[sd]/g, () => String(values[at++]));
+    const line = hidden.reduce((left, naming) => left.replaceAll(naming, HIDDEN), message);
     transcript.push({ atMs: Math.round(performance.now() - began), stage, line: line.slice(0, LONGEST) });
   };
   const nothing = (): void => undefined;

@@ -9,7 +9,7 @@ export interface Setting {
 
 const BATCH = 200;
 
-/** Job email.digest, hourly: those whose local hour it is; and mails whose job was lost. */
+/** Job email.digest, hourly: sends digests whose local hour has come, and requeues mails whose job was lost. */
 export function createDigests({ clock = () => new Date() }: Setting = {}) {
   return async (_payload: unknown, { db, settings, signal }: Work): Promise<void> => {
     for (const mail of await overdueMails(db, clock())) await queueMail(db, mail);
@@ -23,7 +23,7 @@ export function createDigests({ clock = () => new Date() }: Setting = {}) {
   };
 }
 
-/** Job logs.trim: logs past their days. */
+/** Job logs.trim: deletes expired logs. */
 export async function trimLogs(_payload: unknown, { db }: Work): Promise<void> {
   await trimMails(db, new Date());
 }

@@ -11,16 +11,16 @@ type Filter = NonNullable<JobPayload<'labels.apply'>['filter']>;
 
 const Checkpoint = z.object({
   after: z.uuid(),
-  /** Items that were changed. */
+  /** Number of changed items. */
   done: z.int(),
-  /** Items that were looked at, of those that the filter left at first. */
+  /** Number of items examined, among those that matched the filter at first. */
   seen: z.int().default(0),
   total: z.int().optional(),
 });
 const FIRST = '00000000-0000-0000-0000-000000000000';
 const BATCH = 2000;
 
-/** Labels all that a filter leaves, or forgets a label that was deleted; goes on where it was stopped. */
+/** Labels all items that match a filter, or removes a deleted label; resumes from its checkpoint. */
 export const applyLabels: Handler<'labels.apply'> = ({ number, filter }, work) =>
   filter ? apply(work, number, filter) : forget(work, number);
 
@@ -57,7 +57,7 @@ async function countMatching(work: Work, who: Principal, { libraryId, filter }: 
   return Number(row?.count ?? 0);
 }
 
-/** A label that was deleted meanwhile is on nothing any more. */
+/** A label that was deleted in the meantime is on no item any more. */
 async function step(
   db: Db,
   { number, ids, action }: { number: number; ids: string[]; action: 'add' | 'remove' },

@@ -6,11 +6,11 @@ const AGAIN_MS = [30_000, 300_000, 3_600_000];
 
 export interface Message {
   payload: Record<string, unknown>;
-  /** Seconds from now that it is worth sending. */
+  /** Lifetime of the message in seconds from now. */
   ttl: number;
   urgency: 'low' | 'normal' | 'high';
   topic: string;
-  /** What it tells of; several after quiet hours. */
+  /** Its notifications; several after quiet hours. */
   notificationIds: string[];
 }
 
@@ -27,7 +27,7 @@ export interface Noted {
   now: Date;
 }
 
-/** What the service said, with what follows from it, in one transaction. */
+/** Records the response of the push service and its consequences in one transaction. */
 export async function noteAnswer(db: Db, noted: Noted): Promise<void> {
   await db.transaction(async (transaction) => {
     const { status } = noted.answer;
@@ -47,7 +47,7 @@ async function sent(db: Db, noted: Noted): Promise<void> {
     .update({ state: 'active', failures: 0, last_error: null, last_sent_at: noted.now });
 }
 
-/** 429, 5xx and no answer are tried again within the message's life; other refusals are not. */
+/** 429, 5xx and no response are retried within the message's lifetime; other refusals are not. */
 async function failed(db: Db, noted: Noted): Promise<void> {
   const { row, answer } = noted;
   const why = answer.error ?? `status-${answer.status}`;
@@ -70,17 +70,19 @@ async function failed(db: Db, noted: Noted): Promise<void> {
   });
 }
 
-/** After 30 s, 5 min, 1 h, and not before the service wants it; undefined when that is beyond the message's life. */
+/**
+ * After 30 s, 5 min, 1 h, and not before the service permits it; undefined when that exceeds the message's lifetime.
+ */
 async function nextTry(db: Db, noted: Noted): Promise<Date | undefined> {
   const first = await messages(db, noted).first('attempts');
   const wait = AGAIN_MS[first?.attempts ?? 0];
   if (wait === undefined) return undefined;
-  const ms = Math.max(wait, asked(noted.answer.retryAfter, noted.now));
+  const ms = Math.max(wait, retryAfterMs(noted.answer.retryAfter, noted.now));
   return ms > noted.message.ttl * 1000 ? undefined : new Date(noted.now.getTime() + ms);
 }
 
 /** Retry-After: seconds or a date. */
-function asked(header: string | undefined, now: Date): number {
+function retryAfterMs(header: string | undefined, now: Date): number {
   if (header === undefined) return 0;
   const ms = /^\d{1,8}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now.getTime();
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;

@@ -32,11 +32,11 @@ const URGENCY = { info: 'low', success: 'normal', warning: 'normal', urgent: 'hi
 
 export interface Setting {
   clock?: () => Date;
-  /** In place of the way out to the internet. */
+  /** Replaces the outbound client, for tests. */
   outbound?: Outbound;
 }
 
-/** Job push.send: one message to one subscription. What it is about is looked at again first. */
+/** Job push.send: sends one message to one subscription, after checking its notifications again. */
 export function createPushSend({ clock = () => new Date(), outbound }: Setting = {}) {
   return async ({ subscriptionId, notificationId }: JobPayload<'push.send'>, work: Work): Promise<void> => {
     const { db, config, settings } = work;
@@ -64,7 +64,7 @@ interface Sending {
   subject: string;
 }
 
-/** Encrypted for the device (RFC 8291), signed for the service (RFC 8292). Status 0 when there was no answer. */
+/** Encrypted for the device (RFC 8291), signed for the service (RFC 8292). Status 0 means no response. */
 async function send(way: Outbound, { keys, row, message, subject }: Sending): Promise<Answer> {
   const opened = openSubscription(keys, row);
   if (!opened || !keys.vapid) return { status: 0, retryAfter: undefined, error: 'sealing-key-gone' };
@@ -78,7 +78,7 @@ async function send(way: Outbound, { keys, row, message, subject }: Sending): Pr
   });
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
   const body = Buffer.from(request.body as Buffer);
-  const ask = {
+  const options = {
     method: 'POST',
     headers,
     body,
@@ -88,14 +88,14 @@ async function send(way: Outbound, { keys, row, message, subject }: Sending): Pr
     cut: true,
   } as const;
   try {
-    const answer = await way(opened.endpoint, ask);
+    const answer = await way(opened.endpoint, options);
     return { status: answer.status, retryAfter: answer.headers['retry-after'] };
   } catch (error) {
     return { status: 0, retryAfter: undefined, error: (error as Error).message.slice(0, 200) };
   }
 }
 
-/** At most 3 KiB: the body gives way. */
+/** At most 3 KiB: the body is shortened. */
 function fitting(payload: Record<string, unknown>): Record<string, unknown> {
   let body = String(payload.body);
   while (Buffer.byteLength(JSON.stringify({ ...payload, body })) > MOST_BYTES) body = `${body.slice(0, -20)}…`;
@@ -116,13 +116,13 @@ interface Wanted {
   now: Date;
 }
 
-/** Undefined when there is nothing to send any more, or not yet. */
+/** Undefined when there is nothing to send, or not yet. */
 async function messageFor(work: Work, { row, notificationId, now }: Wanted): Promise<Message | undefined> {
   const { db } = work;
   const waits = await db('push_messages')
     .where({ subscription_id: row.id, notification_id: notificationId })
     .first('held');
-  if (!waits) return undefined; // sent, withdrawn, or part of one that was sent
+  if (!waits) return undefined; // sent, withdrawn, or part of a message that was sent
   const ids = waits.held ? await heldOf(work, row.id) : [notificationId];
   if (ids[0] !== notificationId) return leaveToFirst(work, { row, notificationId, now });
   const [until, ready] = await stillWanted(work, { row, ids, now });
@@ -134,7 +134,7 @@ async function messageFor(work: Work, { row, notificationId, now }: Wanted): Pro
   return ready.length > 0 ? messageOf(work, { row, ready, now }) : undefined;
 }
 
-/** The job of the first held one tells of all; this one looks again, should the first have been withdrawn before it ran. */
+/** The job of the first held message sends all; this job checks again, in case the first was withdrawn. */
 async function leaveToFirst({ db }: Work, { row, notificationId }: Wanted): Promise<undefined> {
   const runAt = new Date(Date.now() + LOOK_AGAIN_MS);
   await enqueue(db, 'push.send', { payload: { subscriptionId: row.id, notificationId }, options: { runAt } });
@@ -148,20 +148,20 @@ async function heldOf({ db }: Work, subscriptionId: string): Promise<string[]> {
     .pluck('n.id') as Promise<string[]>;
 }
 
-/** Until when they are held back, or those that the profile still wants and may see. */
+/** When they are held back until, or those that the profile still wants and may see. */
 async function stillWanted(
   { db }: Work,
   { row, ids, now }: { row: SubscriptionRow; ids: string[]; now: Date },
 ): Promise<[Date | undefined, NotificationRow[]]> {
-  const wishes = (await preferencesOf(db, [row.profile_id])).get(row.profile_id) ?? noPreferences;
+  const preferences = (await preferencesOf(db, [row.profile_id])).get(row.profile_id) ?? noPreferences;
   const rows: NotificationRow[] = await db('notifications').whereIn('id', ids).orderBy(['created_at', 'id']);
   const ready: NotificationRow[] = [];
   let until: Date | undefined;
   for (const one of rows) {
-    if (isPast(one, now) || !isWished(wishes, one)) continue;
+    if (isPast(one, now) || !isWanted(preferences, one)) continue;
     const [seer] = await seers(db, [row.profile_id], aboutOf(one));
     if (!seer) continue;
-    until ??= heldUntil(wishes, { now, zone: seer.zone, urgent: one.level === 'urgent' });
+    until ??= heldUntil(preferences, { now, zone: seer.zone, urgent: one.level === 'urgent' });
     ready.push(one);
   }
   return [until, ready];
@@ -173,10 +173,10 @@ const aboutOf = ({ kind, item_id: item, library_id: library }: NotificationRow) 
   libraryId: library ?? undefined,
 });
 
-/** Not read meanwhile, and still wanted on devices. */
-function isWished(wishes: typeof noPreferences, one: NotificationRow): boolean {
+/** Not read in the meantime, and still wanted on devices. */
+function isWanted(preferences: typeof noPreferences, one: NotificationRow): boolean {
   if (one.in_app && one.read_at !== null) return false;
-  return stillPreferred(wishes, one, ({ push }) => push);
+  return stillPreferred(preferences, one, ({ push }) => push);
 }
 
 const endOf = ({ created_at: made, expires_at: end }: NotificationRow): number =>
@@ -214,18 +214,18 @@ async function messageOf(
   const [first] = ready;
   const [seer] = first ? await seers(db, [row.profile_id], { kind: first.kind }) : [];
   if (!first || !seer) return undefined;
-  const wishes = (await preferencesOf(db, [row.profile_id])).get(row.profile_id) ?? noPreferences;
+  const preferences = (await preferencesOf(db, [row.profile_id])).get(row.profile_id) ?? noPreferences;
   const language = languageFor(await languageOf(db, row.profile_id, settings.get('server.language')));
-  const text = textOf(first, language, wishes.hideTitles);
+  const text = textOf(first, language, preferences.hideTitles);
   const several = ready.length > 1;
-  const said = several
+  const content = several
     ? { title: severalIn(language, ready.length), body: ready.map((one) => language.kinds[one.kind][0]).join(', ') }
     : text;
   const { unreadCount } = await unreadOf(db, seer.who);
   const tag = several ? 'several' : first.merge_key;
   const opens = several ? undefined : first.url;
   return {
-    payload: { ...said, url: opens ?? '/notifications', id: first.id, tag, badge: unreadCount },
+    payload: { ...content, url: opens ?? '/notifications', id: first.id, tag, badge: unreadCount },
     ttl: ttlOf(first, now),
     urgency: ready.some((one) => one.level === 'urgent') ? 'high' : URGENCY[first.level],
     topic: topicOf(tag),
@@ -233,7 +233,7 @@ async function messageOf(
   };
 }
 
-/** A reminder is worth nothing after the start. */
+/** A reminder is useless after the start. */
 function ttlOf({ kind, expires_at: end }: NotificationRow, now: Date): number {
   const live = kind === 'live-reminder' && end ? (end.getTime() - now.getTime()) / 1000 : TTL_SEC;
   return Math.max(0, Math.min(TTL_SEC, Math.floor(live)));

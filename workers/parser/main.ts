@@ -23,7 +23,7 @@ await once(server, 'listening');
 if (!(await tryOut())) await endProcess(1);
 log.info({}, 'parser is up');
 
-/** What is being opened is answered. */
+/** Finishes open requests. */
 function leave(): void {
   metrics?.close();
   server.close(() => void endProcess(0));

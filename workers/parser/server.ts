@@ -17,8 +17,8 @@ import { mediaTypes, type PictureFormat } from '#platform/pictures-sniff.ts';
 const formats = z.enum(Object.keys(mediaTypes) as [PictureFormat, ...PictureFormat[]]);
 const pixels = z.number().positive();
 
-/** What API pods and workers ask for: a `ChildRequest`. */
-const Ask = z.strictObject({
+/** A request of API pods and workers: a `ChildRequest`. */
+const Task = z.strictObject({
   format: formats,
   rules: z.strictObject({
     accepts: z.array(formats),
@@ -44,16 +44,16 @@ const Ask = z.strictObject({
   facts: z.boolean(),
 }) satisfies z.ZodType<ChildRequest>;
 
-/** A request that is none of ours. */
+/** A malformed request. */
 class Malformed extends Error {}
 
 export interface Parser {
   server: Server;
-  /** Opens a picture of its own: true when it can open those of others. */
+  /** Opens a test picture: true if the sandbox works. */
   tryOut: () => Promise<boolean>;
 }
 
-/** Takes a frame with a picture and answers with one; it knows no store, no key and no address. */
+/** Receives a frame with a picture and returns one; it knows no store, no key and no address. */
 export function createParser(log: Log, open: OpenPicture = openInChild): Parser {
   let ready = false;
   const state = (up: boolean) => ({ status: up ? 200 : 503, body: Buffer.from(JSON.stringify({ ready })) });
@@ -65,7 +65,7 @@ export function createParser(log: Log, open: OpenPicture = openInChild): Parser 
   const listener: RequestListener = (request, response) => {
     const route = routes[`${request.method} ${request.url}`] ?? (() => ({ status: 404, body: Buffer.alloc(0) }));
     Promise.resolve(route(request)).then(
-      (said) => send(response, said),
+      (frame) => send(response, frame),
       (error: unknown) => {
         if (!(error instanceof Malformed)) log.warn({ err: (error as Error).message }, 'a picture cannot be opened');
         send(response, { status: error instanceof Malformed ? 400 : 503, body: Buffer.alloc(0) });
@@ -103,7 +103,7 @@ function send(response: ServerResponse, { status, body }: Said): void {
   response.end(body);
 }
 
-/** The one frame that a request is. Throws `Malformed`. */
+/** The single frame of a request. Throws `Malformed`. */
 async function frameOf(request: IncomingMessage): Promise<Frame> {
   let whole: Frame | undefined;
   const read = frameReader(MOST_FRAME_BYTES, (frame) => {
@@ -118,12 +118,12 @@ async function frameOf(request: IncomingMessage): Promise<Frame> {
   return whole;
 }
 
-/** The answer's frame. Throws `Malformed`, and `ParserUnavailable` when no process can be had. */
+/** The response frame. Throws `Malformed`, and `ParserUnavailable` when no process is available. */
 async function opened({ head, bytes }: Frame, open: OpenPicture): Promise<Buffer> {
-  const ask = Ask.safeParse(head);
-  if (!ask.success) throw new Malformed(ask.error.message);
+  const task = Task.safeParse(head);
+  if (!task.success) throw new Malformed(task.error.message);
   try {
-    const done = await open(ask.data, bytes);
+    const done = await open(task.data, bytes);
     return toFrame({ ok: true, facts: done.facts } satisfies ChildAnswer, done.bytes);
   } catch (error) {
     if (error instanceof ParserUnavailable || !(error instanceof Refused)) throw error;

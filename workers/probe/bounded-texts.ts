@@ -3,10 +3,10 @@ import type { ProbedChapter, ProbedFile, ProbedStream } from '#platform/media.ts
 const MOST_TAGS = 200;
 const MOST_TAG = 8000;
 const MOST_CHAPTERS = 2000;
-/** Of a title, a file name, a language: what people see in a list. */
+/** Limit of a title, file name or language, as shown in lists. */
 const MOST_LINE = 500;
 
-/** What a file says of itself, cut to what anybody reads: its texts may be of any length, and are read by others. */
+/** Truncates texts of a foreign file, which may have any length. */
 export function withBoundedTexts(file: ProbedFile): ProbedFile {
   const tags = Object.entries(file.tags).slice(0, MOST_TAGS);
   return {

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 
 const WINDOW = 64 * 1024;
 
-/** Reads ranges of one file, keeping the last two windows read, so that walking small elements costs few reads. */
+/** Reads ranges of one file and keeps the last two windows, so that walking small elements costs few reads. */
 export class ByteSource {
   readonly size: number;
   readonly #file: FileHandle;
@@ -15,7 +15,7 @@ export class ByteSource {
     this.size = size;
   }
 
-  /** `window` is what is read at least: small for who jumps about. */
+  /** `window` is the least that is read: small for callers that jump around. */
   static async open(path: string | Buffer, { window = WINDOW } = {}): Promise<ByteSource> {
     const file = await open(path, 'r');
     try {

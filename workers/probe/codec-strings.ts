@@ -40,7 +40,7 @@ const RULES: Readonly<Record<string, (codec: Required<Codec>) => string | undefi
   aac: ({ profile }) => `mp4a.40.${AAC[profile] ?? '2'}`,
 };
 
-/** RFC 6381 of what ffprobe tells; the codec's own header, where it was read, knows it better. */
+/** RFC 6381 string from ffprobe's data; the codec's own header, if read, is more precise. */
 export function codecStringOf(codec: Codec): string | undefined {
   const rule = RULES[codec.codec];
   if (!rule) return PLAIN[codec.codec];

@@ -1,6 +1,6 @@
 /**
- * Decoders of ffmpeg that a file may make run. Everything else (MagicYUV, RASC, SANM and 400 more) is refused: old and rare decoders are where
- * memory faults are found, CVE-2026-8461 in MagicYUV among them.
+ * ffmpeg's decoders that a file may use. All others (MagicYUV, RASC, SANM and 400 more) are refused, because old and
+ * rare decoders are where memory faults are found, such as CVE-2026-8461 in MagicYUV.
  */
 const VIDEO = [
   ...[
@@ -124,5 +124,5 @@ const SUBTITLES = [
   'libzvbi_teletextdec',
 ];
 
-/** As ffprobe takes it. */
+/** In the form of ffprobe's option. */
 export const DECODERS = [...VIDEO, ...AUDIO, ...SUBTITLES].join(',');

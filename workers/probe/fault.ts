@@ -1,6 +1,6 @@
 import type { ProbeFault } from '#platform/media.ts';
 
-/** A file that cannot be probed; `fault` is kept with the file and shown as an issue. */
+/** A file that cannot be probed; `fault` is stored with the file and shown as an issue. */
 export class ProbeError extends Error {
   readonly fault: ProbeFault;
 
@@ -10,10 +10,10 @@ export class ProbeError extends Error {
   }
 }
 
-/** Thrown by the in-process readers when ffmpeg or ffprobe must be asked instead. */
+/** Thrown by the in-process readers when ffmpeg or ffprobe is needed instead. */
 export class Unsure extends Error {}
 
-/** Says that the in-process reader does not know this. */
+/** Reports that the in-process reader does not know this. */
 export function unsure(why: string): never {
   throw new Unsure(why);
 }

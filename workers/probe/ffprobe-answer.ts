@@ -44,7 +44,7 @@ const Answer = z.object({
   }),
 });
 
-/** ffmpeg's names that are not our words. */
+/** ffmpeg's names that differ from ours. */
 const WORDS: Readonly<Record<string, string>> = {
   mpeg2video: 'mpeg2',
   mpeg1video: 'mpeg1',
@@ -53,7 +53,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ssa: 'ass',
 };
 
-/** Reads ffprobe's JSON into our own shape; `size` is the file's. */
+/** Converts ffprobe's JSON; `size` is that of the file. */
 export function fileOf(json: string, sniffed: Sniffed): ProbedFile {
   const { streams, chapters, format } = Answer.parse(JSON.parse(json));
   if (streams.length === 0) throw new ProbeError('corrupt', 'no streams');
@@ -75,7 +75,7 @@ export function fileOf(json: string, sniffed: Sniffed): ProbedFile {
   };
 }
 
-/** Of Matroska ffprobe gives the time of the end, of all others the length. */
+/** For Matroska ffprobe reports the end time, for all others the duration. */
 function lengthOf(seconds: number, startMs: number, { container }: Sniffed): number {
   const ms = Math.round(seconds * 1000);
   return container === 'matroska' && startMs > 0 && ms > startMs ? ms - startMs : ms;
@@ -85,7 +85,7 @@ const WEBM = new Set(['vp8', 'vp9', 'av1', 'opus', 'vorbis', 'webvtt']);
 
 function containerOf({ container }: Sniffed, streams: readonly Stream[], tags: Record<string, string>): string {
   if (container !== 'matroska') return container;
-  // ffprobe does not tell the document type; what WebM may carry and no Matroska tool wrote is WebM.
+  // ffprobe does not report the document type; streams that WebM allows, without a Matroska muxer's name, mean WebM.
   const webm = streams.every((stream) => WEBM.has(stream.codec_name ?? '')) && !/matroska/i.test(tags.encoder ?? '');
   return webm ? 'webm' : 'matroska';
 }
@@ -175,9 +175,9 @@ function audioOf(stream: Stream): Partial<ProbedStream> {
   };
 }
 
-function bitrateOf({ bit_rate: said, tags }: Stream): { bitrate?: number } {
+function bitrateOf({ bit_rate: declared, tags }: Stream): { bitrate?: number } {
   const counted = Number(tagOf(tags, 'bps') ?? tagOf(tags, 'bps-eng'));
-  return optional('bitrate', said ?? (counted > 0 ? counted : undefined));
+  return optional('bitrate', declared ?? (counted > 0 ? counted : undefined));
 }
 
 function hdrOf(stream: Stream): Hdr | undefined {
@@ -194,7 +194,7 @@ function depthOf({ bits_per_raw_sample: raw, pix_fmt: format }: Stream): number 
   return Number(/(?:p|gray|gbrp|p0)(9|10|12|14|16)(?:le|be)?$/.exec(format)?.[1] ?? 8);
 }
 
-/** Clockwise, as a player turns; ffprobe's is counter-clockwise. */
+/** Clockwise, as a player rotates; ffprobe's is counter-clockwise. */
 function rotationOf(stream: Stream): number {
   const turned = stream.side_data_list.find((data) => data.rotation !== undefined)?.rotation ?? 0;
   return (((-Math.round(turned) % 360) + 360) % 360) % 360;
@@ -214,7 +214,7 @@ function tagOf(tags: Record<string, string>, name: string): string | undefined {
   return key === undefined ? undefined : tags[key];
 }
 
-/** An object with the member, or without it when there is nothing to say. */
+/** An object with the member, or without it if the value is undefined. */
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 }

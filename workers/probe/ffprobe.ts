@@ -5,27 +5,30 @@ import { ProbeError } from './fault.ts';
 import type { Sniffed } from './sniff.ts';
 
 const TIMEOUT_MS = 30_000;
-/** Of address space: ffprobe of Debian maps 300 MB of libraries before it reads a byte. */
+/** Address space: Debian's ffprobe maps 300 MB of libraries before it reads a byte. */
 const MEMORY_BYTES = 768 * 1024 * 1024;
 const CPU_SECONDS = 30;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 const ERROR_BYTES = 8 * 1024;
 
-export interface Ask {
-  /** As the file system has it; a name that is no UTF-8 is not handed to ffprobe, see `inputOf`. */
+export interface ProbeRequest {
+  /** As in the file system; a name that is not UTF-8 is not passed to ffprobe, see `inputOf`. */
   path: string;
   sniffed: Sniffed;
-  /** What to show, such as `-show_streams`. */
+  /** Output options, such as `-show_streams`. */
   show: readonly string[];
   signal?: AbortSignal | undefined;
-  /** Longer than for a probe where all packets are read. */
+  /** Longer than for a probe when all packets are read. */
   timeoutMs?: number | undefined;
 }
 
-/** Runs ffprobe jailed: one demuxer, allowed decoders, local files only, limits on memory, CPU and time, no environment. Gives its output. */
-export async function ffprobe(ask: Ask): Promise<string> {
-  ask.signal?.throwIfAborted();
-  const { demuxer } = ask.sniffed;
+/**
+ * Runs ffprobe in a sandbox: one demuxer, allowed decoders, local files only, limits on memory, CPU and time, no
+ * environment. Returns its output.
+ */
+export async function ffprobe(request: ProbeRequest): Promise<string> {
+  request.signal?.throwIfAborted();
+  const { demuxer } = request.sniffed;
   const args = [
     ...[
       '-v',
@@ -37,60 +40,61 @@ export async function ffprobe(ask: Ask): Promise<string> {
       '-format_whitelist',
       demuxer,
     ],
-    ...['-codec_whitelist', DECODERS, '-threads', '1', '-of', 'json', ...ask.show, '-i', `file:${ask.path}`],
+    ...['-codec_whitelist', DECODERS, '-threads', '1', '-of', 'json', ...request.show, '-i', `file:${request.path}`],
   ];
-  const cpu = Math.ceil((ask.timeoutMs ?? CPU_SECONDS * 1000) / 1000);
+  const cpu = Math.ceil((request.timeoutMs ?? CPU_SECONDS * 1000) / 1000);
   const limits = [`--as=${MEMORY_BYTES}`, `--cpu=${cpu}`, '--core=0', '--fsize=0', '--nofile=64'];
   const child = spawn('prlimit', [...limits, '--', 'ffprobe', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
     detached: true,
   });
-  return answerOf(child, ask);
+  return answerOf(child, request);
 }
 
-interface Said {
+interface Output {
   out: Buffer[];
   outBytes: number;
   error: string;
   why: ProbeError | Error | undefined;
 }
 
-function answerOf(child: ChildProcess, ask: Ask): Promise<string> {
-  const said: Said = { out: [], outBytes: 0, error: '', why: undefined };
+function answerOf(child: ChildProcess, request: ProbeRequest): Promise<string> {
+  const output: Output = { out: [], outBytes: 0, error: '', why: undefined };
   const stop = (why: Error): void => {
-    said.why ??= why;
+    output.why ??= why;
     child.kill('SIGKILL');
   };
   const timer = setTimeout(
     () => stop(new ProbeError('probe-timeout', 'ffprobe took too long')),
-    ask.timeoutMs ?? TIMEOUT_MS,
+    request.timeoutMs ?? TIMEOUT_MS,
   );
-  const abort = (): void => stop(ask.signal?.reason instanceof Error ? ask.signal.reason : new Error('aborted'));
-  ask.signal?.addEventListener('abort', abort, { once: true });
+  const abort = (): void =>
+    stop(request.signal?.reason instanceof Error ? request.signal.reason : new Error('aborted'));
+  request.signal?.addEventListener('abort', abort, { once: true });
   child.stdout?.on('data', (chunk: Buffer) => {
-    said.outBytes += chunk.length;
-    if (said.outBytes > OUTPUT_BYTES) stop(new ProbeError('corrupt', 'ffprobe says too much'));
-    else said.out.push(chunk);
+    output.outBytes += chunk.length;
+    if (output.outBytes > OUTPUT_BYTES) stop(new ProbeError('corrupt', 'the output of ffprobe is too long'));
+    else output.out.push(chunk);
   });
   child.stderr?.on('data', (chunk: Buffer) => {
-    if (said.error.length < ERROR_BYTES) said.error += chunk.toString('utf8');
+    if (output.error.length < ERROR_BYTES) output.error += chunk.toString('utf8');
   });
   return new Promise<string>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, killed) => {
-      const fault = said.why ?? faultOf(said.error, code, killed);
+      const fault = output.why ?? faultOf(output.error, code, killed);
       if (fault) reject(fault);
-      else resolve(Buffer.concat(said.out).toString('utf8'));
+      else resolve(Buffer.concat(output.out).toString('utf8'));
     });
   }).finally(() => {
     clearTimeout(timer);
-    ask.signal?.removeEventListener('abort', abort);
+    request.signal?.removeEventListener('abort', abort);
   });
 }
 
 function faultOf(error: string, code: number | null, killed: NodeJS.Signals | null): Error | undefined {
-  // 127 is the loader or prlimit: a fault of this machine, not of the file.
+  // 127 comes from the loader or prlimit: a fault of this machine, not of the file.
   if (code === 127) return new Error(`ffprobe cannot be run: ${error.trim().slice(0, 200)}`);
   const refused = /Codec \(([\w.-]+)\) not on whitelist/.exec(error);
   if (refused) return new ProbeError('codec-refused', `codec ${refused[1] ?? ''} is not allowed`);
@@ -100,7 +104,7 @@ function faultOf(error: string, code: number | null, killed: NodeJS.Signals | nu
   return code === 0 ? undefined : new ProbeError('corrupt', lastLine(error));
 }
 
-/** What ffprobe said last, without the path. */
+/** The last line of ffprobe's errors, without the path. */
 function lastLine(error: string): string {
   const line = error.trim().split('\n').at(-1) ?? '';
   return (

@@ -5,7 +5,10 @@ import { SNIFF_BYTES, sniff } from './sniff.ts';
 
 const TIMEOUT_MS = 10 * 60_000;
 
-/** Reads the packets of the first real video stream once and gives its keyframes; empty when there is no video. Reads the whole file. */
+/**
+ * Reads the packets of the first real video stream once and returns its keyframes; empty without video. Reads the whole
+ * file.
+ */
 export async function readKeyframes(
   path: string,
   file: ProbedFile,

@@ -1,4 +1,4 @@
-/** Bibliographic codes of ISO 639-2, which Intl does not know, and what players write instead of a code. */
+/** Bibliographic codes of ISO 639-2, which Intl does not know, and words that players write instead of a code. */
 const OLD: Readonly<Record<string, string>> = {
   alb: 'sq',
   arm: 'hy',
@@ -25,9 +25,9 @@ const OLD: Readonly<Record<string, string>> = {
 const MAX = 100;
 const NONE = new Set(['', 'und', 'mis', 'mul', 'zxx', 'qaa', 'root']);
 
-/** The BCP 47 tag of what a container says (`eng`, `fre`, `pt-BR`), or nothing when it says none. */
-export function languageTag(said: string | undefined): string | undefined {
-  const word = said?.slice(0, MAX).replaceAll('\0', '').trim().replaceAll('_', '-') ?? '';
+/** The BCP 47 tag for a container's language (`eng`, `fre`, `pt-BR`), or undefined. */
+export function languageTag(declared: string | undefined): string | undefined {
+  const word = declared?.slice(0, MAX).replaceAll('\0', '').trim().replaceAll('_', '-') ?? '';
   if (NONE.has(word.toLowerCase())) return undefined;
   const [first = '', ...rest] = word.split('-');
   try {

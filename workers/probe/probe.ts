@@ -15,18 +15,18 @@ export { PROBE_VERSION, type Probed, type Stretch } from './probed.ts';
 
 const RIFF_HEAD = 8;
 const RIFF_UNKNOWN = 0xffff_fff0;
-/** So many zeros are no coded picture or sound, wherever in the file they lie. */
+/** This many zeros are no encoded video or audio, wherever they are in the file. */
 const HOLLOW = 64 * 1024;
 
 export interface ProbeOptions {
   signal?: AbortSignal;
-  /** Where the file was seen to hold nothing but zeros. */
+  /** Where the file was found to contain only zeros. */
   zeros?: readonly Stretch[];
 }
 
 /**
- * What a media file is: read in process from the container's own index, or by a jailed ffprobe where that does not say enough.
- * Throws ProbeError with the fault; anything else is a fault of this machine and may be tried again.
+ * Facts about a media file: read in process from the container's own index, or by a sandboxed ffprobe if that is not
+ * enough. Throws ProbeError with the fault; any other error is a fault of this machine and may be retried.
  */
 export async function probeFile(path: string, options: ProbeOptions = {}): Promise<Probed> {
   const found = await read(path, options);
@@ -35,18 +35,18 @@ export async function probeFile(path: string, options: ProbeOptions = {}): Promi
 
 async function read(path: string, options: ProbeOptions): Promise<Probed> {
   const { probed, sniffed, truncated } = await readInProcess(path, options);
-  if (probed && sniffed.container === 'mp4') return probed; // it knows which bytes are samples
+  if (probed && sniffed.container === 'mp4') return probed; // its index shows which bytes are samples
   const found = probed ?? { ...(await runFfprobe(path, sniffed, options)), ...(truncated ? { truncated } : {}) };
   const hollow = options.zeros?.some(({ size }) => size >= HOLLOW) && isCoded(found.file);
   return hollow ? { ...found, hollow } : found;
 }
 
-/** Pixels and sound that are not coded may be zeros, where it is black and silent. */
+/** Raw pixels and audio may be zeros, for black and silence. */
 function isCoded({ streams }: ProbedFile): boolean {
   return !streams.some(({ codec }) => /^(raw|pcm)/.test(codec));
 }
 
-/** The in-process answer alone, or nothing where it is unsure; for tests and the benchmark. */
+/** The in-process result alone, or undefined where it is unsure; for tests and the benchmark. */
 export async function readInProcess(
   path: string,
   { signal, zeros }: ProbeOptions = {},
@@ -63,22 +63,22 @@ export async function readInProcess(
   }
 }
 
-/** The answer of ffprobe alone; for tests and the benchmark. */
+/** The result of ffprobe alone; for tests and the benchmark. */
 export async function runFfprobe(path: string, sniffed: Sniffed, { signal }: ProbeOptions = {}): Promise<Probed> {
   const show = ['-show_streams', '-show_format', '-show_chapters'];
   return { file: fileOf(await ffprobe({ path, sniffed, show, signal }), sniffed) };
 }
 
-/** Of a file whose index ffprobe reads, which does not say. */
+/** For a file whose index ffprobe reads without reporting truncation. */
 async function isTruncated(source: ByteSource, { container }: Sniffed, head: Buffer): Promise<boolean> {
   if (container === 'mp4') return isCut(source);
   return container === 'avi' && endsEarly(head, source.size);
 }
 
-/** Whether the first RIFF chunk says more than there is; one that was written as it came says 0 or the most. */
+/** Whether the first RIFF chunk is longer than the file; a file written as a stream declares 0 or the maximum. */
 function endsEarly(head: Buffer, size: number): boolean {
-  const said = head.readUInt32LE(4);
-  return said < RIFF_UNKNOWN && said + RIFF_HEAD > size + 1; // the pad of an odd chunk is often left out
+  const declared = head.readUInt32LE(4);
+  return declared < RIFF_UNKNOWN && declared + RIFF_HEAD > size + 1; // the padding of an odd chunk is often missing
 }
 
 async function known(
@@ -90,7 +90,7 @@ async function known(
     if (container === 'matroska') return await probeMatroska(source);
     return container === 'mp4' ? await probeMp4(source, zeros) : undefined;
   } catch (error) {
-    // A RangeError is a table that ends too early: the file is odd, and ffprobe decides what it is.
+    // A RangeError is a table that ends early: the file is unusual, and ffprobe decides.
     if (error instanceof Unsure || error instanceof RangeError) return undefined;
     throw unreadable(error);
   }

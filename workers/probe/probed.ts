@@ -1,22 +1,24 @@
 import type { KeyframeIndex, ProbedFile } from '#platform/media.ts';
 
-/** Grows when a probe of the same file may answer otherwise; files probed by an older one are probed again. */
+/** Incremented when a probe of the same file may give another result; files with an older version are probed again. */
 export const PROBE_VERSION = 2;
 
-/** Bytes of a file. */
+/** A range of bytes in a file. */
 export interface Stretch {
   at: number;
   size: number;
 }
 
-/** What a probe gives. */
+/** Result of a probe. */
 export interface Probed {
   file: ProbedFile;
-  /** Absent when the container has no index of them: job `media.keyframes` reads the packets then. */
+  /** Absent if the container has no index of them: job `media.keyframes` then reads the packets. */
   keyframes?: KeyframeIndex;
-  /** The container says that it is longer than the file is: a cut download. */
+  /** The container is longer than the file: a truncated download. */
   truncated?: true;
-  /** Coded picture and sound have no long runs of zeros, and this file has: the space was set aside and never filled. */
+  /**
+   * Encoded video and audio contain no long runs of zeros, but this file does: space was allocated and never filled.
+   */
   hollow?: true;
 }
 
@@ -26,7 +28,7 @@ const MAX_TAGS = 200;
 const MAX_KEY = 200;
 const MAX_VALUE = 20_000;
 
-/** The tags that tell of the film, not of the tool that wrote the file; keys in lower case. */
+/** The tags about the film, not about the tool that wrote the file; keys in lower case. */
 export function contentTags(tags: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(tags).map(([key, value]) => [key.toLowerCase(), value.slice(0, MAX_VALUE)] as const);
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 import { ProbeError } from './fault.ts';
 
-/** A container as its first bytes tell, and the demuxer of ffmpeg that is forced for it. */
+/** The container according to the first bytes, and the ffmpeg demuxer that is forced for it. */
 export interface Sniffed {
   container: string;
   demuxer: string;
@@ -42,7 +42,7 @@ const RULES: readonly Rule[] = [
   ['mp3', 'mp3', mpegAudio],
 ];
 
-/** Texts that name other files or addresses: reading one could open what it names. */
+/** Texts that name other files or addresses: reading one could open them. */
 const PLAYLISTS = [
   /^#EXTM3U/,
   /^ffconcat/,
@@ -55,10 +55,10 @@ const PLAYLISTS = [
 ];
 const HEAD_TEXT = 2048;
 
-/** Bytes of the head that {@link sniff} wants. */
+/** Bytes that {@link sniff} needs. */
 export const SNIFF_BYTES = 4096;
 
-/** Tells the container by content alone, never by name. Refuses playlists and what is no media. */
+/** Recognizes the container by content alone, never by name. Refuses playlists and anything but media. */
 export function sniff(head: Buffer): Sniffed {
   for (const [container, demuxer, fits] of RULES) if (fits(head)) return { container, demuxer };
   const text = head

@@ -7,7 +7,7 @@ import { keptOut } from '#platform/backup/tables.ts';
 import type { BackupManifest, BackupTable } from '#platform/backup-manifest.ts';
 import { quoted } from './connection.ts';
 import { copyIn } from './copy-in.ts';
-import { BESIDE, columnsBeside, withoutForeignKeys } from './second-schema.ts';
+import { columnsInSecondSchema, SECOND_SCHEMA, withoutForeignKeys } from './second-schema.ts';
 
 export interface Source {
   destination: Destination;
@@ -53,7 +53,7 @@ export async function loadTables(client: pg.Client, source: Source, tell: Tell):
 
 /** The archive names what it fills: only tables and columns of that version, none of those that are never in one. */
 async function refuseUnknown(client: pg.Client, tables: readonly BackupTable[]): Promise<void> {
-  const known = await columnsBeside(client);
+  const known = await columnsInSecondSchema(client);
   const seen = new Set<string>();
   for (const { name, columns } of tables) {
     const own = known.get(name);
@@ -66,7 +66,7 @@ async function refuseUnknown(client: pg.Client, tables: readonly BackupTable[]):
 
 async function loadTable(client: pg.Client, source: Source, table: BackupTable): Promise<void> {
   const { destination, manifest, key } = source;
-  const name = `${BESIDE}.${quoted(table.name)}`;
+  const name = `${SECOND_SCHEMA}.${quoted(table.name)}`;
   await client.query(`delete from ${name}`); // what the migrations put there
   await client.query(`alter table ${name} disable trigger user`);
   const text = `copy ${name} (${table.columns.map(quoted).join(', ')}) from stdin`;
@@ -89,13 +89,13 @@ function refuseData(error: unknown): never {
 async function setSequences(client: pg.Client, sequences: BackupManifest['sequences']): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select relname::text as name from pg_class where relkind = 'S' and relnamespace = $1::regnamespace`,
-    [BESIDE],
+    [SECOND_SCHEMA],
   );
   const known = new Set(rows.map(({ name }) => name));
   for (const { name, value } of sequences) {
     if (!known.has(name)) throw new BackupFault('damaged', `${name} is no sequence of that version`);
     await client
-      .query('select setval($1, greatest(1, $2::bigint))', [`${BESIDE}.${quoted(name)}`, value])
+      .query('select setval($1, greatest(1, $2::bigint))', [`${SECOND_SCHEMA}.${quoted(name)}`, value])
       .catch(refuseData);
   }
 }

@@ -24,7 +24,7 @@ export async function reopen(work: Restoring): Promise<void> {
   const db = connectDatabase(config.databaseUrl, log, { max: 2, name: APPLICATION, unfenced: true });
   try {
     await prepareServer(db, config, keys);
-    await db.transaction(askAnew);
+    await db.transaction(requestScans);
   } finally {
     await db.destroy();
   }
@@ -55,7 +55,7 @@ async function forgetRedis({ redis, record, log }: Restoring): Promise<void> {
 }
 
 /** A quick scan of every library, and what was being deleted when the backup was made is deleted. */
-async function askAnew(db: Db): Promise<void> {
+async function requestScans(db: Db): Promise<void> {
   const libraries = await db('libraries').select<{ id: string; deleted_at: Date | null }[]>('id', 'deleted_at');
   for (const { id: libraryId, deleted_at: deleted } of libraries) {
     if (deleted)

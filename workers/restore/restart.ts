@@ -10,7 +10,7 @@ const NOT_EMPTIED = new Set<string>([...carriedOver, 'knex_migrations', 'knex_mi
  * Sign-ins, waiting jobs, deliveries and mails are dropped (a database that was put aside still has them), scans that ran are
  * over, and the clocks of grace and purge begin now.
  */
-export async function beginAnew(client: pg.Client, schema: string): Promise<void> {
+export async function resetState(client: pg.Client, schema: string): Promise<void> {
   const at = quoted(schema);
   const emptied = Object.keys(keptOut).filter((table) => !NOT_EMPTIED.has(table));
   await client.query(`truncate ${emptied.map((table) => `${at}.${quoted(table)}`).join(', ')}`);

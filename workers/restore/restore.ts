@@ -9,8 +9,8 @@ import { fetchParts, loadTables, type Source, type Tell } from './load.ts';
 import { putMissing, refuseObjects } from './put-objects.ts';
 import { advance, endFailed, isCancelled, openRecord, type RestorePhase, type RestoreRecord } from './record.ts';
 import { reopen } from './reopen.ts';
-import { beginAnew } from './restart.ts';
-import { BESIDE, dropBeside, makeBeside, migrateOn, migrationsIn } from './second-schema.ts';
+import { resetState } from './restart.ts';
+import { dropSecondSchema, makeSecondSchema, migrateOn, migrationsIn, SECOND_SCHEMA } from './second-schema.ts';
 import { switchOver } from './switch-over.ts';
 import type { RestoreDeps, Restoring } from './work.ts';
 
@@ -53,7 +53,7 @@ async function begin(deps: RestoreDeps, client: pg.Client, record: RestoreRecord
     const source = await deps.sourceOf(record);
     const work: Restoring = { ...deps, client, record, source };
     await prepare(work);
-    const switched = await switchOver(work, source ? BESIDE : putAsideAs(record.backup_id));
+    const switched = await switchOver(work, source ? SECOND_SCHEMA : putAsideAs(record.backup_id));
     if (!switched) throw new Cancelled();
     await reopen({ ...work, record: switched });
   } catch (error) {
@@ -86,7 +86,7 @@ async function giveUp(
 ): Promise<void> {
   const { record, error } = failed;
   await client.query('rollback; set search_path to default');
-  await dropBeside(client);
+  await dropSecondSchema(client);
   await open(client);
   if (!(error instanceof Cancelled)) deps.log.warn({ err: error, backup: record.backup_id }, 'the restore failed');
   await endFailed(client, record, told(error));
@@ -102,14 +102,14 @@ function told(error: unknown): { code: string; reason: string; message: string }
 async function prepare(work: Restoring): Promise<void> {
   const { client, config, record, source } = work;
   if (source) await load(work, source);
-  const schema = source ? BESIDE : putAsideAs(record.backup_id);
+  const schema = source ? SECOND_SCHEMA : putAsideAs(record.backup_id);
   await advance(client, record, { phase: 'migrating' });
   await holdMigrations(client);
   await migrateOn(client, config.databaseUrl, schema);
   await advance(client, record, { phase: 'checking' });
   await refuseOtherSchema(client, schema);
   await client.query('set search_path to default');
-  await beginAnew(client, schema);
+  await resetState(client, schema);
   if (!source) return;
   const differing = await putMissing(source, work.objects, telling(work, 'objects'));
   await client.query('update foyer_restore.restores set objects = $2 where id = $1', [
@@ -122,7 +122,7 @@ async function load(work: Restoring, source: Source): Promise<void> {
   const { client, config } = work;
   refuseObjects(source.manifest.objects);
   await fetchParts(source, telling(work, 'fetching'));
-  await makeBeside(client, config.databaseUrl, source.manifest.schemaVersion);
+  await makeSecondSchema(client, config.databaseUrl, source.manifest.schemaVersion);
   await loadTables(client, source, telling(work, 'loading'));
 }
 

@@ -5,18 +5,18 @@ import { migrations } from '#platform/migrations/index.ts';
 import { quoted } from './connection.ts';
 
 /** Where a backup is loaded until it takes the place of `public`. */
-export const BESIDE = 'foyer_restoring';
+export const SECOND_SCHEMA = 'foyer_restoring';
 
 /** An empty database of that version of the schema. What an earlier attempt left is dropped. */
-export async function makeBeside(client: pg.Client, url: string, schemaVersion: string): Promise<void> {
-  await dropBeside(client);
-  await client.query(`create schema ${BESIDE}`);
+export async function makeSecondSchema(client: pg.Client, url: string, schemaVersion: string): Promise<void> {
+  await dropSecondSchema(client);
+  await client.query(`create schema ${SECOND_SCHEMA}`);
   const upTo = Object.keys(migrations).filter((name) => name <= schemaVersion);
-  await migrateInSchema(url, BESIDE, new Set(upTo));
+  await migrateInSchema(url, SECOND_SCHEMA, new Set(upTo));
 }
 
-export async function dropBeside(client: pg.Client): Promise<void> {
-  await client.query(`set client_min_messages = warning; drop schema if exists ${BESIDE} cascade`);
+export async function dropSecondSchema(client: pg.Client): Promise<void> {
+  await client.query(`set client_min_messages = warning; drop schema if exists ${SECOND_SCHEMA} cascade`);
 }
 
 /** Brings the schema to the version of the database in use. */
@@ -43,15 +43,15 @@ interface ForeignKey {
  * answers does that.
  */
 export async function withoutForeignKeys(client: pg.Client): Promise<() => Promise<void>> {
-  await client.query(`set search_path to ${BESIDE}, public`); // definitions name what is not found by itself with its schema
+  await client.query(`set search_path to ${SECOND_SCHEMA}, public`); // definitions name what is not found by itself with its schema
   const { rows } = await client.query<ForeignKey>(
     `select c.conrelid::regclass::text as table, c.conname as name, pg_get_constraintdef(c.oid) as definition
        from pg_constraint c where c.contype = 'f' and c.connamespace = $1::regnamespace`,
-    [BESIDE],
+    [SECOND_SCHEMA],
   );
   for (const { table, name } of rows) await client.query(`alter table ${table} drop constraint ${quoted(name)}`);
   return async () => {
-    await client.query(`set search_path to ${BESIDE}, public`);
+    await client.query(`set search_path to ${SECOND_SCHEMA}, public`);
     for (const { table, name, definition } of rows)
       await client.query(`alter table ${table} add constraint ${quoted(name)} ${definition}`);
   };
@@ -63,12 +63,12 @@ export interface Column {
 }
 
 /** Columns that may be loaded: none that Postgres makes itself. */
-export async function columnsBeside(client: pg.Client): Promise<Map<string, Set<string>>> {
+export async function columnsInSecondSchema(client: pg.Client): Promise<Map<string, Set<string>>> {
   const { rows } = await client.query<Column>(
     `select c.relname::text as table, a.attname::text as name
        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
       where c.relnamespace = $1::regnamespace and c.relkind = 'r'`,
-    [BESIDE],
+    [SECOND_SCHEMA],
   );
   const byTable = Map.groupBy(rows, ({ table }) => table);
   return new Map([...byTable].map(([table, columns]) => [table, new Set(columns.map(({ name }) => name))]));

@@ -1,7 +1,7 @@
 import { unsure } from '../fault.ts';
 import { Bits } from './bits.ts';
 
-/** What a codec's own header says of a sound. */
+/** Facts from an audio codec's own header. */
 export interface AudioFacts {
   profile?: string;
   channels?: number;
@@ -31,7 +31,7 @@ const LAYOUTS: Readonly<Record<number, string>> = {
   8: '7.1',
 };
 
-/** ffmpeg's word for the usual layout of so many channels. */
+/** ffmpeg's name of the usual layout for a number of channels. */
 export function usualLayout(channels: number): string | undefined {
   return LAYOUTS[channels];
 }
@@ -48,14 +48,14 @@ export function aacFacts(config: Uint8Array): AudioFacts {
   const channels = AAC_CHANNELS[bits.read(4)] ?? 0;
   const extended = object === 5 || object === 29;
   const sampleRate = extended ? rateOf(bits) : rate;
-  // A low rate may hide spectral band replication, and configuration 0 spells its channels out: the decoder knows.
+  // A low rate may hide spectral band replication, and configuration 0 lists its channels: the decoder knows.
   const hidden = !extended && (rate <= 24_000 || replicated(bits));
   if (hidden || channels === 0) unsure('aac');
   const profile = AAC_PROFILES[object] ?? unsure('aac object type');
   return withLayout({ profile, channels: object === 29 ? 2 : channels, sampleRate, codecString: `mp4a.40.${object}` });
 }
 
-/** The tail that old players pass over says 0x2b7 and then whether the band is replicated. */
+/** The extension that old players ignore begins with 0x2b7, followed by whether the band is replicated. */
 function replicated(bits: Bits): boolean {
   bits.skip(1);
   if (bits.flag()) bits.skip(14);

@@ -38,7 +38,7 @@ export function spsFacts(nal: Uint8Array): VideoFacts {
   const width = (bits.ue() + 1) * 16;
   const mapUnits = bits.ue() + 1;
   const framesOnly = bits.flag();
-  // Field or adaptive coding says only that a picture may be interlaced: ffprobe looks at the pictures.
+  // Field or adaptive coding means only that a picture may be interlaced: ffprobe examines the pictures.
   if (!framesOnly) unsure('field coding');
   bits.skip(1);
   const crop = cropOf(bits, chroma);

@@ -29,7 +29,7 @@ function firstNal(config: Uint8Array, type: number): Uint8Array | undefined {
   return undefined;
 }
 
-/** RFC 6381 as ISO 14496-15 annex E says: profile, reversed compatibility flags, tier and level, constraint bytes. */
+/** RFC 6381 as in ISO 14496-15 annex E: profile, reversed compatibility flags, tier and level, constraint bytes. */
 function codecString(config: Uint8Array): string {
   const first = config[1] ?? 0;
   const space = ['', 'A', 'B', 'C'][first >> 6] ?? '';
@@ -119,7 +119,7 @@ function skipScalingList(bits: Bits, size: number): void {
   for (let i = 0; i < Math.min(64, 1 << (4 + size * 2)); i += 1) bits.se();
 }
 
-/** Each set may be predicted from the one before, so the picture distances have to be followed. */
+/** Each set may be predicted from the previous one, so the picture distances must be tracked. */
 function skipReferenceSets(bits: Bits): void {
   const count = bits.ue();
   if (count > 64) unsure('reference sets');

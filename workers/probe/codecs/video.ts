@@ -1,4 +1,4 @@
-/** What a codec's own header says of a picture. */
+/** Facts from a video codec's own header. */
 export interface VideoFacts {
   profile?: string;
   level?: number;

@@ -23,14 +23,14 @@ const FONTS: Readonly<Record<string, string>> = {
   'font/ttf': 'ttf',
 };
 
-/** An attached file and where its bytes lie. */
+/** An attached file and the position of its bytes. */
 export interface Attached {
   name: string;
   mime: string;
   data: Placed;
 }
 
-/** The attached files in their order; their bytes are not read. */
+/** The attached files in order; their bytes are not read. */
 export async function attachedFiles(source: ByteSource, layout: Layout): Promise<Attached[]> {
   const placed = layout.sections.get(ID.attachments);
   if (!placed) return [];
@@ -41,7 +41,7 @@ export async function attachedFiles(source: ByteSource, layout: Layout): Promise
   return files;
 }
 
-/** The attached files as streams behind the tracks. */
+/** The attached files as streams after the tracks. */
 export async function attachmentsOf(source: ByteSource, layout: Layout, first: number): Promise<ProbedStream[]> {
   return (await attachedFiles(source, layout)).map(({ name, mime }, i) => attached(name, mime, first + i));
 }
@@ -57,14 +57,14 @@ async function* heads(source: ByteSource, parent: Placed): AsyncGenerator<Placed
 }
 
 async function attachedFile(source: ByteSource, file: Placed): Promise<Attached[]> {
-  const said = { name: '', mime: '' };
+  const declared = { name: '', mime: '' };
   let data: Placed | undefined;
   for await (const part of heads(source, file)) {
-    if (part.id === ID.fileName) said.name = text(await source.read(part.at, Math.min(part.size, 4096)));
-    if (part.id === ID.fileMime) said.mime = text(await source.read(part.at, Math.min(part.size, 256)));
+    if (part.id === ID.fileName) declared.name = text(await source.read(part.at, Math.min(part.size, 4096)));
+    if (part.id === ID.fileMime) declared.mime = text(await source.read(part.at, Math.min(part.size, 256)));
     if (part.id === ID.fileData) data = part;
   }
-  return said.name !== '' && said.mime !== '' && data && data.size > 0 ? [{ ...said, data }] : [];
+  return declared.name !== '' && declared.mime !== '' && data && data.size > 0 ? [{ ...declared, data }] : [];
 }
 
 function attached(fileName: string, mime: string, index: number): ProbedStream {
@@ -74,7 +74,7 @@ function attached(fileName: string, mime: string, index: number): ProbedStream {
   return { ...common, kind: 'attachment', codec: attachmentCodec(mime) };
 }
 
-/** Our word for an attached file: a font's format, or `none`. */
+/** Our name for the format of an attached font, or `none`. */
 export function attachmentCodec(mime: string): string {
   return FONTS[mime] ?? 'none';
 }

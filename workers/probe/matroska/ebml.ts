@@ -7,7 +7,7 @@ export interface Element {
   data: Buffer;
 }
 
-/** An element in the file: where its content begins and how long it is (`unknown` when it says so). */
+/** An element in the file: where its content begins and its length (`unknown` if declared so). */
 export interface Placed {
   id: number;
   at: number;
@@ -21,7 +21,7 @@ interface Vint {
   unknown: boolean;
 }
 
-/** A variable-length number with its marker taken off, as sizes and track numbers have it. */
+/** A variable-length number without its marker, as in sizes and track numbers. */
 export function vint(bytes: Buffer, at: number): Vint | undefined {
   const first = bytes[at] ?? 0;
   const length = first === 0 ? 9 : Math.clz32(first) - 23;
@@ -43,7 +43,7 @@ function idAt(bytes: Buffer, at: number): { id: number; length: number } | undef
   return { id: bytes.readUIntBE(at, length), length };
 }
 
-/** The elements of a loaded one, as far as they are whole. */
+/** The elements of a loaded one, as far as they are complete. */
 export function* elements(bytes: Buffer): Generator<Element> {
   let at = 0;
   while (at < bytes.length) {
@@ -57,7 +57,7 @@ export function* elements(bytes: Buffer): Generator<Element> {
   }
 }
 
-/** The head of the element that begins at `at` in the file. */
+/** The head of the element at `at` in the file. */
 export async function placedAt(source: ByteSource, at: number): Promise<Placed | undefined> {
   const head = await source.read(at, 12);
   const id = idAt(head, 0);
@@ -66,7 +66,7 @@ export async function placedAt(source: ByteSource, at: number): Promise<Placed |
   return { id: id.id, at: at + id.length + size.length, size: size.value, unknown: size.unknown };
 }
 
-/** The whole content of an element; more than `limit` bytes, or a cut end, is not read. */
+/** The whole content of an element; undefined beyond `limit` bytes or the end of the file. */
 export async function load(source: ByteSource, placed: Placed, limit: number): Promise<Buffer> {
   if (placed.unknown || placed.size > limit || placed.at + placed.size > source.size) unsure('element size');
   return source.read(placed.at, placed.size);

@@ -6,9 +6,9 @@ const SEARCH_BYTES = 8 * 1024 * 1024;
 const FRAME_BYTES = 512;
 
 export interface FirstFrame {
-  /** In units of the segment's scale, the codec's delay not yet taken off. */
+  /** In units of the segment's scale, before subtracting the codec's delay. */
   time: number;
-  /** The beginning of the frame; lacing sizes stand before it when the block is laced. */
+  /** The beginning of the frame, after the lacing sizes of a laced block. */
   bytes: Buffer;
 }
 
@@ -20,7 +20,7 @@ interface Search {
   clusterTime: number;
 }
 
-/** The first frame of each wanted track, looked for in the first 8 MiB of clusters by their heads only. */
+/** The first frame of each wanted track, searched in the first 8 MiB of clusters by their heads only. */
 export async function firstFrames(
   source: ByteSource,
   cluster: Placed,
@@ -37,7 +37,7 @@ export async function firstFrames(
   return search.found;
 }
 
-/** Looks at one element and says where the next begins: clusters and block groups are entered, others passed. */
+/** Examines one element and returns where the next begins: clusters and block groups are entered, others skipped. */
 async function step(search: Search, placed: Placed): Promise<number> {
   if (placed.id === ID.cluster || placed.id === ID.blockGroup) return placed.at;
   if (placed.unknown) return search.end;

@@ -11,7 +11,7 @@ import { streamOf } from './streams.ts';
 import { number, type Track, tracksOf } from './tracks.ts';
 
 const EMPTY = Buffer.alloc(0);
-/** Reads a Matroska or WebM file from its own index; throws Unsure when ffprobe must be asked. */
+/** Reads a Matroska or WebM file from its own index; throws Unsure when ffprobe is needed. */
 export async function probeMatroska(source: ByteSource): Promise<Probed> {
   const layout = await layoutOf(source);
   const info = (await section(source, layout, ID.info)) ?? unsure('no Info');
@@ -64,7 +64,7 @@ interface Length {
   keyframes: KeyframeIndex | undefined;
 }
 
-/** Some writers store the length, most the time of the end; a keyframe behind the stored value tells the first. */
+/** Some writers store the duration, most the end time; a keyframe after the stored value means the duration. */
 function durationOf({ info, scale, startMs, keyframes }: Length): number {
   const stored = float(child(info, ID.duration) ?? EMPTY) * scale;
   if (!(stored > 0)) unsure('no duration');
@@ -79,7 +79,7 @@ interface Index {
   startMs: number;
 }
 
-/** Times of the cues of the first video track; writers index every keyframe or a part of them, all usable cuts. */
+/** Times of the cues of the first video track; writers index every keyframe or some of them, all valid cut points. */
 function keyframesOf({ cues, tracks, scale, startMs }: Index): KeyframeIndex | undefined {
   const video = tracks.find((track) => track.type === 'video');
   if (!video) return undefined;

@@ -7,18 +7,18 @@ const MAX_WALK = 64;
 const SECTION_LIMIT = 48 * 1024 * 1024;
 const SECTIONS = new Set<number>([ID.info, ID.tracks, ID.cues, ID.chapters, ID.tags, ID.attachments]);
 
-/** Where the parts of a Matroska file are. */
+/** Positions of the parts of a Matroska file. */
 export interface Layout {
   docType: string;
-  /** Where the content of the Segment begins: the zero of Cues and SeekHead. */
+  /** Start of the Segment's content: the zero of Cues and SeekHead. */
   origin: number;
   sections: Map<number, Placed>;
   firstCluster: Placed | undefined;
-  /** The Segment says that it is longer than the file is. */
+  /** The Segment is longer than the file. */
   truncated: boolean;
 }
 
-/** Walks to the first Cluster and follows the SeekHead to what lies behind it. */
+/** Walks to the first Cluster and follows the SeekHead to later parts. */
 export async function layoutOf(source: ByteSource): Promise<Layout> {
   const head = await placedAt(source, 0);
   if (head?.id !== ID.ebml) unsure('no EBML head');
@@ -74,7 +74,7 @@ async function follow({ source, layout, seeks, depth }: Search): Promise<void> {
   if (more.length > 0 && depth < 1) await follow({ source, layout, seeks: more, depth: depth + 1 });
 }
 
-/** The element an entry names, when it really is there and is not known yet. */
+/** The element of an entry, if it exists there and is not known yet. */
 async function target(source: ByteSource, layout: Layout, entry: Buffer): Promise<Placed | undefined> {
   const id = uint(child(entry, ID.seekId) ?? Buffer.alloc(0));
   const position = child(entry, ID.seekPosition);
@@ -85,7 +85,7 @@ async function target(source: ByteSource, layout: Layout, entry: Buffer): Promis
   return placed?.id === id ? placed : undefined;
 }
 
-/** The content of a section, or nothing when the file has none. */
+/** The content of a section, or undefined if the file has none. */
 export async function section(source: ByteSource, layout: Layout, id: number): Promise<Buffer | undefined> {
   const placed = layout.sections.get(id);
   return placed && load(source, placed, SECTION_LIMIT);

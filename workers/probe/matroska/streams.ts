@@ -32,7 +32,7 @@ const SUBTITLES: Readonly<Record<string, string>> = {
   S_VOBSUB: 'vobsub',
 };
 
-/** The stream of one track; `frame` is its first frame, when one was found. */
+/** The stream of one track; `frame` is its first frame, if found. */
 export function streamOf(track: Track, index: number, frame: FirstFrame | undefined): ProbedStream {
   const common = commonOf(track, index);
   if (track.type === 'subtitle') return { ...common, codec: SUBTITLES[track.codec] ?? unsure(track.codec) };
@@ -61,7 +61,7 @@ function videoOf(track: Track, frame: Buffer): Partial<ProbedStream> & { codec: 
   const video = track.video ?? unsure('video without size');
   if (child(video, ID.projection)) unsure('projection');
   const { transfer, ...facts } = videoFacts(codec, track, frame);
-  const hdr = hdrOf(track, transfer ?? saidTransfer(video, facts.bitDepth ?? 8, codec));
+  const hdr = hdrOf(track, transfer ?? declaredTransfer(video, facts.bitDepth ?? 8, codec));
   return {
     width: number(video, ID.width, 0),
     height: number(video, ID.height, 0),
@@ -87,8 +87,8 @@ function videoFacts(codec: string, track: Track, frame: Buffer): VideoFacts {
   }
 }
 
-/** AV1 and VP9 keep their colours in frames: with more than 8 bits the container must name them. */
-function saidTransfer(video: Buffer, bitDepth: number, codec: string): number | undefined {
+/** AV1 and VP9 store colours in frames: above 8 bits the container must declare them. */
+function declaredTransfer(video: Buffer, bitDepth: number, codec: string): number | undefined {
   const colour = child(video, ID.colour);
   if (!colour && bitDepth > 8 && codec !== 'hevc' && codec !== 'h264') unsure('colours');
   return colour && number(colour, ID.transfer, 2);
@@ -100,7 +100,7 @@ function hdrOf(track: Track, transfer: number | undefined): Hdr | undefined {
   return transfer === 18 ? 'hlg' : undefined;
 }
 
-/** Frames a second, three decimals; 41 708 333 ns is 23.976. */
+/** Frames per second, three decimals; 41 708 333 ns is 23.976. */
 function rateOf(frameNs: number): number {
   return Math.round(1e12 / frameNs) / 1000;
 }

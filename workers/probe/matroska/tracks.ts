@@ -7,11 +7,11 @@ export interface Track {
   type: 'video' | 'audio' | 'subtitle';
   codec: string;
   codecPrivate: Buffer;
-  /** Bytes taken off the front of each frame by header stripping. */
+  /** Bytes removed from the front of each frame by header stripping. */
   stripped: Buffer;
-  /** Frames or codec data are packed or sealed in a way this reader does not undo. */
+  /** Frames or codec data are compressed or encrypted in a way that this reader does not support. */
   packed: boolean;
-  /** Frames, and they alone, are packed with zlib. */
+  /** Only frames are compressed, with zlib. */
   zipped: boolean;
   default: boolean;
   forced: boolean;
@@ -59,13 +59,13 @@ function trackOf(entry: Buffer): Track | undefined {
   };
 }
 
-/** An unsigned member of an element, or what it is by default. */
+/** An unsigned member of an element, or its default. */
 export function number(data: Buffer, id: number, fallback: number): number {
   const found = child(data, id);
   return found ? uint(found) : fallback;
 }
 
-/** A floating member of an element, or what it is by default. */
+/** A floating-point member of an element, or its default. */
 export function decimal(data: Buffer, id: number, fallback: number): number {
   const found = child(data, id);
   return found ? float(found) : fallback;

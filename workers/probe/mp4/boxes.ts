@@ -29,7 +29,7 @@ function headAt(bytes: Buffer, at: number, rest: number): Head | undefined {
   return large < 16 ? undefined : { type, head: 16, size: large };
 }
 
-/** The boxes of a loaded one, as far as they are whole. */
+/** The boxes of a loaded one, as far as they are complete. */
 export function* boxes(bytes: Buffer): Generator<Box> {
   let at = 0;
   while (at + 8 <= bytes.length) {
@@ -49,20 +49,20 @@ export function box(bytes: Buffer, path: string): Buffer | undefined {
   return data;
 }
 
-/** The box that must be there. */
+/** The box, which must exist. */
 export function need(bytes: Buffer, path: string): Buffer {
   return box(bytes, path) ?? unsure(`no ${path}`);
 }
 
 export interface Top {
   moov: Buffer;
-  /** The media data is cut: a box ends behind the file. */
+  /** The media data is truncated: a box ends beyond the file. */
   truncated: boolean;
 }
 
 const MAX_CUT = 4000;
 
-/** Whether a box ends behind the file. Of very many fragments only the first are looked at. */
+/** Whether a box ends beyond the file. Of very many fragments only the first are examined. */
 export async function isCut(source: ByteSource): Promise<boolean> {
   let at = 0;
   for (let i = 0; i < MAX_CUT && at < source.size; i += 1) {
@@ -73,7 +73,7 @@ export async function isCut(source: ByteSource): Promise<boolean> {
   return at > source.size;
 }
 
-/** Finds and loads the moov box; boxes before it are passed over by their heads. Fragmented files are not read here. */
+/** Finds and loads the moov box; boxes before it are skipped by their heads. Fragmented files are not read here. */
 export async function topOf(source: ByteSource): Promise<Top> {
   let moov: Buffer | undefined;
   let at = 0;

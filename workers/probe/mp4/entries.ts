@@ -29,7 +29,7 @@ export function entryOf(stbl: Buffer): SampleEntry {
   return entry;
 }
 
-/** Codec facts of a picture track. */
+/** Codec facts of a video track. */
 export function videoEntry({ type, data }: SampleEntry): Facts {
   if (data.length < VIDEO_HEAD) unsure('video entry');
   const size = { width: data.readUInt16BE(24), height: data.readUInt16BE(26) };
@@ -64,7 +64,7 @@ function pictureFacts(type: string, inner: Buffer): { codec: string; facts: Vide
   }
 }
 
-/** AV1 keeps its colours in frames: with more than 8 bits the container must name them. */
+/** AV1 stores colours in frames: above 8 bits the container must declare them. */
 function coloured(facts: VideoFacts, inner: Buffer): VideoFacts {
   if ((facts.bitDepth ?? 8) > 8 && colourTransfer(inner) === undefined) unsure('colours');
   return facts;
@@ -98,18 +98,18 @@ function hdrOf(inner: Buffer, transfer: number | undefined): Hdr | undefined {
   return transfer === HLG ? 'hlg' : undefined;
 }
 
-/** Codec facts of a sound track. */
+/** Codec facts of an audio track. */
 export function audioEntry({ type, data }: SampleEntry): Facts {
   if (data.length < AUDIO_HEAD || data.readUInt16BE(8) !== 0) unsure('audio entry version');
   const channels = data.readUInt16BE(16);
   const layout = usualLayout(channels);
   const { codec, ...facts } = soundFacts(type, data.subarray(AUDIO_HEAD));
-  const said = {
+  const declared = {
     channels,
     sampleRate: data.readUInt16BE(24),
     ...(layout === undefined ? {} : { channelLayout: layout }),
   };
-  return { ...said, ...facts, codec };
+  return { ...declared, ...facts, codec };
 }
 
 function soundFacts(type: string, inner: Buffer): AudioFacts & { codec: string } {
@@ -127,7 +127,7 @@ function soundFacts(type: string, inner: Buffer): AudioFacts & { codec: string }
   }
 }
 
-/** dac3 has the same fields as a frame in another order: made into one and read. */
+/** dac3 has the same fields as a frame in another order: converted to one and parsed. */
 function dac3Facts(dac3: Buffer): AudioFacts {
   const bits = dac3.readUIntBE(0, 3);
   const [rate, version, mode] = [bits >> 22, (bits >> 17) & 31, (bits >> 11) & 7];

@@ -8,10 +8,10 @@ import { bytesAmong, lastChunkAt, sampleRanges, syncTicks } from './samples.ts';
 import { secondsOf, startOf, streamOf, type Trak, trakOf } from './tracks.ts';
 
 const MAX_CHAPTERS = 1000;
-/** No coder writes so many zeros; the codecs that are read here are all coded. */
+/** No encoder writes this many zeros; all codecs read here are encoded. */
 const HOLLOW = 4096;
 
-/** Reads an MP4 or QuickTime file from its moov; throws Unsure when ffprobe must be asked. */
+/** Reads an MP4 or QuickTime file from its moov; throws Unsure when ffprobe is needed. */
 export async function probeMp4(source: ByteSource, zeros: readonly Stretch[] = []): Promise<Probed> {
   const { moov, truncated } = await topOf(source);
   if (box(moov, 'mvex') ?? box(moov, 'cmov')) unsure('fragments');
@@ -49,7 +49,7 @@ export async function probeMp4(source: ByteSource, zeros: readonly Stretch[] = [
   };
 }
 
-/** What the table of samples tells of the bytes. */
+/** Damage according to the sample table. */
 function damageIn(
   media: readonly Trak[],
   { truncated, size, zeros }: { truncated: boolean; size: number; zeros: readonly Stretch[] },
@@ -80,7 +80,7 @@ interface ChapterSource {
 
 type Begun = Omit<ProbedChapter, 'endMs'>;
 
-/** The chapter track when there is one, else Nero's list. */
+/** The chapter track if there is one, otherwise Nero's list. */
 async function chaptersOf(source: ByteSource, { traks, udta, startMs }: ChapterSource): Promise<Begun[]> {
   const ids = new Set(traks.flatMap((trak) => trak.chapterIds));
   const track = traks.find((trak) => ids.has(trak.id) && trak.handler === 'text');

@@ -2,11 +2,11 @@ import { unsure } from '../fault.ts';
 import type { Stretch } from '../probed.ts';
 import { box, need } from './boxes.ts';
 
-/** How a track's own clock is laid on the film's by its edit list. */
+/** How the edit list maps a track's clock to the film's. */
 export interface Edit {
-  /** Of the film, before the track begins. */
+  /** On the film's clock, before the track begins. */
   delaySec: number;
-  /** Of the track's clock: what lies before is not shown. */
+  /** On the track's clock: earlier samples are not shown. */
   mediaTime: number;
 }
 
@@ -54,19 +54,19 @@ function runAt(runs: Runs, i: number): { length: number; value: number } {
   return { length: runs.bytes.readUInt32BE(8 + i * 8), value: runs.bytes.readInt32BE(12 + i * 8) };
 }
 
-/** What the sample table of a track says. */
+/** Contents of a track's sample table. */
 export interface Samples {
   count: number;
   /** Ticks of all samples together. */
   ticks: number;
-  /** Ticks of every sample when all but the last are alike. */
+  /** Ticks of every sample if all but the last are equal. */
   even: number | undefined;
   bytes: number;
-  /** Presentation time of the first sample in ticks, the edit not yet applied. */
+  /** Presentation time of the first sample in ticks, before the edit. */
   firstTick: number;
 }
 
-/** Sums up the sample table. */
+/** Summarizes the sample table. */
 export function samplesOf(stbl: Buffer): Samples {
   const stts = runsOf(need(stbl, 'stts')) ?? unsure('stts');
   let count = 0;
@@ -94,7 +94,7 @@ function bytesOf(stbl: Buffer): number {
   return sum;
 }
 
-/** Presentation ticks of the sync samples, in the order of the table; every sample when there is no table of them. */
+/** Presentation ticks of the sync samples, in table order; every sample without such a table. */
 export function syncTicks(stbl: Buffer, count: number): number[] {
   const stss = box(stbl, 'stss');
   const listed = stss && stss.length >= 8 ? Math.min(stss.readUInt32BE(4), (stss.length - 8) >> 2) : undefined;
@@ -109,7 +109,7 @@ export function syncTicks(stbl: Buffer, count: number): number[] {
   return ticks;
 }
 
-/** Answers ascending sample numbers: the sum of the values before it (`sums`), or its own value. */
+/** Returns ascending sample numbers: the sum of the values before it (`sums`), or its own value. */
 function cursor(runs: Runs | undefined, sums: boolean): (sample: number) => number {
   let run = 0;
   let first = 0;
@@ -146,7 +146,7 @@ export function sampleRanges(stbl: Buffer, limit: number): Stretch[] {
 
 const MAX_SAMPLES = 2_000_000;
 
-/** How many bytes of the track's samples lie in these stretches of the file. */
+/** Number of bytes of the track's samples in these ranges of the file. */
 export function bytesAmong(stbl: Buffer, stretches: readonly Stretch[]): number {
   const common = (a: Stretch, b: Stretch): number =>
     Math.max(0, Math.min(a.at + a.size, b.at + b.size) - Math.max(a.at, b.at));
@@ -156,7 +156,7 @@ export function bytesAmong(stbl: Buffer, stretches: readonly Stretch[]): number 
   );
 }
 
-/** Where in the file the last chunk of the track begins. */
+/** Where the last chunk of the track begins in the file. */
 export function lastChunkAt(stbl: Buffer): number {
   return chunkOffsets(stbl).at(-1) ?? 0;
 }

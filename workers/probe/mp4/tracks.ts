@@ -45,12 +45,15 @@ export function secondsOf(trak: Trak, tick: number): number {
   return trak.edit.delaySec + (tick - trak.edit.mediaTime) / trak.scale;
 }
 
-/** Seconds on the film's clock where a track begins to be shown; what its edit cuts off (the priming of AAC) does not count. */
+/**
+ * Seconds on the film's clock at which a track begins to be shown; parts removed by its edit (the priming of AAC) do
+ * not count.
+ */
 export function startOf(trak: Trak): number {
   return Math.max(trak.edit.delaySec, secondsOf(trak, trak.samples.firstTick));
 }
 
-/** The stream of one track; nothing for time codes and other data, which only take an index. */
+/** The stream of one track; undefined for time codes and other data, which only use an index. */
 export function streamOf(trak: Trak, index: number): ProbedStream | undefined {
   switch (trak.handler) {
     case 'vide':
@@ -68,7 +71,7 @@ export function streamOf(trak: Trak, index: number): ProbedStream | undefined {
   }
 }
 
-/** A track of plain text holds chapters or other data, no subtitles. */
+/** A plain text track contains chapters or other data, not subtitles. */
 function subtitleOf(trak: Trak, index: number): ProbedStream | undefined {
   const { type } = entryOf(trak.stbl);
   if (type === 'text') return undefined;
@@ -91,7 +94,9 @@ function commonOf(trak: Trak, index: number): ProbedStream {
   };
 }
 
-/** `elng` is BCP 47; mdhd packs three letters of five bits, or has an old Macintosh number, which ffprobe knows. */
+/**
+ * `elng` is BCP 47; mdhd packs three letters of five bits, or contains an old Macintosh number, which ffprobe knows.
+ */
 function languageOf(trak: Buffer): string {
   const extended = box(trak, 'mdia/elng');
   if (extended) return extended.subarray(4).toString('latin1');
