@@ -10,11 +10,14 @@ import { resealSettings } from '#platform/settings.ts';
 interface SealedColumn {
   table: string;
   column: string;
-  /** SQL of what the sealed value is bound to beside table and column, as text. */
+  /** SQL text of the row that the sealed value is bound to, in addition to table and column. */
   row: string;
 }
 
-/** Sealed text that lasts longer than the hour for which a key before is kept. Settings are apart: theirs is JSON. */
+/**
+ * Sealed text that lives longer than the hour for which a former key is kept. Settings are separate, because their
+ * values are JSON.
+ */
 const LASTING: readonly SealedColumn[] = [
   { table: 'sign_in_methods', column: 'secret_sealed', row: 'account_id::text' },
   { table: 'webhooks', column: 'url', row: 'id::text' },
@@ -31,11 +34,11 @@ const BATCH = 500;
 const EVERY_MS = 60_000;
 
 export interface Resealed {
-  /** Sealed anew by the current key. */
+  /** Sealed again by the current key. */
   resealed: number;
-  /** What no key of the ring opens. */
+  /** Values that no key of the ring opens. */
   unreadable: number;
-  /** What to enter again: keys of settings, and other places with how many there are. */
+  /** Values to enter again: keys of settings, and other places with their counts. */
   lost: string[];
 }
 
@@ -44,7 +47,7 @@ interface SealedRow {
   sealed: string;
 }
 
-/** A value that somebody writes meanwhile is left as they wrote it. */
+/** A value that is changed in the meantime is left as it is. */
 async function resealRow(db: Db, keys: Keys, found: SealedRow & { of: SealedColumn }): Promise<boolean> {
   const { table, column, row } = found.of;
   const place = `${table}|${column}|${found.row}`;
@@ -85,7 +88,7 @@ async function resealColumn(db: Db, keys: Keys, sealed: SealedColumn): Promise<C
   }
 }
 
-/** Everything that lasts is sealed by the current key afterwards, but for what cannot be opened. */
+/** Seals everything long-lived with the current key, except values that cannot be opened. */
 export async function resealAll(db: Db, keys: Keys): Promise<Resealed> {
   const settings = await resealSettings(db, keys);
   const all = { resealed: settings.resealed, unreadable: settings.closed.length };
@@ -115,7 +118,7 @@ export async function noteLost(db: Db, lost: readonly string[]): Promise<void> {
       kind: lost.length > 0 ? 'check-failed' : 'check-recovered',
       data: { name: [SEALED_KEY_MISMATCH, ...names].join(', ').slice(0, MOST_NAMED) },
       url: '/settings',
-      mergeKey: `sealed-keys ${newId()}`, // each change is news of its own
+      mergeKey: `sealed-keys ${newId()}`, // each notification is separate
     });
   });
 }
@@ -129,30 +132,31 @@ interface Keeping {
   log: Log;
 }
 
-/** What a look found, beside the ring that it had. */
+/** Result of a check, with the ring that it used. */
 interface Looked {
   ring?: Keys['sealing'];
   lost?: string;
-  told?: string;
+  logged?: string;
 }
 
 async function lookOnce({ db, keys, log }: Keeping, before: Looked): Promise<Looked> {
   const { sealing: ring } = keys;
   const counts = await resealAll(db, keys).catch((error: Error) =>
-    log.warn({ err: error.message }, 'secrets not sealed anew'),
+    log.warn({ err: error.message }, 'secrets not sealed again'),
   );
-  if (!counts) return { ...(before.told !== undefined && { told: before.told }) };
+  if (!counts) return { ...(before.logged !== undefined && { logged: before.logged }) };
   const lost = JSON.stringify(counts.lost);
   if (lost === before.lost || counts.lost.length === 0)
-    await noteLost(db, counts.lost).catch((error: Error) => log.warn({ err: error.message }, 'not told'));
-  const told = JSON.stringify([ring[0]?.kid, counts]);
-  if (told !== before.told) log.info({ kid: ring[0]?.kid, ...counts }, 'secrets are sealed by the current key');
-  return { ring, lost, told };
+    await noteLost(db, counts.lost).catch((error: Error) => log.warn({ err: error.message }, 'not logged'));
+  const logged = JSON.stringify([ring[0]?.kid, counts]);
+  if (logged !== before.logged) log.info({ kid: ring[0]?.kid, ...counts }, 'secrets are sealed by the current key');
+  return { ring, lost, logged };
 }
 
 /**
- * At once when the ring was changed, then each minute: a process that had the ring of before may still have sealed by it. The log says
- * when nothing is left of the others. What cannot be read is told when two looks found it: a ring may be ahead of this process.
+ * Runs at once when the ring changed, then each minute, because another process may still have sealed with the previous
+ * ring. The log reports when no other key is in use. Unreadable values are reported after two checks found them,
+ * because a ring may be newer than that of this process.
  */
 export async function keepSealed(keeping: Keeping, signal: AbortSignal, everyMs = EVERY_MS): Promise<void> {
   let looked: Looked = {};

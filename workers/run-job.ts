@@ -16,10 +16,10 @@ import {
   type WorkerDeps,
 } from './work.ts';
 
-const FREE_LOSSES = 3; // a lost worker costs no attempt so often without progress; then the job is taken for poison
+const FREE_LOSSES = 3; // losses without progress that cost no attempt; further ones count, because the job may crash its workers
 const CANCEL_LOOK_MS = 2000;
-/** What is thrown may name paths, addresses with credentials, what a tool said: only the log has it. */
-const UNTOLD = { code: 'INTERNAL', message: 'It failed; the log of its worker says why' };
+/** Errors may contain paths, addresses with credentials, or output of tools: only the log contains them. */
+const HIDDEN_ERROR = { code: 'INTERNAL', message: 'It failed; the log of its worker says why' };
 
 interface JobRow {
   id: string;
@@ -39,16 +39,16 @@ interface Setting {
   deps: WorkerDeps;
   handlers: Handlers;
   stop: AbortSignal;
-  /** True while the job's queue stands still: it ends at its next checkpoint and goes on later. */
+  /** True while the job's queue is paused: the job ends at its next checkpoint and continues later. */
   paused: () => boolean;
-  /** What runs here, by id: how each is told that it is cancelled. */
+  /** Jobs that run here, by id, with the function that cancels each. */
   running: Map<string, () => void>;
 }
 
-/** One attempt. The row is the record: it decides about retries, graphile-worker only brings it here. */
+/** One attempt. The row is the record and decides about retries; graphile-worker only delivers it. */
 export async function runJob(id: string, setting: Setting): Promise<void> {
   const cancel = new AbortController();
-  setting.running.set(id, () => cancel.abort('cancelled')); // before it is active: from then on it may be told
+  setting.running.set(id, () => cancel.abort('cancelled')); // before it is active, because it may be cancelled from then on
   try {
     const job = await begin(setting.deps, id);
     if (job) await attempt(job, setting, cancel);
@@ -60,9 +60,9 @@ export async function runJob(id: string, setting: Setting): Promise<void> {
 async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, cancel: AbortController): Promise<void> {
   const { id } = job;
   const signal = AbortSignal.any([stop, cancel.signal]);
-  // It is told at once; looked for too, should the connection that hears it hang.
+  // Cancellations arrive by notification; polled too, in case that connection hangs.
   const look = setInterval(
-    () => void cancelled(deps, id).then((asked) => asked && cancel.abort('cancelled')),
+    () => void cancelled(deps, id).then((requested) => requested && cancel.abort('cancelled')),
     CANCEL_LOOK_MS,
   );
   const began = performance.now();
@@ -106,7 +106,7 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
         .where({ id })
         .update({ state: 'failed', error, ...ended() });
       await endAttempt(transaction, id, { outcome: 'lost' });
-      await tellFailed(transaction, row);
+      await notifyFailed(transaction, row);
       await settleJob(transaction, row);
       log.warn({ job: id, kind: row.kind }, 'job given up: its worker died each time');
       return undefined;
@@ -131,7 +131,7 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
 
 const place = ({ pod, node }: WorkerDeps['config']) => ({ worker: pod, worker_node: node });
 
-/** The row of this attempt; one that nobody ended was lost with its worker. */
+/** Starts the attempt in the row; an unfinished earlier one was lost with its worker. */
 async function beginAttempt(db: Db, id: string, { pod, node }: WorkerDeps['config']): Promise<void> {
   await endAttempt(db, id, { outcome: 'lost' });
   await db.raw(
@@ -159,7 +159,7 @@ async function cancelled({ db }: WorkerDeps, id: string): Promise<boolean> {
 interface Attempt {
   deps: WorkerDeps;
   signal: AbortSignal;
-  /** Called behind each checkpoint. */
+  /** Called after each checkpoint. */
   kept: () => void;
 }
 
@@ -199,7 +199,7 @@ const columnsOf = ({ done, total, unit }: Units): object => ({
   ...(total !== undefined && { progress: total === 0 ? 0 : Math.min(1, done / total) }),
 });
 
-/** Who asks what changed since finds the end too. */
+/** // The time makes the end visible to clients that poll for changes. */
 const ended = (now = new Date()) => ({ finished_at: now, updated_at: now });
 
 async function finish({ db }: WorkerDeps, job: Pick<JobRow, 'id' | 'kind'>, change: Finish): Promise<void> {
@@ -227,7 +227,10 @@ interface Failure {
   reason: string | undefined;
 }
 
-/** Says what became of the attempt. A job whose process stops or whose queue was paused is put back without having used an attempt. */
+/**
+ * Records the outcome of the attempt. A job whose process stops or whose queue was paused is requeued without using an
+ * attempt.
+ */
 async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Promise<string> {
   const { log } = deps;
   if (reason === 'cancelled' || (await cancelled(deps, job.id))) {
@@ -245,20 +248,20 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
     return 'postponed';
   }
   log.warn({ err: error, job: job.id, kind: job.kind, attempt: job.attempts }, 'job failed');
-  const told = JSON.stringify(
-    error instanceof FinalFailure ? { code: error.code, message: error.message.slice(0, 300) } : UNTOLD,
+  const failure = JSON.stringify(
+    error instanceof FinalFailure ? { code: error.code, message: error.message.slice(0, 300) } : HIDDEN_ERROR,
   );
   if (error instanceof FinalFailure || job.attempts >= job.max_attempts) {
-    await finish(deps, job, { state: 'failed', error: told });
-    await tellFailed(deps.db, job);
+    await finish(deps, job, { state: 'failed', error: failure });
+    await notifyFailed(deps.db, job);
     return 'failed';
   }
   const runAt = new Date(Date.now() + backoffMs(job.attempts));
-  await again(deps, job, { state: 'delayed', run_at: runAt, error: told, outcome: 'failed' });
+  await again(deps, job, { state: 'delayed', run_at: runAt, error: failure, outcome: 'failed' });
   return 'failed';
 }
 
-async function tellFailed(db: Db, { id, kind }: JobRow): Promise<void> {
+async function notifyFailed(db: Db, { id, kind }: JobRow): Promise<void> {
   const target = { kind: 'job', id };
   await notify(db, { kind: 'job-failed', target, data: { name: kind }, mergeKey: `job-failed:${kind}` });
 }
@@ -274,13 +277,13 @@ interface Again {
   waits_for?: string | null;
   attempts?: number;
   error?: string;
-  /** What was postponed had not begun: it leaves no attempt. */
+  /** A postponed job has not begun, so it leaves no attempt. */
   outcome: 'yielded' | 'failed' | 'postponed';
 }
 
 async function again({ db }: WorkerDeps, job: JobRow, { outcome, ...change }: Again): Promise<void> {
   await db.transaction(async (transaction) => {
-    // Equal work may have been asked for meanwhile: it waits under the key already, so this one keeps none.
+    // An equal job may wait under the key already, so this one releases it.
     await transaction('jobs')
       .where({ id: job.id })
       .update({ ...change, key: null, updated_at: new Date() });

@@ -21,22 +21,22 @@ const DEAD = `
   select graphile_worker.force_unlock_workers(array_agg(locked_by)) from dead having count(*) > 0`;
 
 const SCHEDULE = 'foyer.schedule';
-/** graphile-worker wants a task, also while every queue of a lane is closed. */
+/** graphile-worker needs a task even while every queue of a lane is closed. */
 const NOTHING = 'foyer.nothing';
 
-/** Kinds that run by themselves; graphile-worker's cron fires each once in the whole deployment. */
+/** Scheduled kinds; graphile-worker's cron runs each once in the whole deployment. */
 const scheduled = Object.entries(jobs as Record<string, JobSpec>).flatMap(([kind, { scheduled: match }]) =>
   match ? [{ match, task: SCHEDULE, identifier: kind, payload: { kind } }] : [],
 );
 
 export interface Runtime {
-  /** Gives back what runs (it goes on elsewhere from its checkpoint) and ends. */
+  /** Releases running jobs, which resume elsewhere from their checkpoints, and ends. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs jobs until stopped. A killed worker's jobs are taken over within 2 seconds: each pool holds an advisory lock on a
- * connection of its own, and every worker looks each second for jobs whose holder has none. `lost` is called when this
+ * Runs jobs until stopped. Jobs of a killed worker are taken over within 2 seconds: each pool holds an advisory lock on
+ * a connection of its own, and every worker checks each second for jobs whose lock is free. `lost` is called when this
  * process loses that connection: others take its jobs then, so it must end.
  */
 export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: () => void): Promise<Runtime> {
@@ -88,7 +88,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   };
 }
 
-/** Of graphile-worker; no connection of it reaches a database that was exchanged. */
+/** The pool of graphile-worker; its connections are refused after an exchange of the database. */
 function poolOf({ config }: WorkerDeps): pg.Pool {
   const pool = new pg.Pool({
     connectionString: config.databaseUrl,
@@ -101,7 +101,7 @@ function poolOf({ config }: WorkerDeps): pg.Pool {
   return pool;
 }
 
-/** The connection that says that this process lives. */
+/** The connection whose lock shows that this process is alive. */
 function lifeline({ config }: WorkerDeps): pg.Client {
   return new FencedClient({
     connectionString: config.databaseUrl,
@@ -111,7 +111,7 @@ function lifeline({ config }: WorkerDeps): pg.Client {
   });
 }
 
-/** Connects it; jobs that are entered in the answer are called when they are cancelled. */
+/** Connects it; returns the map of running jobs, which are called when they are cancelled. */
 async function heardOn(alive: pg.Client): Promise<Map<string, () => void>> {
   const running = new Map<string, () => void>();
   alive.on('notification', ({ payload = '' }) => running.get(payload)?.());
@@ -122,9 +122,9 @@ async function heardOn(alive: pg.Client): Promise<Map<string, () => void>> {
 
 interface Running {
   lane: Lane;
-  /** The first lane's first runner also queues what is scheduled. */
+  /** The first runner of the first lane also queues scheduled jobs. */
   keepsTime: boolean;
-  /** Workers that its runners have together; it only grows, and the lane says how many of them find work. */
+  /** Workers of all its runners; it only grows, and the lane limits how many find work. */
   width: number;
   pool: pg.Pool;
   alive: pg.Client;
@@ -135,7 +135,7 @@ interface Running {
   running: Map<string, () => void>;
 }
 
-/** Workers for the part of the lane's width that has none yet. */
+/** Adds workers for the part of the lane's width that has none yet. */
 async function startRunner(running: Running): Promise<Runner> {
   const { lane, pool, alive, deps } = running;
   const events: WorkerEvents = new EventEmitter();
@@ -163,7 +163,7 @@ async function startRunner(running: Running): Promise<Runner> {
   return runner;
 }
 
-/** Runs a job of the queue; one that was taken while the queue closed goes back to its place. */
+/** Runs a job of the queue; if the queue closed after the job was taken, the job is requeued. */
 function taskFor(queue: Queue, { lane, deps, handlers, stop, running }: Running): Task {
   return async (payload, { job }) => {
     const { id } = payload as { id: string };

@@ -10,8 +10,8 @@ import { settleScans } from './scan/engine/record.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Ends the rows that a kind of job stands for: of the job that has just ended, or, without an id, of all jobs of the kind that
- * ended or are gone. A row without a job that works on it would claim to run for ever.
+ * Ends the rows of a kind of job: those of the job that has just ended, or, without an id, of all jobs of the kind that
+ * ended or were deleted. Otherwise such a row would look as if it were running for ever.
  */
 type Settle = (db: Db, jobId?: string) => Promise<void>;
 
@@ -21,12 +21,14 @@ const settlers: Partial<Record<JobName, Settle>> = {
   'preroll.prepare': (db) => settleClips(db),
 };
 
-/** Ends what a job stood for, in the transaction that ends the job. */
+/** Ends the rows of a job in the transaction that ends the job. */
 export async function settleJob(db: Db, job: { id: string; kind: JobName }): Promise<void> {
   await settlers[job.kind]?.(db, job.id);
 }
 
-/** At the start of a worker and each minute, by one worker at a time: ends what claims to run without a live job. */
+/**
+ * At the start of a worker and each minute, in one worker at a time: ends rows that look running but have no live job.
+ */
 export async function keepSettled(db: Db, log: Log, signal: AbortSignal): Promise<void> {
   for (let isStart = true; !signal.aborted; ) {
     const looked = await db
@@ -40,7 +42,7 @@ export async function keepSettled(db: Db, log: Log, signal: AbortSignal): Promis
   }
 }
 
-/** One look; false while another worker looks. At a start jobs get back the tasks that carry them, should the queue have lost some. */
+/** One round; false while another worker runs it. At a start, jobs also get missing tasks back. */
 export async function settleOnce(db: Db, isStart: boolean): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { got: boolean }[] }>(
     `select pg_try_advisory_xact_lock(hashtext('foyer.settle')) as got`,

@@ -1,4 +1,4 @@
-// Space of the volumes of managed stores, as the stores themselves report it: no pod but their own mounts them.
+// Space on the volumes of managed stores, as the stores report it, because only their own pods mount the volumes.
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -8,8 +8,8 @@ import type { VolumeSpace } from '#platform/store-volumes.ts';
 const PATIENCE_MS = 10_000;
 
 /**
- * Of the file system of the data directory. The role that a managed Postgres is made with may run a program on it; a role of
- * somebody else's database rarely may, and is not asked to.
+ * Space of the file system of the data directory. The role of a managed Postgres may run a program on it; that of an
+ * external database rarely may, and is not used for this.
  */
 export async function postgresSpace(db: Db): Promise<VolumeSpace> {
   const lines = await db.transaction(async (inside) => {
@@ -29,7 +29,7 @@ const SAMPLES = {
   free: 'minio_cluster_capacity_usable_free_bytes',
 };
 
-/** Of a managed MinIO, which serves no TLS, by its metrics; they are open to who knows the secret key. */
+/** Space of a managed MinIO, which serves no TLS, from its metrics; the secret key gives access. */
 export async function objectsSpace(objectsUrl: string): Promise<VolumeSpace> {
   const { hostname, port, username, password } = new URL(objectsUrl);
   const address = `http://${hostname}:${port || 80}${CLUSTER}`;
@@ -44,7 +44,7 @@ export async function objectsSpace(objectsUrl: string): Promise<VolumeSpace> {
   return { total: read(SAMPLES.total), free: read(SAMPLES.free) };
 }
 
-/** As `mc admin prometheus generate` makes it, for a minute. */
+/** A token like that of `mc admin prometheus generate`, for a minute. */
 function metricsToken(accessKey: string, secretKey: string): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = { exp: Math.floor(Date.now() / 1000) + 60, sub: accessKey, iss: 'prometheus' };

@@ -11,20 +11,21 @@ import type { WorkerDeps } from './work.ts';
 
 const BUCKET = 'foyer-transcode';
 const EVERY_MS = 60_000;
-/** Segments so far behind what was wanted last may go: a seek back makes them again. */
+/** Segments this far behind the last requested one may be deleted: seeking back encodes them again. */
 const BEHIND_MS = 600_000;
-/** What no session owns any more, and was left by a sweep that did not come to it. */
+/** Objects that no session owns any more, and that earlier sweeps missed. */
 const FORGOTTEN_MS = 86_400_000;
 const AT_ONCE = 500;
 
 type Deps = Pick<WorkerDeps, 'db' | 'objects' | 'settings'>;
 
 /**
- * Ends sessions that nobody fetches, deletes what ended sessions and lost ones left, and then, while the bucket is over
- * `transcode.cacheBytes` or its disk is full, the oldest segments far behind their viewers. Answers how many objects went of the last two.
+ * Ends idle sessions, deletes objects of ended and lost sessions, and then, while the bucket exceeds
+ * `transcode.cacheBytes` or its disk is full, the oldest segments far behind their viewers. Returns the number of
+ * objects deleted in the last two steps.
  */
 export async function trimTranscodeCache({ db, objects, settings }: Deps): Promise<number> {
-  await sweepSessions(db); // transcode workers do the same, while there are any
+  await sweepSessions(db); // transcode workers do the same while there are any
   for (const id of await sessionsToPurge(db)) {
     await objects.removePrefix(BUCKET, `${id}/`);
     await markPurged(db, id);
@@ -61,7 +62,7 @@ function isBehind(key: string, open: OpenSessions): boolean {
   );
 }
 
-/** Every minute until aborted, by one worker at a time; a store that is away is no reason to end. */
+/** Every minute until aborted, in one worker at a time; an unavailable store is no reason to end. */
 export async function keepTranscodeCache(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await deps.db

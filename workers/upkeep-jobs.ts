@@ -7,7 +7,7 @@ import { volatileEvents } from '#platform/events.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from './work.ts';
 
-/** Dead sign-ins, and refresh tokens nobody can use again. */
+/** Deletes expired sessions, and refresh tokens that can no longer be used. */
 export async function expireSessions(_payload: unknown, { db }: Work): Promise<void> {
   await db.raw('delete from sessions where expires_at < now()');
   await db.raw(`delete from sessions s where not exists (
@@ -20,14 +20,14 @@ export async function expireSessions(_payload: unknown, { db }: Work): Promise<v
   await db.raw(`delete from devices where last_seen_at < now() - interval '180 days'`);
 }
 
-/** API keys that ended 30 days ago. */
+/** Deletes API keys that ended 30 days ago. */
 export async function expireKeys(_payload: unknown, { db }: Work): Promise<void> {
   await trimKeys(db);
 }
 
 /**
- * The last 1,000 events can be replayed; the table keeps no more, but for slack between two runs. Progress counts for none: of each
- * scan and session the newest is kept, and of the rest as many as somebody may have seen last.
+ * The last 1,000 events can be replayed; the table keeps only those, plus a margin between two runs. Progress events do
+ * not count: of each scan and session the newest is kept.
  */
 export async function trimEvents(_payload: unknown, { db }: Work): Promise<void> {
   await db.raw(
@@ -38,14 +38,14 @@ export async function trimEvents(_payload: unknown, { db }: Work): Promise<void>
     `delete from events where number in (select number from (
        select number, row_number() over (order by number desc) as place from (
          select number, event, row_number() over (partition by coalesce(payload->>'scanId', payload->>'sessionId') order by number desc) as newer
-         from events where coalesce(payload->>'scanId', payload->>'sessionId') is not null) told
+         from events where coalesce(payload->>'scanId', payload->>'sessionId') is not null) progress
        where newer > 1 and event = any(?::text[])) superseded where place > ?)`,
     [volatileEvents, SUPERSEDED],
   );
   await db.raw(`delete from rights_told where at < (select coalesce(min(at), now()) from events) - interval '1 day'`);
 }
 
-/** Ended sessions and their history stay with Stats; here go rows that no answer shows any more. */
+/** Ended sessions and their history stay; deletes rows that no response shows any more. */
 export async function trimPlayback(_payload: unknown, { db }: Work): Promise<void> {
   await db.raw(`delete from playback_sessions where stopped_at < now() - interval '30 days'`);
   await db.raw(`delete from transcode_sessions where purged_at < now() - interval '1 day'`);
@@ -55,7 +55,10 @@ export async function trimPlayback(_payload: unknown, { db }: Work): Promise<voi
 
 const MOST_JOBS = 1_000_000;
 
-/** Ended jobs go after 7 days, failed ones after 30, and the ones that ended first beyond a million rows; children with their parent. */
+/**
+ * Deletes ended jobs after 7 days, failed ones after 30, and the oldest beyond a million rows; children with their
+ * parent.
+ */
 export async function trimJobs(db: Db, most = MOST_JOBS): Promise<void> {
   await db.raw(
     `delete from jobs where parent_id is null and finished_at < now() - case when state = 'failed' then interval '30 days' else interval '7 days' end`,
@@ -69,7 +72,7 @@ export async function trimJobs(db: Db, most = MOST_JOBS): Promise<void> {
 
 const MARK_BATCH = 5000;
 
-/** What was too many rows for one request: what the profile sees by now, a few thousand at a time. */
+/** Marks too many notifications for one request: those visible to the profile, a few thousand at a time. */
 export async function markMany(payload: JobPayload<'playback.mark'>, work: Work): Promise<void> {
   const { db, signal } = work;
   const { profileId, itemId, watched, countPlay } = payload;

@@ -6,13 +6,13 @@ import { isDeleted } from '#areas/users/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from './work.ts';
 
-/** What a deleted account leaves, in batches; each step may be repeated. */
+/** Deletes the data of a deleted account in batches; each step may be repeated. */
 export async function purgeUser({ accountId, transferTo }: JobPayload<'user.purge'>, work: Work): Promise<void> {
   const { db, signal } = work;
   if (!(await isDeleted(db, accountId))) return;
   while (await purgeStatesOfAccount(db, accountId)) signal.throwIfAborted();
   await db.transaction(async (transaction) => {
-    // Personal storages pass to the heir, or go with what was found in them; media files are never touched.
+    // Personal storages pass to the heir, or are deleted with the items found in them; media files are never touched.
     if (transferTo) await handOverStorages(transaction, accountId, transferTo);
     await removeFoldersOf(transaction, accountId);
     await deleteStoragesOf(transaction, accountId);
@@ -20,7 +20,7 @@ export async function purgeUser({ accountId, transferTo }: JobPayload<'user.purg
   });
 }
 
-/** What a deleted profile leaves, in batches; the row itself last, so that a job that ended early goes on. */
+/** Deletes the data of a deleted profile in batches; the row itself last, so that an interrupted job can resume. */
 export async function purgeProfile({ profileId }: JobPayload<'profile.purge'>, { db, signal }: Work): Promise<void> {
   while (await purgeStatesOfProfile(db, profileId)) signal.throwIfAborted();
   await removeProfileRow(db, profileId);

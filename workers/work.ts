@@ -7,7 +7,7 @@ import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
 import type { Settings } from '#platform/settings.ts';
 
-/** What a worker process is made of. */
+/** Dependencies of a worker process. */
 export interface WorkerDeps {
   config: Config;
   db: Db;
@@ -17,18 +17,18 @@ export interface WorkerDeps {
   log: Log;
 }
 
-/** What a handler gets beside its payload: one attempt of one job. */
+/** What a handler gets besides its payload: one attempt of one job. */
 export interface Work extends WorkerDeps {
   jobId: string;
-  /** 1 at the first attempt; a takeover after a lost worker is no new attempt. */
+  /** 1 for the first attempt; taking over from a lost worker is no new attempt. */
   attempt: number;
-  /** Aborted when the job is cancelled (reason `cancelled`) or the process is told to stop (reason `stopping`). */
+  /** Aborted when the job is cancelled (reason `cancelled`) or the process stops (reason `stopping`). */
   signal: AbortSignal;
-  /** What an earlier attempt kept with `keep`. */
+  /** The checkpoint of an earlier attempt. */
   checkpoint: unknown;
-  /** Keeps a checkpoint and how much is done; in the given transaction, so that work and checkpoint are one. */
+  /** Stores a checkpoint and the progress in the given transaction, so that work and checkpoint are one. */
   keep: (db: Db, checkpoint: unknown, units?: Units) => Promise<void>;
-  /** Says how much is done, without a checkpoint; at most twice a second. */
+  /** Reports progress without a checkpoint; at most twice a second. */
   report: (db: Db, units: Units) => Promise<void>;
   emit: <N extends EventName>(db: Db, name: N, event: { payload: Payload<N>; facts?: EventFacts }) => Promise<void>;
   enqueue: <N extends JobName>(
@@ -38,7 +38,7 @@ export interface Work extends WorkerDeps {
   ) => Promise<string>;
 }
 
-/** What a job counts; without a total nobody knows yet how much there is. */
+/** Counts of a job's progress; `total` is absent while unknown. */
 export interface Units {
   done: number;
   total?: number;
@@ -47,13 +47,13 @@ export interface Units {
 
 export type Handler<N extends JobName> = (payload: JobPayload<N>, work: Work) => Promise<unknown>;
 
-/** One handler for each kind that can be queued: the compiler finds a forgotten one. */
+/** One handler for each kind that can be queued; the compiler finds a missing one. */
 export type Handlers = { [N in JobName]: Handler<N> };
 
-/** The work has to wait for something else: it is taken up again later, and this was no attempt. */
+/** The work must wait for something else: it is resumed later, and this was no attempt. */
 export class Postponed extends Error {
   readonly runAt: Date;
-  /** Shown with the job; absent for a mere time. */
+  /** Shown with the job; absent when it only waits for a time. */
   readonly waitsFor: 'slot' | 'storage' | undefined;
   constructor(runAt: Date, waitsFor?: 'slot' | 'storage') {
     super('postponed');
@@ -62,7 +62,7 @@ export class Postponed extends Error {
   }
 }
 
-/** A failure that another attempt will not mend; `code` is shown with the job. */
+/** A failure that retrying cannot fix; `code` is shown with the job. */
 export class FinalFailure extends Error {
   readonly code: string;
   constructor(code: string, message: string) {

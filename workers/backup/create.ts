@@ -185,7 +185,7 @@ async function cleanUp({ work, row, keys }: Ended): Promise<void> {
   await noteLoose(work.db, row.place_id);
 }
 
-const AWAY = {
+const UNAVAILABLE = {
   full: 'no-space',
   'read-only': 'destination-unreachable',
   unreachable: 'destination-unreachable',
@@ -193,7 +193,7 @@ const AWAY = {
 
 function failureOf(error: unknown): { code: string; reason: string; message: string } {
   if (error instanceof DestinationUnavailable)
-    return { code: 'DESTINATION', reason: AWAY[error.state], message: 'The destination did not take it' };
+    return { code: 'DESTINATION', reason: UNAVAILABLE[error.state], message: 'The destination did not take it' };
   if (error instanceof FinalFailure) return { code: 'CONFLICT', reason: error.code, message: error.message };
   const { reason } = error instanceof ApiError ? (error.details as { reason?: unknown }) : {};
   if (typeof reason === 'string') return { code: 'CONFLICT', reason, message: (error as Error).message };

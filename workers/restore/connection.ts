@@ -1,16 +1,19 @@
 import pg from 'pg';
 
-/** Connections of the process that restores are known by it; everybody else's are ended at the switch. */
+/** Identifies connections of the restore process; all others are closed at the switch. */
 export const APPLICATION = 'foyer-restore';
-/** Postgres notices within seconds that the process is gone, with its machine or in the middle of a statement: another one may begin then. */
+/**
+ * Postgres notices within seconds that the process is gone, with its machine or during a statement, so that another one
+ * may start.
+ */
 const WATCHED =
   '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c client_connection_check_interval=2000';
 /** One process restores at a time. */
 const LOCK = 'foyer.restore';
-/** Held against migrations of a roll-out, which would change what is about to be put aside. */
+/** Held against migrations of a roll-out, which would change the database that is about to be put aside. */
 const MIGRATIONS = 'foyer.migrations';
 
-/** A connection that no fence keeps out, without limits of time. Tells by its errors when it is lost. */
+/** A connection that no fence blocks, without time limits. Emits an error when it is lost. */
 export async function connectRestore(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
@@ -18,12 +21,12 @@ export async function connectRestore(url: string): Promise<pg.Client> {
     application_name: APPLICATION,
     options: WATCHED,
   });
-  client.on('error', () => undefined); // told by the statement that it breaks
+  client.on('error', () => undefined); // reported by the statement that fails
   await client.connect();
   return client;
 }
 
-/** False when another process restores. What a process that was ended left running is ended first. */
+/** False when another process restores. First ends connections that a killed process left running. */
 export async function holdAlone(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock(hashtext($1)) as held', [LOCK]);
   if (!rows[0]?.held) return false;

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { quoted } from './connection.ts';
 
-/** Ours alone: what an extension brought stays where it is, and so does what another role owns. */
+/** Only our own objects: those of extensions and other roles stay where they are. */
 const OWN = (catalogue: 'pg_class' | 'pg_proc' | 'pg_type' | 'pg_collation'): string =>
   `not exists (select from pg_depend d where d.classid = '${catalogue}'::regclass and d.objid = o.oid and d.deptype in ('e', 'i', 'a'))`;
 
-/** Tables take their indexes, their sequences and their triggers along. */
+/** Tables move with their indexes, sequences and triggers. */
 const MOVED = `
   select format('alter %s %I.%I set schema', case o.relkind when 'S' then 'sequence' when 'v' then 'view'
            when 'm' then 'materialized view' else 'table' end, $1::text, o.relname) as statement
@@ -22,18 +22,18 @@ const MOVED = `
    where o.collnamespace = $1::text::regnamespace and pg_has_role(o.collowner, 'usage') and ${OWN('pg_collation')}`;
 
 /**
- * Puts what `public` holds into the schema `aside`, which is new, and what `from` holds into `public`: in the caller's
- * transaction, so that there is never neither or both. Extensions stay in `public`; what uses them knows them by more than name.
+ * Moves the content of `public` to the new schema `aside`, and that of `from` to `public`, in the caller's transaction,
+ * so that there is never neither or both. Extensions stay in `public`; references to them are not only by name.
  */
 export async function exchange(client: pg.Client, from: string, aside: string): Promise<void> {
   await client.query(`create schema ${quoted(aside)}`);
   await move(client, 'public', aside);
   await move(client, from, 'public');
-  await client.query(`drop schema ${quoted(from)}`); // refuses when anything was left behind
+  await client.query(`drop schema ${quoted(from)}`); // fails if anything was left behind
 }
 
 async function move(client: pg.Client, from: string, to: string): Promise<void> {
-  await client.query(`set local search_path to pg_catalog`); // so that every name is written whole
+  await client.query(`set local search_path to pg_catalog`); // so that every name is written with its schema
   const { rows } = await client.query<{ statement: string }>(MOVED, [from]);
   for (const { statement } of rows) await client.query(`${statement} ${quoted(to)}`);
 }

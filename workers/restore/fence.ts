@@ -5,12 +5,12 @@ import { APPLICATION } from './connection.ts';
 
 const LOOK_MS = 100;
 const PATIENCE_MS = 30_000;
-/** Processes that end let go of Redis; one that hangs is not waited for longer. */
+/** How long to wait for ending processes to disconnect from Redis; a hung one is ignored after that. */
 const REDIS_PATIENCE_MS = 5000;
 
 /**
- * Shuts everybody out: from here on no connection of an older epoch passes, and none that passed before is left when this
- * returns, so nothing is written any more by anybody but the restore.
+ * Shuts everyone out: from now on no connection of an older epoch is accepted, and all earlier ones are closed when
+ * this returns, so that only the restore can write.
  */
 export async function shut(client: pg.Client): Promise<void> {
   await client.query('update foyer_restore.epoch set number = number + 1, closed = true');
@@ -23,7 +23,7 @@ export async function shut(client: pg.Client): Promise<void> {
   }
 }
 
-/** Those that began before; a younger one asked for the epoch after it had changed. */
+/** Connections that began before; newer ones check the changed epoch. */
 async function endOthers(client: pg.Client, before: Date): Promise<number> {
   const { rows } = await client.query<{ ended: number }>(
     `select count(pg_terminate_backend(pid))::int as ended from pg_stat_activity
@@ -34,12 +34,12 @@ async function endOthers(client: pg.Client, before: Date): Promise<number> {
   return rows[0]?.ended ?? 0;
 }
 
-/** Everybody may connect again: processes of before end and begin anew, since the epoch is another. */
+/** Lets everyone connect again: earlier processes exit and are restarted, because the epoch differs. */
 export async function open(client: pg.Client): Promise<void> {
   await client.query('update foyer_restore.epoch set closed = false, progress = 0 where closed');
 }
 
-/** Empties Redis of the old days: again, once those are gone that might still write. */
+/** Empties Redis, again once all earlier processes that could still write are gone. */
 export async function emptyRedis(redis: Redis, since: Date): Promise<void> {
   await redis.flushdb();
   const end = Date.now() + REDIS_PATIENCE_MS;
@@ -47,7 +47,7 @@ export async function emptyRedis(redis: Redis, since: Date): Promise<void> {
   await redis.flushdb();
 }
 
-/** Connections to the same database of Redis that are older than the fence. */
+/** Connections to the same Redis database that are older than the fence. */
 async function olderClients(redis: Redis, since: Date): Promise<number> {
   const own = String(await redis.client('ID'));
   const list = String(await redis.client('LIST'));

@@ -16,26 +16,26 @@ export interface Source {
 }
 
 /** Share of the whole, 0-1; throws to end the work. */
-export type Tell = (share: number) => Promise<void>;
+export type Report = (share: number) => Promise<void>;
 
-/** Reads every part to its end. Throws BackupFault at the first that is not as it was written. */
-export async function fetchParts({ destination, manifest, key }: Source, tell: Tell): Promise<void> {
+/** Reads every part to its end. Throws BackupFault at the first damaged one. */
+export async function fetchParts({ destination, manifest, key }: Source, report: Report): Promise<void> {
   const parts = manifest.tables.flatMap((table) => table.parts);
   const all = parts.reduce((sum, part) => sum + part.storedBytes, 0);
   let done = 0;
   for (const part of parts) {
     const bytes = await openPart(destination, { manifest, part }, key);
-    for await (const _chunk of bytes); // the stream judges what passes
+    for await (const _chunk of bytes); // the stream checks the content
     done += part.storedBytes;
-    await tell(done / Math.max(1, all));
+    await report(done / Math.max(1, all));
   }
 }
 
 /**
- * Loads all tables into the schema beside, which is of the backup's version; constraints are checked at the end, and the rows
- * are as many as the manifest says. Throws BackupFault.
+ * Loads all tables into the second schema, which has the backup's version; constraints are checked at the end, and the
+ * row counts match the manifest. Throws BackupFault.
  */
-export async function loadTables(client: pg.Client, source: Source, tell: Tell): Promise<void> {
+export async function loadTables(client: pg.Client, source: Source, report: Report): Promise<void> {
   const { manifest } = source;
   await refuseUnknown(client, manifest.tables);
   const restoreKeys = await withoutForeignKeys(client);
@@ -44,14 +44,17 @@ export async function loadTables(client: pg.Client, source: Source, tell: Tell):
   for (const table of manifest.tables) {
     await loadTable(client, source, table);
     done += table.rows;
-    await tell(done / Math.max(1, all));
+    await report(done / Math.max(1, all));
   }
   await restoreKeys().catch(refuseData);
   await setSequences(client, manifest.sequences);
   await client.query('analyze');
 }
 
-/** The archive names what it fills: only tables and columns of that version, none of those that are never in one. */
+/**
+ * The archive decides what it fills, so only tables and columns of that version are allowed, and none that backups
+ * exclude.
+ */
 async function refuseUnknown(client: pg.Client, tables: readonly BackupTable[]): Promise<void> {
   const known = await columnsInSecondSchema(client);
   const seen = new Set<string>();
@@ -67,7 +70,7 @@ async function refuseUnknown(client: pg.Client, tables: readonly BackupTable[]):
 async function loadTable(client: pg.Client, source: Source, table: BackupTable): Promise<void> {
   const { destination, manifest, key } = source;
   const name = `${SECOND_SCHEMA}.${quoted(table.name)}`;
-  await client.query(`delete from ${name}`); // what the migrations put there
+  await client.query(`delete from ${name}`); // rows that migrations inserted
   await client.query(`alter table ${name} disable trigger user`);
   const text = `copy ${name} (${table.columns.map(quoted).join(', ')}) from stdin`;
   let rows = 0;
@@ -79,7 +82,7 @@ async function loadTable(client: pg.Client, source: Source, table: BackupTable):
   await client.query(`alter table ${name} enable trigger user`);
 }
 
-/** Postgres' classes of faults that are the data's: 22 data, 23 constraints, 42 what it names; 54 limits. */
+/** Postgres' error classes that mean faulty data: 22 data, 23 constraints, 42 names; 54 limits. */
 function refuseData(error: unknown): never {
   const { code, message } = error as { code?: unknown; message: string };
   const isData = typeof code === 'string' && /^(22|23|42|54)[0-9A-Z]{3}$/.test(code);

@@ -9,8 +9,9 @@ import { restoreOnRecord } from './restore.ts';
 import { sourcesOf } from './source.ts';
 
 /**
- * Does the restore that is on record, and ends. In a process of its own: it outlives the exchange of the database, which every
- * other process ends at. Whoever started it starts it again while the record is open: an end at any moment loses nothing.
+ * Performs the recorded restore and exits. It is a process of its own, to outlive the exchange of the database, which
+ * ends every other process. Its supervisor restarts it while the record is open, so an exit at any moment loses
+ * nothing.
  */
 const PAUSE_MS = 2000;
 const config = readConfig();
@@ -27,7 +28,7 @@ const restored = async (): Promise<boolean> => {
     return endProcess(1);
   }
 };
-while (!(await restored())) await sleep(PAUSE_MS); // another one ends just now
+while (!(await restored())) await sleep(PAUSE_MS); // another one is about to exit
 redis.disconnect();
 log.info('no restore is on record any more');
 await endProcess(0);

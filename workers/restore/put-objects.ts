@@ -4,9 +4,9 @@ import { BackupFault } from '#platform/backup/faults.ts';
 import { openObject } from '#platform/backup/part.ts';
 import type { BackupObject } from '#platform/backup-manifest.ts';
 import type { Bucket, Objects } from '#platform/objects.ts';
-import type { Source, Tell } from './load.ts';
+import type { Report, Source } from './load.ts';
 
-/** Buckets that a backup may hold objects of; those of the moment and of other backups are none. */
+/** Buckets whose objects a backup may contain; not temporary ones or those of backups. */
 const RESTORED_BUCKETS: readonly Bucket[] = [
   'foyer-artwork',
   'foyer-derived',
@@ -18,27 +18,27 @@ const RESTORED_BUCKETS: readonly Bucket[] = [
 
 const isRestored = (bucket: string): bucket is Bucket => (RESTORED_BUCKETS as readonly string[]).includes(bucket);
 
-/** Before anything is made: the archive names no place of its own choosing. */
+/** Checked before anything is written, because the archive names the places. */
 export function refuseObjects(objects: readonly BackupObject[]): void {
   const bad = objects.find(({ bucket }) => !isRestored(bucket));
   if (bad) throw new BackupFault('damaged', `${bad.bucket} holds nothing that is restored`);
 }
 
 /**
- * Puts what is missing in place, read through its checksum. Those whose place has other bytes now are answered: the server that
- * runs still needs them, and they come in its place after the switch.
+ * Stores missing objects after verifying their checksums. Returns objects whose place holds other bytes now: the
+ * running server still needs those, so they are replaced after the switch.
  */
-export async function putMissing(source: Source, objects: Objects, tell: Tell): Promise<BackupObject[]> {
+export async function putMissing(source: Source, objects: Objects, report: Report): Promise<BackupObject[]> {
   const differing: BackupObject[] = [];
   const all = source.manifest.objects;
   for (const [done, object] of all.entries()) {
     const standing = await standingOf(objects, object);
     if (standing === 'absent') await putObject(source, objects, object);
     if (standing === 'other') {
-      await read(await openObject(source.destination, { manifest: source.manifest, object }, source.key)); // whole, before the switch counts on it
+      await read(await openObject(source.destination, { manifest: source.manifest, object }, source.key)); // verified before the switch relies on it
       differing.push(object);
     }
-    if (done % 20 === 0) await tell(done / all.length);
+    if (done % 20 === 0) await report(done / all.length);
   }
   return differing;
 }

@@ -19,7 +19,7 @@ export interface RestoreRecord {
   objects: BackupObject[];
 }
 
-/** The one that is under way. */
+/** The open restore. */
 export async function openRecord(client: pg.Client): Promise<RestoreRecord | undefined> {
   const { rows } = await client.query<RestoreRecord>(
     `select * from foyer_restore.restores where state in ('preparing', 'switching')`,
@@ -27,7 +27,7 @@ export async function openRecord(client: pg.Client): Promise<RestoreRecord | und
   return rows[0];
 }
 
-/** Shares of the whole, for the progress: where each phase begins and ends. */
+/** Where each phase begins and ends in the total progress. */
 const spans: Record<RestorePhase, [number, number]> = {
   fetching: [0, 0.25],
   loading: [0.25, 0.7],
@@ -38,7 +38,7 @@ const spans: Record<RestorePhase, [number, number]> = {
   reopening: [0.97, 1],
 };
 
-/** Says how far it is, in the record, for those who are kept out, and in the job that people see. */
+/** Records the progress: in the record, in the fence for blocked processes, and in the job that users see. */
 export async function advance(client: pg.Client, record: RestoreRecord, at: At): Promise<void> {
   const [from, to] = spans[at.phase];
   const progress = from + (to - from) * Math.min(1, at.share ?? 0);
@@ -57,11 +57,11 @@ export async function advance(client: pg.Client, record: RestoreRecord, at: At):
 
 interface At {
   phase: RestorePhase;
-  /** 0-1 of the phase. */
+  /** Share of the phase, 0-1. */
   share?: number;
 }
 
-/** Somebody cancelled the job, or took it away. */
+/** Whether the job was cancelled or deleted. */
 export async function isCancelled(client: pg.Client, { job_id: id }: RestoreRecord): Promise<boolean> {
   const { rows } = await client.query<{ wanted: boolean }>(
     `select not cancel_requested and state in ('waiting', 'active') as wanted from public.jobs where id = $1`,

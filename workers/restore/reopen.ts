@@ -13,8 +13,8 @@ const REDIS_TRIES = 20;
 const REDIS_PAUSE_MS = 500;
 
 /**
- * Behind the exchange: what lies outside Postgres follows, then everybody is let in. Each step may be done again, and none of
- * them keeps the server closed for good.
+ * After the exchange: updates everything outside Postgres, then lets everyone in. Each step may be repeated, and none
+ * keeps the server closed for ever.
  */
 export async function reopen(work: Restoring): Promise<void> {
   const { client, record, config, keys, log } = work;
@@ -48,13 +48,13 @@ async function forgetRedis({ redis, record, log }: Restoring): Promise<void> {
     try {
       return await emptyRedis(redis, record.switched_at ?? new Date());
     } catch (error) {
-      if (tries === REDIS_TRIES) log.warn({ err: error }, 'redis is away and was not emptied');
+      if (tries === REDIS_TRIES) log.warn({ err: error }, 'redis is unavailable and was not emptied');
       else await sleep(REDIS_PAUSE_MS);
     }
   }
 }
 
-/** A quick scan of every library, and what was being deleted when the backup was made is deleted. */
+/** Requests a quick scan of every library, and resumes deletions that were running when the backup was made. */
 async function requestScans(db: Db): Promise<void> {
   const libraries = await db('libraries').select<{ id: string; deleted_at: Date | null }[]>('id', 'deleted_at');
   for (const { id: libraryId, deleted_at: deleted } of libraries) {
@@ -70,7 +70,7 @@ async function requestScans(db: Db): Promise<void> {
     await enqueue(db, 'user.purge', { payload: { accountId }, options: { key: `user.purge:${accountId}` } });
 }
 
-/** One of its folders could be listed when the backup was made; a storage that comes back is scanned by itself. */
+/** Whether one of its folders was listable when the backup was made; a storage that returns is scanned anyway. */
 async function isAvailable(db: Db, libraryId: string): Promise<boolean> {
   const found = await db('library_folders as f')
     .join('storages as s', 's.id', 'f.storage_id')

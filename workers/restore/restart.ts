@@ -1,14 +1,14 @@
-// What changes in a restored database before it takes over: nothing of the old days runs on.
+// Resets a restored database before it takes over: no earlier session, job or delivery continues.
 import type pg from 'pg';
 import { carriedOver, keptOut } from '#platform/backup/tables.ts';
 import { quoted } from './connection.ts';
 
-/** Kept out of backups, and all the same no table of the moment. */
+/** Excluded from backups, but not temporary. */
 const NOT_EMPTIED = new Set<string>([...carriedOver, 'knex_migrations', 'knex_migrations_lock', 'backup_hashes']);
 
 /**
- * Sign-ins, waiting jobs, deliveries and mails are dropped (a database that was put aside still has them), scans that ran are
- * over, and the clocks of grace and purge begin now.
+ * Drops sessions, pending jobs, deliveries and mails (a database that was put aside still has them), ends running
+ * scans, and restarts the clocks of grace and purge.
  */
 export async function resetState(client: pg.Client, schema: string): Promise<void> {
   const at = quoted(schema);
@@ -23,15 +23,15 @@ export async function resetState(client: pg.Client, schema: string): Promise<voi
       await client.query(`update ${at}.${table} set ${column} = now() where ${column} is not null`);
 }
 
-/** Since when something waits to be taken away for good. */
+/** Times since when rows wait for their final deletion. */
 const CLOCKS = {
   items: ['trashed_at', 'missing_since'],
   media_files: ['missing_since'],
 } as const;
 
 /**
- * What the database in use knows better, put into the one that takes its place: keys that were revoked since, where backups are,
- * and places of sequences, so that no number is given twice.
+ * Copies newer data from the live database: keys revoked since, the places of backups, and the positions of sequences,
+ * so that no number is used twice.
  */
 export async function carryOver(client: pg.Client, schema: string): Promise<void> {
   const at = quoted(schema);
@@ -41,7 +41,7 @@ export async function carryOver(client: pg.Client, schema: string): Promise<void
   await keepSequences(client, schema);
 }
 
-/** Gone, they are told by the audit log. */
+/** Deleted keys are found in the audit log. */
 const REVOKED = `
   update $next.api_keys n set revoked_at = coalesce(gone.at, now())
     from (select id, revoked_at as at from public.api_keys where revoked_at is not null

@@ -1,11 +1,12 @@
-// Restoring a backup: everything that may fail is done beside the server that runs; then the database is exchanged at once.
+// Restoring a backup: everything that may fail happens next to the running server; then the database is exchanged at
+// once.
 import type pg from 'pg';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { putAsideAs } from '#platform/backup/put-aside.ts';
 import { databaseUnavailable } from '#platform/db.ts';
 import { connectRestore, holdAlone, holdMigrations } from './connection.ts';
 import { open } from './fence.ts';
-import { fetchParts, loadTables, type Source, type Tell } from './load.ts';
+import { fetchParts, loadTables, type Report, type Source } from './load.ts';
 import { putMissing, refuseObjects } from './put-objects.ts';
 import { advance, endFailed, isCancelled, openRecord, type RestorePhase, type RestoreRecord } from './record.ts';
 import { reopen } from './reopen.ts';
@@ -14,15 +15,16 @@ import { dropSecondSchema, makeSecondSchema, migrateOn, migrationsIn, SECOND_SCH
 import { switchOver } from './switch-over.ts';
 import type { RestoreDeps, Restoring } from './work.ts';
 
-/** A process that is lost so often is not lost by chance. */
+/** After this many lost processes the restore fails. */
 const MOST_ATTEMPTS = 5;
 const TELL_MS = 500;
 
 class Cancelled extends Error {}
 
 /**
- * Does the restore that is on record, from wherever an earlier process was lost: before the exchange from the beginning, behind
- * it to the end. Throws only when Postgres is away: to be called again then. False when another process is at it.
+ * Performs the recorded restore from wherever an earlier process was lost: before the exchange from the start, after it
+ * to the end. Throws only when Postgres is unavailable; the caller then tries again. False when another process is at
+ * work.
  */
 export async function restoreOnRecord(deps: RestoreDeps): Promise<boolean> {
   const client = await connectRestore(deps.config.databaseUrl);
@@ -46,7 +48,7 @@ async function finish(deps: RestoreDeps, client: pg.Client, record: RestoreRecor
 }
 
 async function begin(deps: RestoreDeps, client: pg.Client, record: RestoreRecord | undefined): Promise<void> {
-  await open(client); // an earlier attempt may have ended between shutting everybody out and the exchange
+  await open(client); // an earlier attempt may have ended between shutting everyone out and the exchange
   if (!record) return;
   try {
     await countAttempt(client, record);
@@ -78,7 +80,7 @@ async function isSwitched(client: pg.Client, { id }: RestoreRecord): Promise<boo
   return rows[0]?.is ?? false;
 }
 
-/** The server goes on as if nothing had been asked. */
+/** The server continues as if no restore had been requested. */
 async function giveUp(
   deps: RestoreDeps,
   client: pg.Client,
@@ -89,10 +91,10 @@ async function giveUp(
   await dropSecondSchema(client);
   await open(client);
   if (!(error instanceof Cancelled)) deps.log.warn({ err: error, backup: record.backup_id }, 'the restore failed');
-  await endFailed(client, record, told(error));
+  await endFailed(client, record, failureOf(error));
 }
 
-function told(error: unknown): { code: string; reason: string; message: string } {
+function failureOf(error: unknown): { code: string; reason: string; message: string } {
   if (error instanceof Cancelled) return { code: 'CONFLICT', reason: 'cancelled', message: 'It was cancelled' };
   if (error instanceof BackupFault)
     return { code: 'CONFLICT', reason: error.code, message: error.message.slice(0, 300) };
@@ -111,7 +113,7 @@ async function prepare(work: Restoring): Promise<void> {
   await client.query('set search_path to default');
   await resetState(client, schema);
   if (!source) return;
-  const differing = await putMissing(source, work.objects, telling(work, 'objects'));
+  const differing = await putMissing(source, work.objects, reporter(work, 'objects'));
   await client.query('update foyer_restore.restores set objects = $2 where id = $1', [
     record.id,
     JSON.stringify(differing),
@@ -121,12 +123,12 @@ async function prepare(work: Restoring): Promise<void> {
 async function load(work: Restoring, source: Source): Promise<void> {
   const { client, config } = work;
   refuseObjects(source.manifest.objects);
-  await fetchParts(source, telling(work, 'fetching'));
+  await fetchParts(source, reporter(work, 'fetching'));
   await makeSecondSchema(client, config.databaseUrl, source.manifest.schemaVersion);
-  await loadTables(client, source, telling(work, 'loading'));
+  await loadTables(client, source, reporter(work, 'loading'));
 }
 
-/** What was loaded has every table and column of the database in use, and rows of what no server is without. */
+/** Checks that the loaded schema has every table and column of the live one, and the rows that every server has. */
 async function refuseOtherSchema(client: pg.Client, schema: string): Promise<void> {
   const [own, other] = await Promise.all(['public', schema].map((name) => migrationsIn(client, name)));
   const missing = own?.filter((name) => !other?.includes(name)) ?? [];
@@ -138,8 +140,8 @@ async function refuseOtherSchema(client: pg.Client, schema: string): Promise<voi
   if (!rows[0]?.servers || !rows[0].owners) throw new BackupFault('incomplete', 'It holds no server');
 }
 
-/** Says how far a phase is, and ends the work once its job is cancelled. */
-function telling({ client, record }: Restoring, phase: RestorePhase): Tell {
+/** Reports the progress of a phase, and ends the work once its job is cancelled. */
+function reporter({ client, record }: Restoring, phase: RestorePhase): Report {
   let last = 0;
   return async (share) => {
     const now = Date.now();

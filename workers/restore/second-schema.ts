@@ -1,13 +1,13 @@
-// The database that is made beside the one in use, in a schema of its own.
+// The database that is created next to the live one, in a schema of its own.
 import type pg from 'pg';
 import { migrateInSchema } from '#platform/migrate.ts';
 import { migrations } from '#platform/migrations/index.ts';
 import { quoted } from './connection.ts';
 
-/** Where a backup is loaded until it takes the place of `public`. */
+/** Where a backup is loaded until it replaces `public`. */
 export const SECOND_SCHEMA = 'foyer_restoring';
 
-/** An empty database of that version of the schema. What an earlier attempt left is dropped. */
+/** Creates an empty database of this schema version, and drops that of an earlier attempt. */
 export async function makeSecondSchema(client: pg.Client, url: string, schemaVersion: string): Promise<void> {
   await dropSecondSchema(client);
   await client.query(`create schema ${SECOND_SCHEMA}`);
@@ -19,7 +19,7 @@ export async function dropSecondSchema(client: pg.Client): Promise<void> {
   await client.query(`set client_min_messages = warning; drop schema if exists ${SECOND_SCHEMA} cascade`);
 }
 
-/** Brings the schema to the version of the database in use. */
+/** Migrates the schema to the version of the live database. */
 export async function migrateOn(client: pg.Client, url: string, schema: string): Promise<void> {
   const wanted = [...(await migrationsIn(client, 'public')), ...(await migrationsIn(client, schema))];
   await migrateInSchema(url, schema, new Set(wanted));
@@ -39,11 +39,11 @@ interface ForeignKey {
 }
 
 /**
- * Takes the foreign keys away, so that tables may come in any order and in parts. Putting them back checks every row; what it
- * answers does that.
+ * Drops the foreign keys, so that tables may be loaded in any order and in parts. The returned function restores them,
+ * which checks every row.
  */
 export async function withoutForeignKeys(client: pg.Client): Promise<() => Promise<void>> {
-  await client.query(`set search_path to ${SECOND_SCHEMA}, public`); // definitions name what is not found by itself with its schema
+  await client.query(`set search_path to ${SECOND_SCHEMA}, public`); // definitions then name objects outside the search path with their schema
   const { rows } = await client.query<ForeignKey>(
     `select c.conrelid::regclass::text as table, c.conname as name, pg_get_constraintdef(c.oid) as definition
        from pg_constraint c where c.contype = 'f' and c.connamespace = $1::regnamespace`,
@@ -62,7 +62,7 @@ export interface Column {
   name: string;
 }
 
-/** Columns that may be loaded: none that Postgres makes itself. */
+/** Columns that may be loaded: all except generated ones. */
 export async function columnsInSecondSchema(client: pg.Client): Promise<Map<string, Set<string>>> {
   const { rows } = await client.query<Column>(
     `select c.relname::text as table, a.attname::text as name

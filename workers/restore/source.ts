@@ -12,7 +12,7 @@ import type { RestoreRecord } from './record.ts';
 
 type Deps = Omit<PlaceDeps, 'db'> & { log: Log };
 
-/** Opens the backup that a record names, which is the one that its plan was made from. */
+/** Opens the recorded backup and checks that it is the one that was planned. */
 export function sourcesOf({ log, ...deps }: Deps): (record: RestoreRecord) => Promise<Source | undefined> {
   return async (record) => {
     if (record.manifest_sha256 === null) return undefined;

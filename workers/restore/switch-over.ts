@@ -12,8 +12,8 @@ import type { Restoring } from './work.ts';
 const KEPT_DAYS = 7;
 
 /**
- * Shuts everybody out and puts the schema in the place of `public`, in one transaction with the record of it. Undefined when it
- * was cancelled at the last moment.
+ * Shuts everyone out and replaces `public` by the schema, in one transaction with its record. Undefined when it was
+ * cancelled at the last moment.
  */
 export async function switchOver(work: Restoring, schema: string): Promise<RestoreRecord | undefined> {
   const { client, record } = work;
@@ -24,7 +24,7 @@ export async function switchOver(work: Restoring, schema: string): Promise<Resto
     await carryOver(client, schema);
     await noteReplaced(work, { schema, replaced });
     await noteRestore(client, record, schema);
-    await client.query('delete from graphile_worker._private_jobs'); // what waited is of days that are gone
+    await client.query('delete from graphile_worker._private_jobs'); // pending jobs are outdated
     await exchange(client, schema, putAsideAs(replaced));
     const { rows } = await client.query<RestoreRecord>(
       `update foyer_restore.restores set phase = 'reopening', switched_at = clock_timestamp(), replaced_backup_id = $2
@@ -35,7 +35,7 @@ export async function switchOver(work: Restoring, schema: string): Promise<Resto
   });
 }
 
-/** From here on it is not cancelled any more. */
+/** From here on it cannot be cancelled. */
 async function claim(client: pg.Client, { id, job_id: job }: RestoreRecord): Promise<boolean> {
   const { rowCount } = await client.query(
     `update foyer_restore.restores set state = 'switching', phase = 'switching', progress = 0.95 where id = $1
@@ -45,7 +45,7 @@ async function claim(client: pg.Client, { id, job_id: job }: RestoreRecord): Pro
   return rowCount === 1;
 }
 
-/** The database in use as a backup that lies in Postgres itself: restoring it is the way back. */
+/** Records the live database as a backup stored in Postgres itself, which can be restored to go back. */
 async function noteReplaced(
   { client, record, keys, config }: Restoring,
   made: { schema: string; replaced: string },
@@ -66,7 +66,7 @@ async function noteReplaced(
   );
 }
 
-/** The job that asked for it and who it was are of the old days; of these two the new ones know. */
+/** The job and the account that requested the restore, which the restored database does not know. */
 async function noteRestore(
   client: pg.Client,
   { id, job_id: job, backup_id: backupId, account_id: who }: RestoreRecord,

@@ -7,18 +7,18 @@ import type { Redis } from '#platform/redis.ts';
 import type { Source } from './load.ts';
 import type { RestoreRecord } from './record.ts';
 
-/** What the process that restores is made of. */
+/** Dependencies of the restore process. */
 export interface RestoreDeps {
   config: Config;
   objects: Objects;
   redis: Redis;
   keys: Keys;
   log: Log;
-  /** The backup of the record, opened; undefined for a database that a restore put aside. Throws BackupFault. */
+  /** Opens the recorded backup; undefined for a database that a restore put aside. Throws BackupFault. */
   sourceOf(record: RestoreRecord): Promise<Source | undefined>;
 }
 
-/** One restore, on the connection that makes it the only one. */
+/** One restore, on the connection that holds its lock. */
 export interface Restoring extends RestoreDeps {
   client: pg.Client;
   record: RestoreRecord;

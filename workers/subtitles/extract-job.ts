@@ -5,7 +5,7 @@ import { FinalFailure, type Work } from '../work.ts';
 import { matroskaFonts } from './matroska-texts.ts';
 import { BUCKET, type TextSource, takeOutTexts } from './take-out.ts';
 
-/** Text tracks and fonts of a film, taken out once and kept under the file as it is now. */
+/** Extracts text tracks and fonts of a film once, and stores them under the file's current content. */
 export async function extractSubtitles({ fileId }: JobPayload<'subtitles.extract'>, work: Work): Promise<void> {
   const source = await findSource(work.db, fileId);
   if (!source?.probe) return;
@@ -22,7 +22,7 @@ export async function extractSubtitles({ fileId }: JobPayload<'subtitles.extract
   );
 }
 
-/** The fonts, and last of all the note of what there is. */
+/** Stores the fonts, and last the list of them. */
 async function keepFonts(from: TextSource, { probe }: FileSource, { objects, signal }: Work): Promise<void> {
   const attached = probe?.streams.some((stream) => stream.kind === 'attachment');
   if (!attached || from.container !== 'matroska' || (await objects.stat(BUCKET, fontsKey(from)))) return;

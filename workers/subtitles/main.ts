@@ -4,7 +4,7 @@ import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { serveStatus } from '../status-server.ts';
 
-/** A speech worker. No model can be loaded by this version, and the pod says so: it lives and never is ready. */
+/** A speech worker. This version cannot load a model, so the pod is alive but never ready. */
 const config = z
   .object({
     FOYER_SUBTITLES_MODEL: z.string().default('base'),

@@ -6,7 +6,7 @@ import { ID } from '../probe/matroska/ids.ts';
 import { type Layout, section } from '../probe/matroska/layout.ts';
 import { number, type Track } from '../probe/matroska/tracks.ts';
 
-/** What a track holds at a time, in units of the segment's scale. */
+/** The content of a track at a time, in units of the segment's scale. */
 export interface Packet {
   track: number;
   time: number;
@@ -14,7 +14,7 @@ export interface Packet {
   bytes: Buffer;
 }
 
-/** More than a line of any text needs; pictures and sound are never loaded. */
+/** More than any line of text needs; video and audio are never loaded. */
 const LARGEST = 1 << 20;
 
 interface Reading {
@@ -25,8 +25,8 @@ interface Reading {
 }
 
 /**
- * The packets of a few small tracks, in order of their times. The index is followed where it has these tracks; where it
- * lacks one, the blocks of the others are passed by their sizes. The file is never read whole.
+ * The packets of a few small tracks, in order of time. Uses the index for tracks that it contains; for the others,
+ * skips foreign blocks by their sizes. The file is never read whole.
  */
 export async function packetsOf(reading: Reading): Promise<Packet[]> {
   const packets = (await indexed(reading)) ?? (await walked(reading));
@@ -36,11 +36,11 @@ export async function packetsOf(reading: Reading): Promise<Packet[]> {
 interface Cue {
   /** Where the cluster begins in the file. */
   cluster: number;
-  /** Where in the cluster's content the block is. */
+  /** Where the block is in the cluster's content. */
   relative: number;
 }
 
-/** Undefined where the index does not have all of it. */
+/** Undefined if the index is incomplete. */
 async function indexed(reading: Reading): Promise<Packet[] | undefined> {
   const { source, layout, tracks, signal } = reading;
   const cues = cuesOf(await section(source, layout, ID.cues).catch(() => undefined), reading);
@@ -60,7 +60,7 @@ async function indexed(reading: Reading): Promise<Packet[] | undefined> {
   return (await lacksNone(reading, places, seen)) ? packets : undefined;
 }
 
-/** Places of the wanted tracks; undefined where one is told without its place in the cluster. */
+/** Places of the wanted tracks; undefined if one lacks its position in the cluster. */
 function cuesOf(cues: Buffer | undefined, { layout, tracks }: Reading): Map<number, Cue[]> | undefined {
   const found = new Map<number, Cue[]>();
   for (const point of cues ? children(cues, ID.cuePoint) : []) {
@@ -78,7 +78,7 @@ function cuesOf(cues: Buffer | undefined, { layout, tracks }: Reading): Map<numb
   return found;
 }
 
-/** Some writers note one block of several: the first and the last cluster are looked through for others. */
+/** Some writers index one block of several, so the first and the last cluster are checked for others. */
 async function lacksNone(reading: Reading, places: readonly Cue[], seen: ReadonlySet<number>): Promise<boolean> {
   for (const at of new Set([places[0]?.cluster, places.at(-1)?.cluster])) {
     const cluster = at === undefined ? undefined : await clusterAt(reading.source, at);
@@ -131,7 +131,7 @@ async function walked(reading: Reading): Promise<Packet[]> {
   return packets;
 }
 
-/** The packet of a block, alone or in its group, when it is of a wanted track. */
+/** The packet of a block, alone or in its group, if its track is wanted. */
 async function packetAt(reading: Reading, placed: Placed, clusterTime: number): Promise<Packet | undefined> {
   const { source, tracks } = reading;
   const block = await blockIn(source, placed);
@@ -142,7 +142,7 @@ async function packetAt(reading: Reading, placed: Placed, clusterTime: number): 
   return packetOf(track, { bytes: await load(source, block, LARGEST), clusterTime, duration });
 }
 
-/** What a group says of its block; one alone says nothing. */
+/** The duration in a block group; a single block has none. */
 async function durationIn(source: ByteSource, group: Placed): Promise<number | undefined> {
   if (group.id !== ID.blockGroup || group.size > 2 * LARGEST) return undefined;
   const duration = child(await load(source, group, 2 * LARGEST), ID.blockDuration);

@@ -8,10 +8,10 @@ import { layoutOf, section } from '../probe/matroska/layout.ts';
 import { number, type Track, tracksOf } from '../probe/matroska/tracks.ts';
 import { type Packet, packetsOf } from './matroska-packets.ts';
 
-/** Small: the reader jumps from block to block. */
+/** Small, because the reader jumps from block to block. */
 const WINDOW = 4096;
 
-/** One line of text as its track holds it; times on the film's clock, ms. */
+/** One line of text as in its track; times on the film's clock, ms. */
 interface Line {
   startMs: number;
   endMs: number;
@@ -33,12 +33,14 @@ const WRITERS: Readonly<Record<string, Writer>> = {
 export interface TextQuery {
   /** As ffmpeg counts streams. */
   indexes: readonly number[];
-  /** What the file's clock shows at the film's beginning. */
+  /** The file's clock at the beginning of the film. */
   startMs: number;
   signal: AbortSignal;
 }
 
-/** Text tracks of a Matroska file by their index, each as a file of its own kind. Throws Unsure where ffmpeg must be asked. */
+/**
+ * Text tracks of a Matroska file by their index, each as a file of its own kind. Throws Unsure when ffmpeg is needed.
+ */
 export async function matroskaTexts(
   file: string,
   { indexes, startMs, signal }: TextQuery,
@@ -69,7 +71,7 @@ function readable(track: Track | undefined): Track {
   return track;
 }
 
-/** One that says no end is shown until the next, or so long. */
+/** A line without an end is shown until the next one, or for this long. */
 const UNTIL_MS = 5000;
 
 function linesOf(
@@ -114,10 +116,10 @@ function webvtt(lines: readonly Line[]): string {
 
 const EVENTS = '[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n';
 
-/** Hundredths, as the format has them. */
+/** Hundredths, as the format requires. */
 const hundredths = (ms: number): string => clock(ms, '.').slice(0, -1);
 
-/** Blocks are `order, layer, style, …, text`: the order is that of the file it was, the times are the container's. */
+/** Blocks are `order, layer, style, …, text`: the order is that of the original file, the times are the container's. */
 function substation(lines: readonly Line[], header: string): string {
   const events = lines.flatMap(({ startMs, endMs, text }) => {
     const [, order, layer, rest] = /^(-?\d+),([^,]*),([\s\S]*)$/.exec(text.trim()) ?? [];
@@ -133,7 +135,7 @@ function substation(lines: readonly Line[], header: string): string {
 }
 
 export interface Font {
-  /** Its place among the attached files. */
+  /** Position among the attached files. */
   place: number;
   bytes: Buffer;
   mime: string;
@@ -142,14 +144,14 @@ export interface Font {
 const MOST_FONTS = 500;
 const LARGEST_FONT = 25 * 2 ** 20;
 
-/** What the bytes say they are, whatever the file says. */
+/** The type according to the bytes, whatever the file declares. */
 export function fontMime(bytes: Buffer): string | undefined {
   const kind = bytes.toString('latin1', 0, 4);
   if (['\0\x01\0\0', 'true'].includes(kind)) return 'font/ttf';
   return { OTTO: 'font/otf', ttcf: 'font/collection', wOFF: 'font/woff', wOF2: 'font/woff2' }[kind];
 }
 
-/** The fonts that a Matroska file carries, one at a time. */
+/** The fonts attached to a Matroska file, one at a time. */
 export async function* matroskaFonts(file: string, signal?: AbortSignal): AsyncGenerator<Font> {
   const source = await ByteSource.open(file, { window: WINDOW });
   try {

@@ -1,4 +1,4 @@
-// A text file of somebody else as the one format that is drawn into pictures.
+// Converts a foreign text file to the one format that is rendered into pictures.
 import { open, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { decodeText } from '#areas/streaming/public.ts';
@@ -13,15 +13,18 @@ const DEMUXERS: Record<string, string> = {
   sub: 'microdvd,subviewer,subviewer1,mpl2',
 };
 const SUBSTATION = ['ass', 'ssa'];
-/** Far more than the words of a film. */
+/** Far more than the text of a film. */
 const MOST_BYTES = 32 << 20;
 
-/** A text file of somebody else as `words.ass` in `folder`, in UTF-8, its encoding guessed by the language: its path. Throws when it is no text subtitle that is known. */
+/**
+ * Converts a foreign text file to `words.ass` in `folder`, in UTF-8, guessing its encoding by the language; returns the
+ * path. Throws if it is no known text subtitle.
+ */
 export async function substationFile(file: string, folder: string, language?: string): Promise<string> {
   return writeSubstation(decodeText(await headOf(file), language), extname(file).slice(1).toLowerCase(), folder);
 }
 
-/** The same of a text that we took out of a film: ASS, WebVTT or SubRip, as its track was. */
+/** The same for a text that we extracted from a film: ASS, WebVTT or SubRip, like its track. */
 export async function substationText(text: string, folder: string): Promise<string> {
   const format = text.startsWith('WEBVTT') ? 'vtt' : /^\s{0,9}\[/.test(text) ? 'ass' : 'srt';
   return writeSubstation(text, format, folder);

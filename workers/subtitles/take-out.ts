@@ -7,25 +7,25 @@ import { matroskaTexts } from './matroska-texts.ts';
 
 export const BUCKET = 'foyer-subtitles';
 
-/** The film that texts are taken out of. */
+/** The film that texts are extracted from. */
 export interface TextSource {
   fileId: string;
   version: string;
   container: string;
-  /** What the file's clock shows at the film's beginning, ms. */
+  /** The file's clock at the beginning of the film, ms. */
   startMs: number;
-  /** Absolute. */
+  /** Absolute path. */
   file: string;
 }
 
 export interface TextTrack {
   /** As ffmpeg counts streams. */
   index: number;
-  /** Our word for its codec. */
+  /** Our name of its codec. */
   format: string;
 }
 
-/** Takes text tracks out of a file, all in one reading, once for all who want them. Answers those that were not there yet. */
+/** Extracts text tracks in one pass, once for all who need them. Returns those that were not stored yet. */
 export async function takeOutTexts(
   source: TextSource,
   tracks: readonly TextTrack[],
@@ -39,7 +39,9 @@ export async function takeOutTexts(
   return [...texts.keys()];
 }
 
-/** The texts of some tracks, by stream. Matroska is read by its index; of other containers ffmpeg reads what it must. */
+/**
+ * The texts of some tracks, by stream. Matroska is read by its index; for other containers ffmpeg reads what it needs.
+ */
 export async function textsOf(
   source: TextSource,
   tracks: readonly TextTrack[],
@@ -47,8 +49,8 @@ export async function textsOf(
 ): Promise<Map<number, Buffer>> {
   if (!['matroska', 'webm'].includes(source.container)) return byFfmpeg(source, tracks, signal);
   try {
-    const wish = { indexes: tracks.map(({ index }) => index), startMs: source.startMs, signal };
-    const texts = await matroskaTexts(source.file, wish);
+    const options = { indexes: tracks.map(({ index }) => index), startMs: source.startMs, signal };
+    const texts = await matroskaTexts(source.file, options);
     return new Map([...texts].map(([index, text]) => [index, Buffer.from(text)]));
   } catch (error) {
     if (!(error instanceof Unsure)) throw error;
@@ -85,7 +87,7 @@ async function byFfmpeg(
   return new Map(tracks.map(({ index }, i) => [index, texts[i] ?? Buffer.alloc(0)]));
 }
 
-/** Teletext's pages of subtitles: each stands until the next, which may be empty. */
+/** Subtitle pages of teletext: each stays until the next, which may be empty. */
 const AS_TEXT = ['-fix_sub_duration', '-txt_format', 'text', '-txt_page', 'subtitle'];
 const SUBSTATION = ['-c:s', 'ass', '-f', 'ass'];
 const WEBVTT = ['-c:s', 'webvtt', '-f', 'webvtt'];

@@ -20,11 +20,11 @@ type Audio = StreamPlan['audio'][number];
 
 export interface Run {
   plan: StreamPlan;
-  /** First segment that is wanted whole. */
+  /** The first segment that must be complete. */
   from: number;
-  /** The variant being fetched, when there is a picture. */
+  /** The variant being fetched, if there is video. */
   video?: string | undefined;
-  /** The sound being fetched. */
+  /** The audio rendition being fetched. */
   audio?: string | undefined;
   /** The source as an absolute path. */
   file: string;
@@ -33,11 +33,11 @@ export interface Run {
   /** Times of the keyframes, ms of the file's clock. */
   keyframes: readonly number[];
   encoder: Encoder;
-  /** Of the picture's encoder; 0 is as many as it likes. */
+  /** Threads of the video encoder; 0 for no limit. */
   threads: number;
 }
 
-/** Formats whose index lets ffmpeg land on a keyframe; in the others it lands in the middle and reads on. */
+/** Formats whose index lets ffmpeg seek to a keyframe; in others it lands in between and reads on. */
 const INDEXED = new Set(['matroska', 'webm', 'mp4']);
 const DEMUXERS: Record<string, string> = {
   matroska: 'matroska',
@@ -58,8 +58,8 @@ const GUARDS = ['-protocol_whitelist', 'file,pipe', '-codec_whitelist', DECODERS
 const WHITELIST = [...new Set(Object.values(DEMUXERS))].join(',');
 
 /**
- * Options of an input of foreign origin: local files alone, known decoders, and the demuxer of our container word, so that a file
- * cannot choose another. What the demuxer opens in its turn, and a container without a word of ours, is held to the known demuxers.
+ * Options of a foreign input: local files only, known decoders, and the demuxer of our container name, so that a file
+ * cannot choose another. Nested inputs, and containers unknown to us, are limited to the known demuxers.
  */
 export function guardsOf(container: string): string[] {
   const demuxer = DEMUXERS[container];
@@ -69,12 +69,12 @@ export function guardsOf(container: string): string[] {
 /** The same for a text file, which one of these demuxers reads. */
 export const textGuards = (demuxers: string): string[] => [...GUARDS, '-format_whitelist', demuxers];
 
-/** Sound needs this much before a segment: its decoder, resampler and encoder are then as if they had always run. */
+/** Audio starts this long before a segment, so that decoder, resampler and encoder are in a steady state. */
 const SOUND_LEAD_MS = 1500;
-/** A keyframe so long before the segment has the sound's lead within the same reading. */
+/** A keyframe this long before the segment includes the audio lead in the same pass. */
 const SHARED_LEAD_MS = 700;
 
-/** Words drawn as pictures are sent once, when they begin: they may have begun so long before the segment. */
+/** Text rendered as pictures is sent once, when it begins, which may be this long before the segment. */
 const WORDS_LEAD_MS = 10_000;
 
 const drawsWords = ({ burnIn }: Video): boolean => burnIn?.kind === 'picture';
@@ -99,7 +99,7 @@ export function commandOf(run: Run): Command {
   return { inputs, outputs };
 }
 
-/** One reading of the file; a second one for the sound when the picture's begins too late for it. `sound` is its number. */
+/** One input; a second one for audio if the video's starts too late for it. `sound` is its number. */
 function inputsFor(
   run: Run,
   video: Video | undefined,
@@ -116,8 +116,8 @@ function inputsFor(
 
 /** Of every file that is read: it may have become another since it was looked at. */
 /**
- * The file's clock, which shows its first timestamp as 0. Of a transport stream ffmpeg would begin anew to count, at the first of
- * the tracks that are read, which is another one for the sound alone: but not where the offset is a microsecond beside.
+ * The file's clock, whose first timestamp is 0. For a transport stream ffmpeg would otherwise start at the first of the
+ * tracks that are read, which differs for audio alone, unless the offset differs by a microsecond.
  */
 export const FILE_CLOCK = ['-copyts', '-start_at_zero', '-itsoffset', '0.000001'];
 
@@ -134,10 +134,10 @@ function input(run: Run, seekMs: number, options: string[]): Command['inputs'][n
   };
 }
 
-/** Where to send the reader so that it finds the last keyframe at or before `startMs`, and where it lands. */
+/** The seek position that finds the last keyframe at or before `startMs`, and where it lands. */
 function pictureSeek(run: Run, video: Video, startMs: number): { seekMs: number; landsMs: number } {
   if (startMs === 0) return { seekMs: 0, landsMs: 0 };
-  // A copied picture needs no decoding: one keyframe earlier costs nothing and brings the sound's lead.
+  // Copied video needs no decoding: one keyframe earlier costs nothing and includes the audio lead.
   const leadMs = video.action === 'copy' ? SOUND_LEAD_MS : drawsWords(video) ? WORDS_LEAD_MS : 0;
   const wanted = Math.max(startMs - leadMs, 0);
   const before = run.keyframes.findLastIndex((at) => at <= wanted + 1);
@@ -147,7 +147,7 @@ function pictureSeek(run: Run, video: Video, startMs: number): { seekMs: number;
     return { seekMs: Math.max(wanted - lead, 0), landsMs: wanted };
   }
   if (!INDEXED.has(run.plan.source.container)) return { seekMs: Math.max(lands - 1500, 0), landsMs: lands };
-  // ffmpeg steps back 0.13 s for streams with B-frames: a little behind the keyframe finds that very one.
+  // ffmpeg steps back 0.13 s for streams with B-frames: a position shortly after the keyframe finds that one.
   const following = run.keyframes[before + 1] ?? Number.POSITIVE_INFINITY;
   const behind = Math.min(lands + 200, (lands + following) / 2);
   return { seekMs: Math.max(Math.min(wanted, behind), lands + Math.min(150, behind - lands)), landsMs: lands };
@@ -191,7 +191,7 @@ function videoOutput(run: Run, video: Video): string[] {
   ];
 }
 
-/** Frames from the keyframe that the decoder begins at to the first wanted one, with two to spare. */
+/** Frames from the decoder's first keyframe to the first wanted frame, with two to spare. */
 function leadFrames(run: Run, video: Video): number {
   const startMs = segmentStartMs(run.plan, run.from);
   if (run.from === 0 || run.keyframes.every((at) => at > startMs)) return 0;
@@ -201,8 +201,8 @@ function leadFrames(run: Run, video: Video): number {
 }
 
 /**
- * True for the first frame of each 2-second slot, by its own time alone: the same frames after any seek. Counted by `n`,
- * since `t` begins anew with each run.
+ * True for the first frame of each 2-second slot, by its own time alone: the same frames after any seek. Uses `n`,
+ * because `t` restarts with each run.
  */
 function forcedFrames(plan: StreamPlan, first: number): string {
   const { num, den } = plan.rate ?? { num: 25_000, den: 1000 };
@@ -210,7 +210,10 @@ function forcedFrames(plan: StreamPlan, first: number): string {
   return `expr:gt(${slot('n')},${slot('n-1')})`;
 }
 
-/** Above a fifth (standard) or a twentieth (night) of full scale it grows more slowly; all of it is louder then, below full scale. */
+/**
+ * Above a fifth (standard) or a twentieth (night) of full scale the level grows more slowly; everything is then
+ * amplified to just below full scale.
+ */
 const COMPRESSORS = {
   standard: 'acompressor=threshold=0.2:ratio=2:attack=20:release=250:makeup=1.5',
   night: 'acompressor=threshold=0.05:ratio=5:attack=10:release=250:makeup=3',
@@ -228,7 +231,7 @@ function audioOutput(run: Run, audio: Audio, inputNumber: number): string[] {
   const samples = (firstAudioFrame(plan, segmentCount(plan)) + 1) * FRAME_SAMPLES - first;
   const filters = [
     'apad',
-    `aresample=${SAMPLE_RATE}`, // first_pts counts samples of what comes in: a second one has to get our rate
+    `aresample=${SAMPLE_RATE}`, // first_pts counts input samples, so a second resampler must get our rate
     `aresample=${SAMPLE_RATE}:async=1:min_hard_comp=0.02:first_pts=${first}`,
     `atrim=end_sample=${samples}`,
     ...(audio.dynamicRange ? [COMPRESSORS[audio.dynamicRange]] : []),

@@ -18,28 +18,28 @@ export interface CutterEvents {
   onSegment(n: number, bytes: Buffer): void;
 }
 
-/** Takes ffmpeg's fragments of one rendition and gives segments by the plan. */
+/** Turns ffmpeg's fragments of one rendition into segments of the plan. */
 export interface Cutter {
   push(chunk: Buffer): void;
-  /** How many samples came so far. */
+  /** Number of samples so far. */
   readonly count: number;
-  /** The end of ffmpeg's output, reached without fault: gives what is left, up to the plan's last segment. */
+  /** The end of ffmpeg's output without a fault: returns the rest, up to the plan's last segment. */
   end(): void;
 }
 
-/** What differs between pictures and sound, copied and made. */
+/** The differences between video and audio, copied and encoded. */
 interface Sort {
-  /** Ticks between decoding and showing, the same for all segments. */
+  /** Ticks between decoding and presentation, the same for all segments. */
   delay: number;
-  /** Sample times put on the film's clock. */
+  /** Sample times on the film's clock. */
   settle<S extends SampleHead>(sample: S): S;
   /** The segment a sample belongs to by its time alone. */
   segmentOf(sample: SampleHead, timescale: number): number;
   /** Only such a sample may begin a segment. */
   begins(sample: SampleHead): boolean;
-  /** Whether segment `n` has all it gets. */
+  /** Whether segment `n` is complete. */
   full(n: number, samples: readonly Sample[]): boolean;
-  /** Where the last of them ends, when its own length does not tell. */
+  /** Where the last sample ends, if its own duration is unknown. */
   endOf(samples: readonly Sample[]): number | undefined;
 }
 
@@ -60,7 +60,7 @@ function copiedVideo(plan: StreamPlan): Sort {
 /** Frames that x264 holds back with its B-pyramid. */
 const REORDERED = 2;
 
-/** Frames are counted, so a segment is full with its last one and need not wait for the next keyframe. */
+/** Frames are counted, so a segment is complete with its last one, before the next keyframe. */
 function encodedVideo(plan: StreamPlan): Sort {
   const { num, den } = plan.rate ?? { num: 1, den: 1 };
   const number = (sample: Sample): number => Math.round((sample.pts - plan.phase) / den);
@@ -107,7 +107,7 @@ function sortOf(plan: StreamPlan, rendition: string): Sort {
 export interface CutterOptions {
   plan: StreamPlan;
   rendition: string;
-  /** Segments before it are left out: ffmpeg begins earlier so that everything is whole there. */
+  /** Earlier segments are dropped: ffmpeg starts earlier so that everything is complete here. */
   from: number;
 }
 
@@ -152,14 +152,14 @@ class FragmentCutter implements Cutter {
   #take(raw: Sample): void {
     const sample = this.#sort.settle(raw);
     this.count += 1;
-    if (sample.pts < 0) return; // priming of the sound before the film begins
+    if (sample.pts < 0) return; // audio priming before the film begins
     this.#turn(sample);
     if (this.#current < this.#next) return;
     this.#held.push(sample);
     if (this.#sort.full(this.#current, this.#held)) this.#finish();
   }
 
-  /** At the first sample of another segment, the one before is whole. */
+  /** The first sample of another segment completes the previous one. */
   #turn(sample: SampleHead): void {
     if (sample.pts < 0 || !this.#sort.begins(sample)) return;
     const n = this.#sort.segmentOf(sample, this.#timescale);
@@ -183,7 +183,7 @@ class FragmentCutter implements Cutter {
     return segmentBytes(this.#held, { sequence: n + 1, end: this.#sort.endOf(this.#held), delay });
   }
 
-  /** A source without a picture or a sound where the plan has a segment: an empty one keeps the player going. */
+  /** A source without video or audio where the plan has a segment: an empty segment keeps the player going. */
   #fillTo(n: number): void {
     for (; this.#next < n; this.#next++) {
       const end = Math.round((segmentStartMs(this.#plan, this.#next) / 1000) * this.#timescale);

@@ -6,7 +6,7 @@ export interface Encoder {
   name: string;
   codec: string;
   options: string[];
-  /** Filters behind the others, such as the way to the card's memory. */
+  /** Filters after the others, such as the upload to the card's memory. */
   filters: string[];
   /** Options before the inputs. */
   device: string[];
@@ -22,9 +22,11 @@ export const SOFTWARE: Encoder = {
   gpu: false,
 };
 
-/** A card's parameter sets differ from the software's: each keyframe brings its own, so that one may take over. */
+/**
+ * A card's parameter sets differ from the software's: each keyframe repeats its own, so that one may replace the other.
+ */
 const IN_BAND = ['-bsf:v', 'dump_extra=freq=keyframe'];
-/** A machine that has other things to do takes its time. */
+/** A busy machine takes its time. */
 const TRIAL_MS = 20_000;
 const RENDER_NODE = '/dev/dri/renderD128';
 
@@ -56,11 +58,11 @@ const CARDS: readonly Encoder[] = [
 ];
 
 /**
- * The first card that really encodes a few frames, else software. `wish` is the setting `transcode.hardware`.
- * Throws where software does not encode either: a worker that would fail each session must not take any.
+ * The first card that encodes a few frames, otherwise software. `hardware` is the setting `transcode.hardware`. Throws
+ * if software fails too, because such a worker would fail every session.
  */
-export async function chooseEncoder(wish: string, log: Log): Promise<Encoder> {
-  for (const card of CARDS.filter((one) => wish === 'auto' || wish === one.name)) {
+export async function chooseEncoder(hardware: string, log: Log): Promise<Encoder> {
+  for (const card of CARDS.filter((one) => hardware === 'auto' || hardware === one.name)) {
     const words = await tryEncoder(card);
     if (words === undefined) return card;
     log.debug({ encoder: card.name, words }, 'encoder does not work here');
@@ -70,7 +72,7 @@ export async function chooseEncoder(wish: string, log: Log): Promise<Encoder> {
   return SOFTWARE;
 }
 
-/** Undefined when it works, else what ffmpeg said. */
+/** Undefined if it works, otherwise ffmpeg's output. */
 export async function tryEncoder(encoder: Encoder, frames = 5): Promise<string | undefined> {
   const filters = ['format=yuv420p', ...encoder.filters].join(',');
   const options = [

@@ -5,22 +5,22 @@ import { type FfmpegProcess, ffmpegArguments, startFfmpeg } from './ffmpeg.ts';
 import type { Head } from './head.ts';
 
 export interface EncodingEvents {
-  /** A whole piece: `init.mp4`, `12.m4s`, `12.ts`. Awaited, so that a slow store slows ffmpeg. */
+  /** A complete piece: `init.mp4`, `12.m4s`, `12.ts`. Awaited, so that a slow store slows ffmpeg down. */
   onPiece(rendition: string, name: string, bytes: Buffer): Promise<void>;
 }
 
-/** One run of ffmpeg: from a segment on to the end of the film or its kill. */
+/** One run of ffmpeg: from a segment to the end of the film or its kill. */
 export class Encoding implements Head {
   readonly from: number;
   readonly renditions: readonly string[];
   /** Next segment of each rendition. */
   readonly next = new Map<string, number>();
-  /** Resolves when the process is gone and its last pieces are stored. */
+  /** Resolves when the process has exited and its last pieces are stored. */
   readonly ended: Promise<{ code: number | null; words: string; fault: boolean }>;
   resting = false;
-  /** When bytes came last, or it went on after a rest; ms of the process clock. */
+  /** When bytes last arrived, or it resumed after a pause; ms of the process clock. */
   lastBytesAt = performance.now();
-  /** When it began, rests left out; ms of the process clock. */
+  /** When it began, without pauses; ms of the process clock. */
   #beganAt = performance.now();
   #restsSince = 0;
   readonly #plan: StreamPlan;
@@ -48,7 +48,7 @@ export class Encoding implements Head {
     return this.#running?.pid ?? 0;
   }
 
-  /** Seconds of the film made in one second; unknown while it rests. */
+  /** Seconds of film encoded in one second; unknown while paused. */
   get speed(): number | undefined {
     if (this.resting) return undefined;
     const madeMs = segmentStartMs(this.#plan, Math.min(...this.next.values())) - segmentStartMs(this.#plan, this.from);
@@ -60,7 +60,7 @@ export class Encoding implements Head {
     this.#running?.kill();
   }
 
-  /** Ends a process that no longer answers: a fault of its own. */
+  /** Kills a process that stopped responding: a fault of its own. */
   giveUp(): void {
     this.#hung = true;
     this.#running?.kill();
@@ -119,7 +119,7 @@ export class Encoding implements Head {
         if (waiting.length > 0) await drain();
       }
     } catch {
-      this.#running?.kill(); // a store that is away, or a damaged stream: the run ends as a fault with code null
+      this.#running?.kill(); // an unavailable store, or a damaged stream: the run ends as a fault with code null
     }
     return {
       get count() {

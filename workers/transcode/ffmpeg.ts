@@ -3,13 +3,16 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import fluent from 'fluent-ffmpeg';
 
-/** What ffmpeg is told, in groups. */
+/** Arguments of ffmpeg, in groups. */
 export interface Command {
   inputs: { file: string; options: string[] }[];
   outputs: { target: string; options: string[]; rendition: string }[];
 }
 
-/** Arguments as fluent-ffmpeg writes them; it runs nothing. Options go in twos or more: it splits a single one at its space. */
+/**
+ * Arguments as fluent-ffmpeg writes them; it runs nothing. Options are passed in twos or more, because it splits a
+ * single one at its space.
+ */
 export function ffmpegArguments(command: Command, device: readonly string[] = []): string[] {
   const builder = fluent() as fluent.FfmpegCommand & { _getArguments(): unknown[] };
   const global = ['-hide_banner', '-nostdin', '-loglevel', 'error', ...device];
@@ -21,13 +24,13 @@ export function ffmpegArguments(command: Command, device: readonly string[] = []
 }
 
 export interface Jail {
-  /** Whether this machine lets us cut the child off the network. */
+  /** Whether this machine can cut the child off the network. */
   network: boolean;
 }
 
 let jail: Promise<Jail> | undefined;
 
-/** Found out once: containers without user namespaces keep the network, which their policy closes. */
+/** Determined once: containers without user namespaces keep the network, which their policy closes. */
 export function findJail(): Promise<Jail> {
   jail ??= promisify(execFile)('unshare', ['-rn', 'true'])
     .then(() => ({ network: true }))
@@ -35,22 +38,25 @@ export function findJail(): Promise<Jail> {
   return jail;
 }
 
-/** Address space that software coding of 8K needs, with room; graphics drivers map far more, so they have none. */
+/**
+ * Address space that software encoding of 8K needs, with a margin; graphics drivers map far more, so they have no
+ * limit.
+ */
 const MAX_MEMORY = 16 * 2 ** 30;
 
 export interface FfmpegProcess {
   readonly pid: number;
   /** Outputs in the order of the command: descriptor 1, then 3, 4, … */
   readonly outputs: Readable[];
-  /** Resolves when the process is gone: exit code (null when killed) and the last lines it wrote. */
+  /** Resolves when the process has exited: exit code (null when killed) and the last lines that it wrote. */
   readonly ended: Promise<{ code: number | null; words: string }>;
-  /** At once: a half-written segment must not look whole. */
+  /** At once, because a half-written segment must not look complete. */
   kill(): void;
   rest(): void;
   resume(): void;
 }
 
-/** Starts ffmpeg nicely: low priority, bounded, no core dumps, no network, no inherited environment. */
+/** Starts ffmpeg with low priority, limits, no core dumps, no network and no inherited environment. */
 export async function startFfmpeg(
   args: string[],
   { outputs, gpu }: { outputs: number; gpu: boolean },
@@ -59,7 +65,7 @@ export async function startFfmpeg(
   const words = [
     ...['--core=0', '--nofile=256', ...(gpu ? [] : [`--as=${MAX_MEMORY}`])],
     ...['nice', '-n', '5', ...(network ? ['unshare', '-rn'] : [])],
-    ...['setpriv', '--pdeathsig', 'KILL', 'ffmpeg', ...args], // a killed worker leaves no encoder behind
+    ...['setpriv', '--pdeathsig', 'KILL', 'ffmpeg', ...args], // a killed worker leaves no encoder running
   ];
   const extra = Array.from({ length: Math.max(0, outputs - 1) }, () => 'pipe' as const);
   const child = spawn('prlimit', words, {

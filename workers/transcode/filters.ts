@@ -1,10 +1,10 @@
 import type { StreamPlan } from '#areas/streaming/public.ts';
 
-/** Text to burn in, as a file that ffmpeg's filter reads before its first picture. */
+/** Text to burn in, as a file that ffmpeg's filter reads before its first frame. */
 export interface Words {
-  /** Absolute; ASS that we wrote. */
+  /** Absolute path; ASS that we wrote. */
   file: string;
-  /** A folder of fonts that the film carries. */
+  /** A folder with the fonts of the film. */
   fonts?: string;
 }
 
@@ -15,15 +15,15 @@ export interface Picture {
   first: number;
   /** Frames from it to the end of the film. */
   count: number;
-  /** Frames before it that the decoder gives. */
+  /** Earlier frames that the decoder outputs. */
   lead: number;
   words?: Words | undefined;
 }
 
-/** Pixels of a DVD or DV film are not square, and players widen them; those of a rounded size are square all the same. */
+/** Pixels of a DVD or DV film are not square, and players widen them; those of a rounded size count as square. */
 const SHAPE = `setsar=r='if(between(sar,0.97,1.03),1,sar)'`;
 
-/** A value inside a filter: ffmpeg takes two levels of quoting off. */
+/** Escapes a value inside a filter: ffmpeg removes two levels of quoting. */
 export function filterValue(text: string): string {
   return text.replace(/[\\':]/g, '\\$&').replace(/[\\'[\],;]/g, '\\$&');
 }
@@ -31,8 +31,8 @@ export function filterValue(text: string): string {
 const TRANSFERS = { pq: 'smpte2084', hlg: 'arib-std-b67' };
 
 /**
- * BT.2020 PQ or HLG down to BT.709 for screens without HDR. What the file was found to be is said to the filter: colours that
- * only the container names are gone by then, and it refuses to guess.
+ * Maps BT.2020 PQ or HLG to BT.709 for screens without HDR. The probed transfer is passed to the filter, because
+ * colours that only the container declares are lost by then, and the filter refuses to guess.
  */
 const toneMap = (transfer: 'pq' | 'hlg' = 'pq'): string[] => [
   `setparams=color_primaries=bt2020:color_trc=${TRANSFERS[transfer]}:colorspace=bt2020nc`,
@@ -44,9 +44,9 @@ const toneMap = (transfer: 'pq' | 'hlg' = 'pq'): string[] => [
 ];
 
 /**
- * From decoded pictures to those that are encoded. `fps` counts frames from a fixed one on, so that each has the last
- * picture at or before its time whichever keyframe the decoder began at; `tpad` holds the last picture to the end of the
- * film; `trim` drops the lead before anything costly.
+ * From decoded to encoded frames. `fps` counts from a fixed frame, so that each frame shows the last picture at or
+ * before its time, whichever keyframe the decoder started at; `tpad` holds the last picture to the end of the film;
+ * `trim` drops the lead before anything expensive.
  */
 export function pictureFilters(picture: Picture): string[] {
   const { plan, video, first, count, lead } = picture;
@@ -61,21 +61,21 @@ export function pictureFilters(picture: Picture): string[] {
     `scale=w=${even(video.width)}:h=${even(video.height)}:flags=bicubic`,
     ...(video.toneMap ? toneMap(video.transfer) : []),
     ...textFilter(picture),
-    // Fragments are put on the phase when they are cut; a transport stream must be born on it.
+    // Fragments are aligned when they are cut; a transport stream must be aligned from the start.
     ...(plan.container === 'ts' ? [`settb=1/${num}`, `setpts=PTS+(${plan.phase})`] : []),
     SHAPE,
     'format=yuv420p',
   ];
 }
 
-/** libass reads the file by itself, as ASS and nothing else; the filter `subtitles` would let the file choose a demuxer. */
+/** libass reads the file itself, as ASS only; the filter `subtitles` would let the file choose a demuxer. */
 function textFilter({ video, words }: Picture): string[] {
   if (video.burnIn?.kind !== 'text' || !words) return [];
   const fonts = words.fonts ? `:fontsdir=${filterValue(words.fonts)}` : '';
   return [`ass=filename=${filterValue(words.file)}${fonts}`];
 }
 
-/** The graph for picture subtitles, which are laid over; undefined when a plain chain does. */
+/** The graph for picture subtitles, which are overlaid; undefined if a plain chain is enough. */
 export function pictureGraph(picture: Picture, upload: readonly string[]): string | undefined {
   const burn = picture.video.burnIn;
   if (burn?.kind !== 'picture') return undefined;

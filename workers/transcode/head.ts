@@ -1,9 +1,9 @@
 import { type StreamPlan, segmentStartMs } from '#areas/streaming/public.ts';
 
-/** What one run of ffmpeg makes and how far it is. */
+/** The output of one run of ffmpeg, and its progress. */
 export interface Head {
   from: number;
-  /** Next segment that each rendition will get. */
+  /** Next segment of each rendition. */
   next: ReadonlyMap<string, number>;
 }
 
@@ -15,7 +15,7 @@ export interface Wanted {
 
 const keyOf = ({ rendition, segment }: Wanted): string => `${rendition}/${segment}`;
 
-/** What is wanted of a session, and by whom it still is. */
+/** The requested segments of a session, and the viewers that still wait for them. */
 export class Wants {
   readonly #waited = new Map<string, Wanted>();
   #last: Wanted;
@@ -26,12 +26,12 @@ export class Wants {
     this.#read = first;
   }
 
-  /** The segment wanted last by somebody who did not go away since. */
+  /** The segment requested last by a viewer that still waits. */
   get last(): Wanted {
     return this.#last;
   }
 
-  /** `stored`: it is read, nobody waits for it. */
+  /** `stored`: it is read at once, and no one waits for it. */
   hear(wanted: Wanted, { stored }: { stored: boolean }): void {
     if (wanted.segment < 0) return;
     this.#last = wanted;
@@ -39,25 +39,25 @@ export class Wants {
     else this.#waited.set(keyOf(wanted), wanted);
   }
 
-  /** Who waited for it reads it now. */
+  /** The viewers that waited for it read it now. */
   made(one: Wanted): void {
     if (this.#waited.delete(keyOf(one))) this.#read = one;
   }
 
-  /** All who waited for it went away: what was wanted before counts again. */
+  /** No one waits for it any more: the previous request counts again. */
   withdraw(wanted: Wanted): void {
     this.#waited.delete(keyOf(wanted));
     if (keyOf(wanted) === keyOf(this.#last)) this.#last = [...this.#waited.values()].at(-1) ?? this.#read;
   }
 }
 
-/** A want so many segments beyond the encoder is waited for; one further on is reached sooner by a new start. */
+/** A segment this close ahead of the encoder is waited for; a restart reaches a later one sooner. */
 const REACH = 3;
-/** The encoder rests when it is so far ahead of the last want, and goes on when it is nearer than that. */
+/** The encoder pauses this far ahead of the last request, and resumes when it is nearer. */
 const REST_MS = 90_000;
 const RESUME_MS = 75_000;
 
-/** Whether the running encoder will come to `want`, or a new one must begin there. */
+/** Whether the running encoder will reach `want`, or a new one must start there. */
 export function mustRestart(head: Head | undefined, want: Wanted): boolean {
   if (!head) return true;
   const next = head.next.get(want.rendition);
@@ -66,17 +66,19 @@ export function mustRestart(head: Head | undefined, want: Wanted): boolean {
   return want.segment < head.from || want.segment > next + REACH;
 }
 
-/** Whether the encoder should be still, given whether it is now. */
+/** Whether the encoder should pause, given whether it pauses now. */
 export function shouldRest(plan: StreamPlan, head: Head, now: { want: number; resting: boolean }): boolean {
   const slowest = Math.min(...head.next.values());
   const aheadMs = segmentStartMs(plan, slowest) - segmentStartMs(plan, Math.max(now.want, 0));
   return aheadMs > (now.resting ? RESUME_MS : REST_MS);
 }
 
-/** So long, ms, the processors are left to those who send the segment that was just made. */
+/** Time in ms that leaves the processors to sending the new segment. */
 const BREATH_MS = 100;
 
-/** A copied picture comes many times faster than it is seen: a breath between its segments, which the next want ends. */
+/**
+ * Copied video is produced much faster than it is watched: a pause between its segments, which the next request ends.
+ */
 export class Breath {
   #end: (() => void) | undefined;
 
@@ -99,7 +101,7 @@ const invalidGraph = (words: string): boolean =>
     .split('\n')
     .some((line) => line.includes('invalid') && line.indexOf('graph', line.indexOf('invalid')) > 0);
 
-/** Why ffmpeg gave up, in the contract's words. */
+/** Why ffmpeg failed, as a fault of the API. */
 export function faultOf(words: string): 'decode' | 'encode' | 'source-read' | 'filter' {
   if (/filter|Impossible to convert/i.test(words) || invalidGraph(words)) return 'filter';
   if (/No such file|Input\/output error|Permission denied|Stale file|error reading/i.test(words)) return 'source-read';

@@ -12,7 +12,7 @@ import { type Command, ffmpegArguments, startFfmpeg } from './ffmpeg.ts';
 
 const LONGEST_MS = 300_000;
 
-/** Makes one clip that every client plays directly: H.264 and AAC, 1080p at most, loudness at -23 LUFS. */
+/** Creates a clip that every client plays directly: H.264 and AAC, 1080p at most, loudness at -23 LUFS. */
 export async function preparePreroll({ clipId }: JobPayload<'preroll.prepare'>, work: Work): Promise<void> {
   const clip = await findClip(work.db, clipId);
   if (!clip || clip.state === 'ready') return;
@@ -41,7 +41,7 @@ interface Making {
   target: string;
 }
 
-/** Length of what was made, ms. */
+/** Length of the created clip, ms. */
 async function makeClip(work: Work, { clip, source, target }: Making): Promise<number> {
   if (!source) throw new FinalFailure('missing-file', 'The clip has no file');
   if (source.durationMs > LONGEST_MS) throw new FinalFailure('too-long', 'A clip lasts 5 minutes at most');

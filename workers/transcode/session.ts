@@ -18,27 +18,27 @@ export interface SessionDeps {
   objects: Objects;
   log: Log;
   encoder: Encoder;
-  /** Of the picture's encoder; 0 is as many as it likes. */
+  /** Threads of the video encoder; 0 for no limit. */
   threads: number;
   workerId: string;
   /** Times of the file's keyframes, ms. */
   keyframes: readonly number[];
   scratchDir: string;
-  /** Absolute path of a file inside a storage; undefined when the storage or the file is away. */
+  /** Absolute path of a file inside a storage; undefined while the storage or the file is unavailable. */
   pathOf(path?: string): Promise<string | undefined>;
 }
 
 const BUCKET = 'foyer-transcode';
-/** Silence of a working encoder after which it is taken for hung. */
+/** A working encoder that is silent for this long counts as hung. */
 const HUNG_MS = 20_000;
-/** A session that nobody ever fetched from, and one that is no longer fetched from. */
+/** Timeouts of a session that was never fetched from, and of one that is no longer fetched from. */
 const NEVER_FETCHED_MS = 15_000;
 const UNFETCHED_MS = 60_000;
 
 /** One session on this worker, from its claim to the end of the lease. */
 export class TranscodeSession {
   readonly id: string;
-  /** Resolves once the session is given back, stopped or failed, and its encoder gone. */
+  /** Resolves once the session is released, stopped or failed, and its encoder has exited. */
   readonly over: Promise<void>;
   readonly #row: SessionRow;
   readonly #deps: SessionDeps;
@@ -57,7 +57,7 @@ export class TranscodeSession {
   #faults = new Map<number, number>();
   readonly #breath = new Breath();
   #finished = false;
-  /** Where the source was found. */
+  /** Path of the source. */
   #file: string | undefined;
   #ended = false;
   #starting: Promise<void> = Promise.resolve();
@@ -83,7 +83,7 @@ export class TranscodeSession {
     });
   }
 
-  /** Begins at the first wanted segment that is not stored: after another worker's death the rest is kept. */
+  /** Starts at the first wanted segment that is not stored; segments of a lost worker are kept. */
   async begin(): Promise<void> {
     const { rendition } = this.#wants.last;
     const { plan } = this.#row;
@@ -107,12 +107,12 @@ export class TranscodeSession {
     return this.#encoding;
   }
 
-  /** `stored`: somebody reads there, nothing need be made. */
+  /** `stored`: it can be read already, so nothing is encoded. */
   want(wanted: Wanted, { stored }: { stored: boolean }): void {
     if (this.#ended) return;
     this.#accessAt = Date.now();
     this.#breath.end();
-    if (wanted.rendition.startsWith('s')) return; // its tracks are taken out from the first start on
+    if (wanted.rendition.startsWith('s')) return; // its tracks are extracted from the first start on
     this.#wants.hear(wanted, { stored });
     if (!stored) this.#select(wanted.rendition);
     if (!stored && (this.#finished || mustRestart(this.#encoding, wanted))) {
@@ -120,13 +120,13 @@ export class TranscodeSession {
     } else this.#pace();
   }
 
-  /** Nobody waits for it any more: the encoder rests when it is far from what is still wanted. */
+  /** No one waits for it any more: the encoder pauses if it is far from other requests. */
   withdraw(wanted: Wanted): void {
     this.#wants.withdraw(wanted);
     this.#pace();
   }
 
-  /** Only what is fetched is encoded: one variant, one sound. */
+  /** Encodes only the fetched renditions: one variant, one audio rendition. */
   #select(rendition: string): void {
     if (rendition.startsWith('v')) this.#video = rendition;
     if (rendition.startsWith('a')) this.#audio = rendition;
@@ -137,7 +137,7 @@ export class TranscodeSession {
     this.#encoding = undefined;
     this.#finished = false;
     if (old) this.#restarts += 1;
-    old?.kill(); // before the new one: two would share the processor
+    old?.kill(); // before the new one, because two would share the processor
     this.#starting = this.#starting.then(() => this.#start(from)).catch((error: Error) => this.#lost(error));
   }
 
@@ -146,7 +146,7 @@ export class TranscodeSession {
     const { plan } = this.#row;
     this.#file ??= await this.#deps.pathOf();
     const file = this.#file;
-    if (!file) return this.release('idle'); // the next want looks again
+    if (!file) return this.release('idle'); // the next request tries again
     this.#takeTexts(file);
     const words = await this.#texts.burned(this.#video, file);
     if (this.#ended || this.#encoding) return;
@@ -168,7 +168,7 @@ export class TranscodeSession {
     void encoding.ended.then((end) => this.#onEnd(encoding, end)).catch((error: Error) => this.#lost(error));
   }
 
-  /** Beside the first encoding: the text tracks that nobody took out of this file yet. */
+  /** During the first encoding: extracts the text tracks that are not stored yet. */
   #takeTexts(file: string): void {
     if (this.#textsBegun) return;
     this.#textsBegun = true;
@@ -185,7 +185,7 @@ export class TranscodeSession {
   async #store({ rendition, name, bytes }: { rendition: string; name: string; bytes: Buffer }): Promise<void> {
     const key = `${this.id}/${rendition}/${name}`;
     const { objects, redis } = this.#deps;
-    // Players may hold the first init segment; a later run's is the same but for what a muxer measures.
+    // Players may hold the first init segment; that of a later run differs only in measured values.
     if (name === 'init.mp4' && (await objects.stat(BUCKET, key))) return;
     await objects.put(BUCKET, key, bytes);
     await announceReady(redis, this.id, `${rendition}/${name}`);
@@ -215,17 +215,17 @@ export class TranscodeSession {
     this.#leaveWhenDone();
   }
 
-  /** Everything up to the end is stored: the slot is free for others, a later want takes one again. */
+  /** Everything up to the end is stored: the slot is free for others, and a later request takes one again. */
   #leaveWhenDone(): void {
     if (this.#finished && this.#textsDone) void this.release('idle');
   }
 
-  /** Twice at the same segment is enough; a card's fault is tried once more in software. */
+  /** Two faults at the same segment end the session; a fault of a card is tried once more in software. */
   #onFault(encoding: Encoding, words: string): void {
     const segment = Math.min(...encoding.next.values());
     const count = (this.#faults.get(segment) ?? 0) + 1;
     this.#faults.set(segment, count);
-    this.#file = undefined; // it may have gone or moved
+    this.#file = undefined; // it may have vanished or moved
     this.#deps.log.warn({ session: this.id, segment, count, words: words.slice(-500) }, 'ffmpeg failed');
     if (count < 2) this.#restart(segment);
     else if (this.#encoder.gpu) {
@@ -247,7 +247,7 @@ export class TranscodeSession {
     else void this.release(error instanceof DiskFull ? 'idle' : 'starting'); // no other worker has more space
   }
 
-  /** Each 3 seconds: keeps the lease, hears wants that Redis lost, lets go of what nobody fetches. */
+  /** Each 3 seconds: renews the lease, reads requests that Redis lost, and releases idle sessions. */
   async renew(): Promise<void> {
     const encoding = this.#encoding;
     if (encoding && !encoding.resting && performance.now() - encoding.lastBytesAt > HUNG_MS) encoding.giveUp();
@@ -267,16 +267,16 @@ export class TranscodeSession {
     return since > (row.last_access_at === null ? NEVER_FETCHED_MS : UNFETCHED_MS);
   }
 
-  /** A want that came by the row alone: told to the encoder when it is still missing. */
+  /** A request that came only through the row: passed to the encoder if the segment is still missing. */
   async #hear(row: SessionRow): Promise<void> {
     if (row.wanted_at.getTime() <= this.#seenWantAt) return;
     this.#seenWantAt = row.wanted_at.getTime();
-    if (row.wanted_rendition === null) return; // taken back since
+    if (row.wanted_rendition === null) return; // withdrawn in the meantime
     const wanted = { rendition: row.wanted_rendition, segment: row.wanted_segment };
     this.want(wanted, { stored: await this.#isStored(wanted) });
   }
 
-  /** Gives the lease back: `starting` for another worker at once, `idle` until somebody wants something. */
+  /** Releases the lease: `starting` for another worker at once, `idle` until the next request. */
   async release(state: 'starting' | 'idle'): Promise<void> {
     if (this.#ended) return;
     this.#end();

@@ -7,11 +7,11 @@ export interface TransportEvents {
   onSegment(n: number, bytes: Buffer): void;
 }
 
-/** What one packet of 188 bytes says. */
+/** The fields of one packet of 188 bytes. */
 interface Packet {
   pid: number;
   start: boolean;
-  /** Where the payload begins; PACKET when there is none. */
+  /** Where the payload begins; PACKET if there is none. */
   payload: number;
   key: boolean;
 }
@@ -28,7 +28,7 @@ function readPacket(bytes: Buffer): Packet {
   };
 }
 
-/** Presentation time of a PES head, ticks of 90 kHz; undefined when it has none. */
+/** Presentation time of a PES head in ticks of 90 kHz; undefined without one. */
 function timeOf(pes: Buffer): number | undefined {
   if (pes.length < 14 || pes.readUIntBE(0, 3) !== 1 || ((pes[7] ?? 0) & 0x80) === 0) return undefined;
   const high = ((pes[9] ?? 0) >> 1) & 7;
@@ -51,18 +51,18 @@ function videoPid(packet: Buffer, payload: number): number | undefined {
 }
 
 /**
- * Cuts the transport stream that ffmpeg writes into segments by the plan: pictures at its keyframes, sound by its own
- * time, so that neither depends on how they were interleaved. Each segment begins with one program table, counted by the
- * segment's number, so that it is whole by itself and continuous with its neighbours.
+ * Cuts ffmpeg's transport stream into segments of the plan: video at its keyframes, audio by its own time, so that
+ * neither depends on the interleaving. Each segment begins with one program table, numbered by the segment, so that it
+ * is complete by itself and continuous with its neighbours.
  */
 export class TransportCutter {
   readonly #plan: StreamPlan;
   readonly #events: TransportEvents;
   #rest: Buffer = Buffer.alloc(0);
   #tables: { pat?: Buffer; pmt?: Buffer; pmtPid?: number; video?: number } = {};
-  /** Packets of segments under way. */
+  /** Packets of incomplete segments. */
   readonly #held = new Map<number, Buffer[]>();
-  /** The segment that each stream is in. */
+  /** The current segment of each stream. */
   readonly #at = new Map<number, number>();
   #next: number;
   count = 0;
@@ -95,7 +95,7 @@ export class TransportCutter {
     else this.#held.set(n, [bytes]);
   }
 
-  /** Tables are kept and written anew; the service description is not needed. */
+  /** Tables are kept and written again; the service description is not needed. */
   #isTable(packet: Packet, bytes: Buffer): boolean {
     if (packet.pid === PAT) {
       this.#tables.pat ??= Buffer.from(bytes);
@@ -119,7 +119,7 @@ export class TransportCutter {
     this.#giveBefore(this.#wholeBefore());
   }
 
-  /** Segments before this one get nothing more; sound that stays a whole segment behind is not waited for. */
+  /** Earlier segments are complete; audio that is a whole segment behind is not waited for. */
   #wholeBefore(): number {
     const video = this.#at.get(this.#tables.video ?? -1) ?? -1;
     return Math.max(Math.min(...this.#at.values()), video - 1);

@@ -6,7 +6,7 @@ import { type Encoder, tryEncoder } from './encoders.ts';
 
 const SECOND = 25; // frames
 
-/** Encodes a second whenever somebody asks whether encoding works here; several at once are one. */
+/** Encodes a second of video when an encoding test is requested here; concurrent requests share one run. */
 export function answerTrials({
   redis,
   encoder,
@@ -32,7 +32,7 @@ export function answerTrials({
     await answerTrial(redis, id, { pod: config.pod, encoder: encoder.name, ...(await running) });
   };
   const listener = redis.duplicate({ enableOfflineQueue: true });
-  listener.on('error', () => undefined); // told by the first connection
+  listener.on('error', () => undefined); // reported by the first connection
   listener.on('ready', () => void listener.subscribe(TRIALS).catch(() => undefined));
   listener.on('message', (_channel: string, id: string) => void answer(id).catch(() => undefined));
   return () => listener.disconnect();

@@ -11,18 +11,18 @@ import type { Words } from './filters.ts';
 interface Deps {
   objects: Objects;
   scratchDir: string;
-  /** Absolute path of the film, or of the file beside it that lies at `path`; nothing when it cannot be read now. */
+  /** Absolute path of the film, or of the file at `path` next to it; undefined while it cannot be read. */
   pathOf(path?: string): Promise<string | undefined>;
 }
 
-/** The text to burn in cannot be read: another worker would fare no better. */
+/** The text to burn in cannot be read, on this or any other worker. */
 export class WordsUnreadable extends Error {}
 
 function unreadable(error: unknown): never {
   throw error instanceof DiskFull ? error : new WordsUnreadable((error as Error).message, { cause: error });
 }
 
-/** The texts of a session: those that are sent in playlists, and the one that is burned in. */
+/** The texts of a session: those sent in playlists, and the burned-in one. */
 export class SessionTexts {
   readonly #plan: StreamPlan;
   readonly #deps: Deps;
@@ -36,7 +36,7 @@ export class SessionTexts {
     this.#deps = deps;
   }
 
-  /** Takes out what nobody took out of this film yet, once. */
+  /** Extracts texts of this film that are not stored yet, once. */
   take(film: string): Promise<number[]> {
     const source = { ...this.#plan.source, file: film };
     const { objects } = this.#deps;
@@ -44,7 +44,7 @@ export class SessionTexts {
     return this.#taken;
   }
 
-  /** What is burned into a variant of the picture, from a file beside the film or from inside it. */
+  /** The text to burn into a variant of the video, from a file next to the film or from inside it. */
   async burned(variant: string | undefined, film: string): Promise<Words | undefined> {
     const { video } = this.#plan;
     const burn = video.find((one) => one.id === variant)?.burnIn;
@@ -69,7 +69,7 @@ export class SessionTexts {
     return { file, ...(await this.#fonts(film)) };
   }
 
-  /** As it was stored for all viewers; where the store does not have it, taken out for this one. */
+  /** The stored text; extracted for this session if the store does not have it. */
   async #textOf(burn: BurnIn, film: string): Promise<Buffer> {
     const source = { ...this.#plan.source, file: film };
     const stored = this.take(film).then(() =>

@@ -27,7 +27,7 @@ export interface WorkerDeps {
   objects: Objects;
   log: Log;
   encoder: Encoder;
-  /** Of the picture's encoder; 0 is as many as it likes. */
+  /** Threads of the video encoder; 0 for no limit. */
   threads: number;
 }
 
@@ -36,7 +36,7 @@ const RENEW_MS = 3000;
 const LOOK_MS = 2000;
 const SWEEP_MS = 15_000;
 
-/** Serves up to `maxSessions` sessions; offers come by Redis, and from the rows when it is away. */
+/** Serves up to `maxSessions` sessions; offers arrive by Redis, and from the rows while it is unavailable. */
 export class TranscodeWorker {
   readonly #deps: WorkerDeps;
   readonly #info: WorkerInfo;
@@ -46,7 +46,7 @@ export class TranscodeWorker {
   readonly #timers: NodeJS.Timeout[] = [];
   #stopping = false;
   #idleSince: number | null = null;
-  /** Claims under way, so that slots are not promised twice. */
+  /** Claims in progress, so that slots are not promised twice. */
   #claiming = 0;
 
   constructor(deps: WorkerDeps) {
@@ -57,7 +57,7 @@ export class TranscodeWorker {
     this.#info = { id, node: deps.config.node, encoder: deps.encoder.name, ...gpu, pid: process.pid, pids };
     this.#listener = deps.redis.duplicate({ commandTimeout: 5000, enableOfflineQueue: true });
     this.#offers = deps.redis.duplicate({ commandTimeout: 5000, enableOfflineQueue: true });
-    for (const redis of [this.#listener, this.#offers]) redis.on('error', () => undefined); // told by the first connection
+    for (const redis of [this.#listener, this.#offers]) redis.on('error', () => undefined); // reported by the first connection
     this.#listener.on('message', (channel: string, text: string) => this.#onMessage(channel, text));
   }
 
@@ -74,7 +74,7 @@ export class TranscodeWorker {
     void this.#look().catch(() => undefined);
   }
 
-  /** Gives every session to the others and ends. */
+  /** Releases every session to other workers and ends. */
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -113,7 +113,7 @@ export class TranscodeWorker {
         const id = this.#free > 0 ? await this.#nextOffer() : await pause(200);
         if (id) await this.#claim((holder) => claimSession(this.#deps.db, id, holder));
       } catch {
-        grouped = false; // Redis lost its data, or is away: the rows are looked at meanwhile
+        grouped = false; // Redis lost its data or is unavailable: the rows are read in the meantime
         await pause(500);
       }
     }
@@ -132,16 +132,16 @@ export class TranscodeWorker {
     return answer?.[0]?.[1][0]?.[1][1];
   }
 
-  /** Rows that nobody works on: lost by a dead worker, or offered while Redis was away. */
+  /** Unclaimed rows: lost by a dead worker, or offered while Redis was unavailable. */
   async #look(): Promise<void> {
     await freeDeadWorkers(this.#deps.db, this.#info, isAlive);
     while (this.#free > 0 && (await this.#claim((holder) => claimOpenSession(this.#deps.db, holder))));
   }
 
-  async #claim(ask: (holder: WorkerInfo) => Promise<SessionRow | undefined>): Promise<boolean> {
+  async #claim(claim: (holder: WorkerInfo) => Promise<SessionRow | undefined>): Promise<boolean> {
     this.#claiming += 1;
     try {
-      const row = await ask(this.#info);
+      const row = await claim(this.#info);
       if (row) await this.#open(row);
       return row !== undefined;
     } finally {
@@ -198,7 +198,7 @@ export class TranscodeWorker {
     await reportWorker(redis, this.#info.id, { ...report, idleSince: this.#idleSince });
   }
 
-  /** Ends what nobody fetches, and removes the segments of what ended a minute ago. Any worker may. */
+  /** Ends idle sessions, and deletes the segments of sessions that ended a minute ago. Any worker may do it. */
   async sweep(): Promise<void> {
     const { db, objects } = this.#deps;
     await sweepSessions(db);

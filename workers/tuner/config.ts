@@ -12,7 +12,7 @@ const json = z.string().transform((text, context): unknown => {
 
 const globs = z.array(z.string()).default([]);
 
-/** What of a TunerDevice's spec the pod acts on; addresses that hold a credential come as FOYER_TUNER_URL. */
+/** The parts of a TunerDevice's spec that the pod uses; addresses with a credential come as FOYER_TUNER_URL. */
 const Spec = z.object({
   displayName: z.string().optional(),
   source: z.object({
@@ -27,15 +27,15 @@ const Spec = z.object({
 });
 export type TunerSpec = z.output<typeof Spec>;
 
-/** Home networks: a tuner stands in one. */
+/** Home networks, where tuners are. */
 const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 
 const Environment = z.object({
   FOYER_TUNER_SPEC: json.pipe(Spec),
   FOYER_TUNER_URL: z.url().optional(),
-  /** CIDRs that the device may be in, beside the internet, instead of home networks. */
+  /** CIDRs in which the device may be, besides the internet, in place of home networks. */
   FOYER_TUNER_NETWORKS: json.pipe(z.array(z.string())).prefault('[]'),
-  /** How often a playlist is asked whether it is still there; a device is at each look. */
+  /** How often a playlist is checked; a device is checked in every round. */
   FOYER_TUNER_PROBE_SECONDS: z.coerce.number().min(0).max(86_400).default(300),
   FOYER_TUNER_REFRESH_HOURS: z.coerce.number().min(0.001).max(168).default(24),
   FOYER_HOST: z.string().default('127.0.0.1'),
@@ -48,9 +48,9 @@ export interface TunerConfig {
   spec: TunerSpec;
   /** Address of the playlist. */
   url: string | undefined;
-  /** Home networks, while none is named. */
+  /** Home networks, unless the resource names others. */
   home: readonly string[];
-  /** Those that the resource names: nothing closes these, no name of the cluster's inside either. */
+  /** CIDRs that the resource names: nothing closes them, and internal names of the cluster are allowed. */
   networks: string[];
   probeMs: number;
   refreshMs: number;
@@ -60,7 +60,7 @@ export interface TunerConfig {
   logLevel: string;
 }
 
-/** Throws with the names of what is wrong, never with values. */
+/** Throws with the names of invalid variables, never with values. */
 export function readTunerConfig(environment: NodeJS.ProcessEnv = process.env): TunerConfig {
   const e = parseEnvironment(Environment, environment);
   return {

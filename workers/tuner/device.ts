@@ -3,17 +3,17 @@ import type { TunerConfig } from './config.ts';
 import { type Channel, chosen, type Lineup } from './lineup.ts';
 import type { Source } from './source.ts';
 
-/** As the operator reads it. */
+/** The status that the operator reads. */
 export interface DeviceStatus {
-  /** Undefined until the first answer. */
+  /** Undefined until the first response. */
   reachable?: boolean;
-  /** What the device said, or what hindered it. */
+  /** The device's description, or the error. */
   message: string;
   tuners?: { total: number; inUse: number };
   channels?: number;
   encrypted?: number;
   device?: Lineup['device'];
-  /** Nothing is recorded by this version. */
+  /** This version does not record. */
   recording: false;
 }
 
@@ -21,7 +21,7 @@ const LOOK_MS = 15_000;
 const FIRST_PAUSE_MS = 5000;
 const MAX_PAUSE_MS = 5 * 60_000;
 
-/** Keeps the lineup of one device fresh; what was read stays while the device is away. */
+/** Keeps the lineup of one device current; the last one stays while the device is unavailable. */
 export class TunerDevice {
   readonly #source: Source;
   readonly #config: TunerConfig;
@@ -32,7 +32,7 @@ export class TunerDevice {
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
-  #status: DeviceStatus = { message: 'The device was not asked yet', recording: false };
+  #status: DeviceStatus = { message: 'The device was not polled yet', recording: false };
 
   constructor(source: Source, config: TunerConfig, log: Log) {
     this.#source = source;
@@ -64,7 +64,7 @@ export class TunerDevice {
     this.#timer = setTimeout(() => void this.#run(), pause);
   }
 
-  /** One look: the lineup when it is old, and who uses the tuners. */
+  /** One round: refreshes an old lineup, and reads how many tuners are in use. */
   async look(): Promise<void> {
     try {
       if (!this.#lineup || Date.now() - this.#readAt >= this.#config.refreshMs || this.#failures > 0)
@@ -106,7 +106,7 @@ export class TunerDevice {
   }
 }
 
-/** Without the address asked: it may hold a credential. */
+/** Without the address, which may contain a credential. */
 function wordsOf(error: Error): string {
   const { code } = error as NodeJS.ErrnoException;
   if (error.name === 'ZodError') return 'the answer is not that of an HDHomeRun';

@@ -1,4 +1,5 @@
-// Finds an HDHomeRun by its device id: one UDP question to the broadcast address of each network (libhdhomerun's protocol).
+// Finds an HDHomeRun by its device id: one UDP request to the broadcast address of each network (libhdhomerun's
+// protocol).
 
 import { createSocket } from 'node:dgram';
 import { crc32 } from 'node:zlib';
@@ -38,7 +39,7 @@ export interface Found {
   baseUrl?: string;
 }
 
-/** Undefined for anything but a whole reply. */
+/** Undefined for anything but a complete reply. */
 export function readReply(bytes: Buffer): Found | undefined {
   if (bytes.length < 8 || bytes.readUInt16BE(0) !== REPLY || bytes.readUInt16BE(2) !== bytes.length - 8)
     return undefined;
@@ -50,7 +51,7 @@ export function readReply(bytes: Buffer): Found | undefined {
   return { deviceId: id.toString('hex').toUpperCase(), ...(baseUrl && { baseUrl: withoutTail(baseUrl, '\0') }) };
 }
 
-/** Lengths of one byte, or of two where the first has its high bit set. */
+/** Lengths of one byte, or of two if the first has its high bit set. */
 function tagsOf(body: Buffer): Map<number, Buffer> {
   const tags = new Map<number, Buffer>();
   let at = 0;
@@ -67,15 +68,15 @@ function tagsOf(body: Buffer): Map<number, Buffer> {
 
 export interface DiscoveryRequest {
   deviceId: string;
-  /** Where to ask; the broadcast address reaches every device of the network. */
+  /** Where to send the request; the broadcast address reaches every device of the network. */
   address?: string;
   port?: number;
   timeoutMs?: number;
 }
 
-/** `http://address` of the device, or undefined when none answered. */
-export async function findDevice(ask: DiscoveryRequest): Promise<string | undefined> {
-  const { deviceId, address = '255.255.255.255', port = DISCOVERY_PORT, timeoutMs = 2000 } = ask;
+/** `http://address` of the device, or undefined without a reply. */
+export async function findDevice(request: DiscoveryRequest): Promise<string | undefined> {
+  const { deviceId, address = '255.255.255.255', port = DISCOVERY_PORT, timeoutMs = 2000 } = request;
   const socket = createSocket('udp4');
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const timer = setTimeout(() => resolve(undefined), timeoutMs);

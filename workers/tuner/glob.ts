@@ -1,5 +1,5 @@
-// Globs of channel names: `*`, `?` and classes such as [1-3], in any letter case. Names hold dots, braces and brackets of their own:
-// nothing else means something. In time that grows with the length of the name alone, whatever a playlist calls its channels.
+// Globs of channel names: `*`, `?` and classes such as [1-3], ignoring case. Names contain dots, braces and brackets,
+// so nothing else is special. The time grows only with the length of the name, whatever a playlist calls its channels.
 
 /** One letter of a name, or any number of them. */
 type Token = '*' | ((letter: string) => boolean);
@@ -27,7 +27,7 @@ function tokensOf(letters: readonly string[]): Token[] {
   return tokens;
 }
 
-/** What stands between the brackets. */
+/** A class between brackets. */
 function classOf(inner: readonly string[]): (letter: string) => boolean {
   const isNot = inner[0] === '!' || inner[0] === '^';
   const members = isNot ? inner.slice(1) : inner;
@@ -41,7 +41,7 @@ function classOf(inner: readonly string[]): (letter: string) => boolean {
   return (letter) => ranges.some(([from, to]) => from <= letter && letter <= to) !== isNot;
 }
 
-/** Takes as little as it can for each star, and more for the last one where the rest does not fit. */
+/** Matches as little as possible for each star, and more for the last one if the rest does not match. */
 function matches(tokens: readonly Token[], letters: readonly string[]): boolean {
   let [token, at, star, taken] = [0, 0, -1, 0];
   while (at < letters.length) {

@@ -1,4 +1,4 @@
-// HDHomeRun over HTTP: discover.json, lineup.json, status.json. Other makers' boxes and programs speak it too.
+// HDHomeRun over HTTP: discover.json, lineup.json, status.json. Devices and programs of other makers support it too.
 import { z } from 'zod';
 import type { Lineup } from './lineup.ts';
 
@@ -30,10 +30,10 @@ const Tuner = z.object({
   TargetIP: z.string().optional(),
 });
 
-/** Something answered, and not with a page. */
+/** A response that is not a page. */
 export class NoPage extends Error {}
 
-/** Fetches JSON of an address; throws what hindered it. */
+/** Fetches JSON from an address; throws the error of the request. */
 export type FetchJson = (url: string) => Promise<unknown>;
 
 /** `base` is `http://address`, without a path. */
@@ -60,7 +60,10 @@ export async function readHdhomerun(base: string, fetchJson: FetchJson): Promise
   };
 }
 
-/** Tuners that somebody uses now, by status.json; undefined where the device has none. Throws where it is no device, or away. */
+/**
+ * Tuners in use according to status.json; undefined if the device has none. Throws if it is no such device, or
+ * unavailable.
+ */
 export async function tunersInUse(base: string, fetchJson: FetchJson): Promise<number | undefined> {
   const answer = z.array(z.unknown()).safeParse(await fetchJson(`${base}/status.json`).catch(none));
   if (!answer.success) {

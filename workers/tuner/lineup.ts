@@ -1,4 +1,4 @@
-// What a source of live television offers.
+// The channels of a source of live television.
 import { globMatcher } from './glob.ts';
 
 export interface Channel {
@@ -15,7 +15,7 @@ export interface Channel {
 
 export interface Lineup {
   channels: Channel[];
-  /** Streams at once. */
+  /** Concurrent streams. */
   tuners: number;
   /** Channels left out because they are encrypted. */
   encrypted: number;
@@ -28,7 +28,7 @@ export interface ChannelChoice {
   numbering: 'source' | 'sequential';
 }
 
-/** The wanted channels, by name or number, numbered as asked. */
+/** The wanted channels, by name or number, with the requested numbers. */
 export function chosen(channels: readonly Channel[], { include, exclude, numbering }: ChannelChoice): Channel[] {
   const taken = matcher(include.length > 0 ? include : ['*']);
   const left = matcher(exclude);

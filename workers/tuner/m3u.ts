@@ -16,7 +16,7 @@ export interface Playlist {
   entries: PlaylistEntry[];
   /** url-tvg: addresses of guides. */
   guides: string[];
-  /** Entries left out: no address, or one of a scheme that is not played. */
+  /** Entries left out: without an address, or with an unsupported scheme. */
   skipped: number;
 }
 
@@ -24,13 +24,16 @@ export interface Playlist {
 export class NotAPlaylist extends Error {}
 
 const SCHEMES = /^(https?|rtsp|udp|rtp):\/\//i;
-/** Begins where a word begins, so that a long word is looked at once. */
+/** Matches only at the start of a word, so that a long word is scanned once. */
 const ATTRIBUTE = /(?<![A-Za-z0-9_-])([A-Za-z0-9_-]+)=(?:"([^"]*)"|([^\s",]+))/g;
 export const MOST_ENTRIES = 50_000;
-/** Nothing that names a channel, or where it is, is longer. */
+/** No channel name or address is longer. */
 export const LONGEST_LINE = 65_536;
 
-/** One after the other: a list of all lines could be many times larger than the text. Undefined for one that is too long. */
+/**
+ * One line at a time, because a list of all lines could be many times larger than the text. Undefined for a line that
+ * is too long.
+ */
 function* linesOf(text: string): Generator<string | undefined> {
   for (let at = text.startsWith('\uFEFF') ? 1 : 0; at < text.length; ) {
     const found = text.indexOf('\n', at);
@@ -45,7 +48,7 @@ function attributesOf(line: string): Record<string, string> {
   return Object.fromEntries(pairs) as Record<string, string>;
 }
 
-/** What stands behind the first comma outside of quotes. */
+/** The text after the first comma outside quotes. */
 function titleOf(line: string): string {
   const bare = line.replace(/"[^"]*"/g, (quoted) => 'x'.repeat(quoted.length));
   const comma = bare.indexOf(',');
@@ -58,21 +61,21 @@ interface Pending {
   group?: string;
 }
 
-const said = (text: string | undefined): string | undefined => text?.trim() || undefined;
+const trimmed = (text: string | undefined): string | undefined => text?.trim() || undefined;
 
 function entryOf({ title, attributes, group }: Pending, url: string): PlaylistEntry {
   const given = {
-    guideId: said(attributes['tvg-id']),
-    guideName: said(attributes['tvg-name']),
-    number: said(attributes['tvg-chno'] ?? attributes['channel-number']),
-    group: said(attributes['group-title']) ?? said(group),
-    logo: said(attributes['tvg-logo']),
+    guideId: trimmed(attributes['tvg-id']),
+    guideName: trimmed(attributes['tvg-name']),
+    number: trimmed(attributes['tvg-chno'] ?? attributes['channel-number']),
+    group: trimmed(attributes['group-title']) ?? trimmed(group),
+    logo: trimmed(attributes['tvg-logo']),
   };
   const known = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== undefined));
   return { name: title || given.guideName || url, url, radio: /^(true|1)$/.test(attributes.radio ?? ''), ...known };
 }
 
-/** Throws NotAPlaylist for what does not begin with #EXTM3U. Entries over the most are counted as skipped. */
+/** Throws NotAPlaylist unless the text begins with #EXTM3U. Entries above the limit are counted as skipped. */
 export function readPlaylist(text: string): Playlist {
   let playlist: Playlist | undefined;
   let pending: Pending | undefined;
@@ -82,19 +85,19 @@ export function readPlaylist(text: string): Playlist {
     else playlist = begun(line);
   }
   if (!playlist) throw new NotAPlaylist(NO_HEADER);
-  return JSON.parse(JSON.stringify(playlist)) as Playlist; // parts of the text would keep all of it
+  return JSON.parse(JSON.stringify(playlist)) as Playlist; // slices of the text would keep all of it in memory
 }
 
 const NO_HEADER = 'it does not begin with #EXTM3U';
 
-/** By its first line. */
+/** A playlist with the data of its first line. */
 function begun(header: string | undefined): Playlist {
   if (!header?.startsWith('#EXTM3U')) throw new NotAPlaylist(NO_HEADER);
   const { 'url-tvg': urlTvg, 'x-tvg-url': xTvgUrl } = attributesOf(header);
   return { entries: [], guides: (urlTvg ?? xTvgUrl ?? '').split(',').filter(Boolean), skipped: 0 };
 }
 
-/** One line; answers what the next ones are about. */
+/** Reads one line; returns the data that applies to the next ones. */
 function read(playlist: Playlist, pending: Pending | undefined, line: string | undefined): Pending | undefined {
   if (line === undefined) {
     playlist.skipped += 1;

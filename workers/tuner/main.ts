@@ -7,7 +7,7 @@ import { TunerDevice } from './device.ts';
 import { serveTuner } from './server.ts';
 import { sourceOf } from './source.ts';
 
-/** One tuner device: asks it, and tells the operator. It has no credential of the server. */
+/** One tuner device: polls it and serves its status to the operator. It has no credential of the server. */
 const config = readTunerConfig();
 const log = createLog(config.logLevel, 'tuner');
 const device = new TunerDevice(sourceOf(config, createOutbound()), config, log);

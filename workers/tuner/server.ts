@@ -14,14 +14,14 @@ export function serveTuner(
       '/live': well,
       '/ready': well,
       '/status': () => ({ body: device.status }),
-      '/channels': () => ({ body: { items: device.channels.map(told) } }),
+      '/channels': () => ({ body: { items: device.channels.map(withoutUrl) } }),
     },
     at,
   );
 }
 
-/** Without the address of its stream, which may hold a credential. */
-function told(channel: Channel): Omit<Channel, 'url'> {
+/** Without the address of its stream, which may contain a credential. */
+function withoutUrl(channel: Channel): Omit<Channel, 'url'> {
   const { number, name, group, logo, guideId, hd, radio } = channel;
   return { number, name, hd, radio, ...(group && { group }), ...(logo && { logo }), ...(guideId && { guideId }) };
 }

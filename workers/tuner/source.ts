@@ -11,10 +11,10 @@ const PROBE_BYTES = 1024;
 const DEVICE_TIMEOUT_MS = 10_000;
 const PLAYLIST_TIMEOUT_MS = 60_000;
 
-/** Where channels come from. Each question throws what hindered it. */
+/** A source of channels. Each method throws the error of the request. */
 export interface Source {
   lineup(): Promise<Lineup>;
-  /** Streams that others take at the device; undefined where it does not tell. Throws where it does not answer. */
+  /** Streams in use at the device; undefined if it does not report them. Throws if it does not respond. */
   inUse(): Promise<number | undefined>;
 }
 
@@ -24,7 +24,7 @@ export function sourceOf(config: TunerConfig, outbound: Outbound, find: typeof f
   return playlistSource(config, outbound, m3u);
 }
 
-/** Where the source may be. */
+/** Networks in which the source may be. */
 const open = ({ home, networks }: TunerConfig) => ({ allow: home, always: networks });
 
 interface Ways {
@@ -57,9 +57,9 @@ function hdhomerunSource(
 type M3u = TunerConfig['spec']['source']['m3u'];
 
 function playlistSource(config: TunerConfig, outbound: Outbound, m3u: M3u): Source {
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let readAt = Number.NEGATIVE_INFINITY;
   const text = async (limits: { maxBytes: number; cut?: boolean }): Promise<string> => {
-    askedAt = performance.now();
+    readAt = performance.now();
     if (!config.url) throw new Error('no address of a playlist is given');
     const { url, headers } = withoutCredential(config.url);
     const agent = m3u?.userAgent ? { 'user-agent': m3u.userAgent } : {};
@@ -74,14 +74,14 @@ function playlistSource(config: TunerConfig, outbound: Outbound, m3u: M3u): Sour
       return { channels: entries.map(channelOf), tuners: m3u?.maxStreams ?? 1, encrypted: 0 };
     },
     async inUse() {
-      // It is there as long as it begins as one; all of it is read much more rarely.
-      if (performance.now() - askedAt >= config.probeMs) readPlaylist(await text({ maxBytes: PROBE_BYTES, cut: true }));
+      // It is available if it begins like a playlist; the whole text is read much less often.
+      if (performance.now() - readAt >= config.probeMs) readPlaylist(await text({ maxBytes: PROBE_BYTES, cut: true }));
       return undefined;
     },
   };
 }
 
-/** A name and a password before the host are sent as what they are. */
+/** Sends a name and password before the host as credentials. */
 function withoutCredential(address: string): { url: string; headers: Record<string, string> } {
   const url = new URL(address);
   const { username, password } = url;

@@ -23,7 +23,7 @@ export interface Way {
   pod: string;
 }
 
-/** One request and what came of it. Never throws for what a receiver or the network does. */
+/** One request and its result. Never throws because of the receiver or the network. */
 export async function attempt(sending: Sending, way: Way): Promise<Omit<DeliveryAttempt, 'number'>> {
   const at = way.clock();
   const end = (rest: Rest) => ({
@@ -33,7 +33,7 @@ export async function attempt(sending: Sending, way: Way): Promise<Omit<Delivery
     ...rest,
   });
   try {
-    return end(answered(await way.outbound(urlFor(sending), askFor(sending, way))));
+    return end(answered(await way.outbound(urlFor(sending), optionsFor(sending, way))));
   } catch (error) {
     return end({ outcome: outcomeOf(error) });
   }
@@ -41,7 +41,7 @@ export async function attempt(sending: Sending, way: Way): Promise<Omit<Delivery
 
 type Rest = Omit<DeliveryAttempt, 'number' | 'at' | 'tookMs' | 'pod'>;
 
-/** A matrix room takes each message under an id of the sender's own: doubles are dropped there. */
+/** A matrix room receives each message under an id chosen by the sender and drops duplicates. */
 function urlFor({ to, format, deliveryId }: Sending): string {
   if (format !== 'matrix') return to.url;
   const url = new URL(to.url);
@@ -49,7 +49,7 @@ function urlFor({ to, format, deliveryId }: Sending): string {
   return url.href;
 }
 
-function askFor(sending: Sending, { open, signal }: Way): OutboundOptions {
+function optionsFor(sending: Sending, { open, signal }: Way): OutboundOptions {
   const { to, format, body, event, deliveryId } = sending;
   return {
     ...open,
@@ -85,7 +85,7 @@ function answered({ status, headers, body, address }: OutboundAnswer): Rest {
   };
 }
 
-/** Postgres keeps no NUL. */
+/** Postgres stores no NUL. */
 const storable = (text: string): string => text.replaceAll('\0', '\ufffd');
 
 const DNS = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA', 'ESERVFAIL', 'EREFUSED']);

@@ -11,7 +11,9 @@ import type { Work } from '../work.ts';
 import { attempt } from './attempt.ts';
 
 const GONE_LOOK_MS = 500;
-/** Of this process' deliveries at most so many wait for receivers that failed last time: they delay nobody else. */
+/**
+ * At most this many deliveries of the process wait for receivers that failed last time, so that they delay no others.
+ */
 const MOST_TROUBLED = 12;
 const LATER_MS = 2000;
 
@@ -20,7 +22,10 @@ export interface Setting {
   lookup?: OutboundSetting['lookup'];
 }
 
-/** Job webhook.deliver. With `deliveryId` that one alone; else whatever the webhook's lane has due, until it has none. */
+/**
+ * Job webhook.deliver. With `deliveryId` only that one; otherwise whatever the webhook's lane has due, until it is
+ * empty.
+ */
 export function createDeliver({ clock = () => new Date(), lookup }: Setting = {}) {
   let troubled = 0;
   const sendOne = async (claimed: Claimed, work: Work): Promise<void> => {
@@ -45,11 +50,11 @@ export function createDeliver({ clock = () => new Date(), lookup }: Setting = {}
   return async (payload: JobPayload<'webhook.deliver'>, work: Work): Promise<void> => {
     const { webhookId, deliveryId, due } = payload;
     const { db, jobId } = work;
-    if (await isUnreadable(work, webhookId)) return; // nothing is lost: it waits for whoever saves the webhook anew, or for the key
+    if (await isUnreadable(work, webhookId)) return; // nothing is lost: it waits until the webhook is saved again, or the key returns
     const early = due === undefined ? 0 : Date.parse(due) - clock().getTime();
-    if (early > 0) return again(work, payload, early); // the queue goes by the database's clock, which may be ahead
+    if (early > 0) return again(work, payload, early); // the queue uses the database's clock, which may be ahead
     for (;;) {
-      work.signal.throwIfAborted(); // the job is given back: another process goes on with the lane
+      work.signal.throwIfAborted(); // the job is released: another process continues the lane
       const roomForTroubled = troubled < MOST_TROUBLED;
       const claimed = await claimNext(db, { webhookId, deliveryId, jobId, now: clock(), roomForTroubled });
       if (claimed === undefined) return;
@@ -60,7 +65,7 @@ export function createDeliver({ clock = () => new Date(), lookup }: Setting = {}
   };
 }
 
-/** No key of the ring opens where it goes or what signs it. */
+/** Whether no key of the ring opens its address or its signing secret. */
 async function isUnreadable({ db, config }: Work, id: string): Promise<boolean> {
   const row = await db('webhooks').where({ id }).first();
   return row !== undefined && findOpened(await ringOf(config.keysFile), row) === undefined;
@@ -71,7 +76,7 @@ async function again({ db }: Work, payload: JobPayload<'webhook.deliver'>, inMs:
   await enqueue(db, 'webhook.deliver', { payload, options: { runAt, cause: 'retry', priority: 30 } });
 }
 
-/** Its place in this process comes up in a moment. */
+/** A slot in this process will be free in a moment. */
 async function later({ db }: Work, webhookId: string): Promise<void> {
   const runAt = new Date(Date.now() + LATER_MS);
   await enqueue(db, 'webhook.deliver', { payload: { webhookId }, options: { runAt, priority: 40 } });
@@ -90,19 +95,19 @@ async function note({ db }: Work, ended: Parameters<typeof recordAttempt>[1], na
   });
 }
 
-/** Aborted when the delivery is gone: with its webhook the request in flight ends. */
+/** Aborted when the delivery is deleted, so that deleting a webhook ends its request in flight. */
 function goneSignal({ db }: Work, deliveryId: string): { signal: AbortSignal; stop: () => void } {
   const gone = new AbortController();
   const look = setInterval(() => {
     findDelivery(db, deliveryId).then(
       (row) => row ?? gone.abort(),
-      () => undefined, // the database is away: the request goes on
+      () => undefined, // the database is unavailable: the request continues
     );
   }, GONE_LOOK_MS);
   return { signal: gone.signal, stop: () => clearInterval(look) };
 }
 
-/** Job webhook.trim: rows past their time; and lanes whose job was lost are woken. */
+/** Job webhook.trim: deletes expired rows, and wakes lanes whose job was lost. */
 export async function trimWebhooks(_payload: unknown, { db }: Work): Promise<void> {
   await trimDeliveries(db);
   for (const webhookId of await overdueWebhooks(db)) await wakeLane(db, webhookId);

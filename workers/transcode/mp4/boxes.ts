@@ -1,13 +1,13 @@
-/** Reading and writing of ISO base media boxes: as much as fragments need. */
+/** Reads and writes ISO base media boxes, as far as fragments need. */
 
 export interface Box {
   type: string;
-  /** Where the whole box begins in the buffer it was read from. */
+  /** Where the box begins in its buffer. */
   start: number;
   body: Buffer;
 }
 
-/** The boxes that follow one another in `bytes`. Throws when one reaches beyond the end. */
+/** The boxes in `bytes`, one after another. Throws when one extends beyond the end. */
 export function* boxesIn(bytes: Buffer): Generator<Box> {
   let at = 0;
   while (at + 8 <= bytes.length) {
@@ -45,7 +45,7 @@ export function findBox(bytes: Buffer, ...path: string[]): Buffer | undefined {
 
 export const box = (type: string, ...parts: Buffer[]): Buffer => Buffer.concat([boxStart(type, parts), ...parts]);
 
-/** Length and type of a box of these parts. */
+/** Length and type of a box with these parts. */
 export function boxStart(type: string, parts: readonly Buffer[]): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(
@@ -80,7 +80,7 @@ export function u64(value: number): Buffer {
 }
 
 const CONTAINERS = new Set(['moov', 'trak', 'mdia']);
-/** Edit lists and tags of ffmpeg: our times need no edit, and the bytes should not tell a version. */
+/** Edit lists and tags of ffmpeg: our times need no edit, and the bytes should not reveal a version. */
 const UNWANTED = new Set(['edts', 'udta', 'meta']);
 
 /** ftyp and moov without edit lists and tags: the init segment, the same whichever run of ffmpeg wrote it. */
@@ -93,7 +93,7 @@ export function cleanInit(bytes: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Ticks a second of the only track. */
+/** Ticks per second of the only track. */
 export function timescaleOf(init: Buffer): number {
   const mdhd = findBox(init, 'moov', 'trak', 'mdia', 'mdhd');
   if (!mdhd) throw new Error('mp4: no track');

@@ -1,6 +1,6 @@
 import { boxesIn, boxHead, findBox } from './boxes.ts';
 
-/** When one coded picture or audio frame is shown, in ticks of its track. */
+/** When one encoded picture or audio frame is presented, in ticks of its track. */
 export interface SampleHead {
   dts: number;
   pts: number;
@@ -9,7 +9,7 @@ export interface SampleHead {
 }
 
 export interface Sample extends SampleHead {
-  /** Its bytes, in pieces as they came from the pipe: joined once, in the segment. */
+  /** Its bytes, in the pieces of the pipe: joined once, in the segment. */
   data: readonly Buffer[];
   size: number;
 }
@@ -17,16 +17,16 @@ export interface Sample extends SampleHead {
 export interface FragmentEvents {
   /** ftyp and moov, once. */
   onInit(bytes: Buffer): void;
-  /** A fragment's head: its first sample is coming, the samples before it are all there. */
+  /** The head of a fragment: its first sample follows, all earlier samples have arrived. */
   onAhead?(first: SampleHead): void;
   onSamples(samples: Sample[]): void;
 }
 
 const NOT_KEY = 0x0001_0000;
-/** More than any picture of ours: a length beyond it is a damaged stream. */
+/** More than any of our pictures: a greater length means a damaged stream. */
 const MAX_BOX = 512 * 2 ** 20;
 
-/** Reads the fragmented MP4 that ffmpeg writes into a pipe, one track, as it comes. */
+/** Reads the fragmented MP4 of one track from ffmpeg's pipe as it arrives. */
 export class FragmentReader {
   #held: Buffer[] = [];
   #length = 0;
@@ -44,7 +44,7 @@ export class FragmentReader {
     for (let size = this.#whole(); size > 0; size = this.#whole()) this.#onBox(size);
   }
 
-  /** Size of the next box once all of it is there; 0 before. */
+  /** Size of the next box once it has arrived completely; 0 before. */
   #whole(): number {
     if (this.#length < 8) return 0;
     const head = boxHead(this.#first(16), 0);
@@ -53,7 +53,7 @@ export class FragmentReader {
     return this.#length < head.size ? 0 : head.size;
   }
 
-  /** The next bytes, in the pieces they came in. */
+  /** The next bytes, in the pieces in which they arrived. */
   #take(size: number): Buffer[] {
     this.#length -= size;
     const taken: Buffer[] = [];
@@ -91,7 +91,7 @@ export class FragmentReader {
     } else if (type === 'ftyp') this.#init?.push(bytes);
   }
 
-  /** Pictures are large: no byte of them is copied here. */
+  /** Pictures are large, so their bytes are not copied here. */
   #onData(size: number): void {
     const coming = this.#coming;
     this.#coming = [];
@@ -113,13 +113,13 @@ interface Defaults {
   flags: number;
 }
 
-/** A sample and where its bytes lie in the `mdat` to come. */
+/** A sample and the position of its bytes in the following `mdat`. */
 interface Placed extends SampleHead {
   at: number;
   size: number;
 }
 
-/** Samples of one `moof`; their bytes come with the `mdat` right behind it (default-base-is-moof). */
+/** Samples of one `moof`; their bytes are in the `mdat` after it (default-base-is-moof). */
 function samplesOf(moof: Buffer): Placed[] {
   const body = moof.subarray(8);
   const traf = findBox(body, 'traf');

@@ -7,22 +7,22 @@ const NOT_KEY = 0x0101_0000;
 
 export interface SegmentShape {
   sequence: number;
-  /** Where the last sample ends; by its own length when absent. For a segment without samples: where it lies. */
+  /** End of the last sample; default: by its own duration. For a segment without samples: its position. */
   end?: number | undefined;
-  /** Ticks between decoding and showing; more when the pictures' order needs more. */
+  /** Ticks between decoding and presentation; more if the order of the pictures requires it. */
   delay?: number | undefined;
 }
 
 /**
- * One segment: `moof` and `mdat`. Decode times are made from the presentation times in order, whatever ffmpeg guessed
- * after a seek, so that the same samples give the same bytes. No offset is negative: ffmpeg's own reader, and players
- * built on it, would show the picture late.
+ * One segment: `moof` and `mdat`. Decode times are derived from the ordered presentation times, not from ffmpeg's guess
+ * after a seek, so that the same samples give the same bytes. Offsets are never negative, because ffmpeg's reader, and
+ * players built on it, would show the picture late.
  */
 export function segmentBytes(samples: readonly Sample[], { sequence, end, delay = 0 }: SegmentShape): Buffer {
   const shown = samples.map((sample) => sample.pts).sort((a, b) => a - b);
   const behind = Math.max(delay, ...samples.map((sample, i) => (shown[i] ?? 0) - sample.pts));
   const after = end ?? (shown.at(-1) ?? 0) + (samples.at(-1)?.duration ?? 0);
-  // At the film's beginning nothing can be decoded before 0: the first pictures are, close together.
+  // At the film's beginning nothing can be decoded before 0, so the first pictures are decoded close together.
   const times = [...shown, after].map((pts, i) => Math.max(pts - behind, i));
   const entries = samples.map((sample, i) => {
     const dts = times[i] ?? 0;
