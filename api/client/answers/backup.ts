@@ -18,7 +18,7 @@ export interface Restore {
   phase: 'fetching' | 'loading' | 'migrating' | 'checking' | 'objects' | 'switching' | 'reopening';
   startedAt: Instant;
   switchedAt?: Instant;
-  /** The database that it put aside: restoring that is the way back */ replacedBackupId?: string;
+  /** The replaced database; restore it to go back */ replacedBackupId?: string;
   jobId: Uuid;
   error?: ReportedFault;
 }
@@ -36,7 +36,7 @@ export interface RestorePlan {
     version: string;
     /** The newest migration */ schemaVersion: string;
   };
-  /** That bring it to this version */ migrations: number;
+  /** Migrations that bring it to this version */ migrations: number;
   changes: {
     /** Usernames */ accounts: { added: string[]; removed: string[]; changed: string[] };
     /** Names */ libraries: { added: string[]; removed: string[] };
@@ -49,17 +49,17 @@ export interface RestorePlan {
       /** In the backup */ after: number;
     };
   };
-  /** What was written later is gone */ lostSince: string;
+  /** Data written after this moment is lost */ lostSince: string;
   objects: { present: number; toFetch: number; missing: number };
   sealed: {
     /** Sealed values that a key of this server opens */ openable: number;
-    /** What must be entered again */ lost: string[];
+    /** Values that must be entered again */ lost: string[];
   };
   endsSessions: number;
   estimatedMs: number;
-  /** Time in which everything answers 503 */ closedMs: number;
+  /** Time during which every request is answered with 503 */ closedMs: number;
   /** In Postgres */ freeBytesNeeded: number;
-  /** In Postgres; null where nobody knows */ freeBytes: number | null;
+  /** In Postgres; null while unknown */ freeBytes: number | null;
   blockers: { code: string; message: string }[];
-  /** To restore exactly this within 30 minutes; absent while something blocks it */ token?: string;
+  /** Starts exactly this restore, valid for 30 minutes; absent while there are blockers */ token?: string;
 }

@@ -18,25 +18,25 @@ export interface JobDetail {
   kind: string;
   state: 'waiting' | 'delayed' | 'active' | 'completed' | 'failed' | 'cancelled';
   progress: number;
-  /** The title of what the caller may see */ target?: { kind: string; id: string; title?: string };
+  /** Includes the title if the caller may see the item */ target?: { kind: string; id: string; title?: string };
   attempts: number;
   error?: JobFailure;
   createdAt: Instant;
   startedAt: Instant | null;
   finishedAt: Instant | null;
-  /** Lower is sooner */ priority: number;
+  /** Lower values run sooner */ priority: number;
   byUserId?: Uuid;
   cause: 'person' | 'key' | 'schedule' | 'scan' | 'resource' | 'retry' | 'system';
   libraryId?: Uuid;
-  /** The batch it is part of */ parentId?: string;
+  /** The batch that the job belongs to */ parentId?: string;
   children?: { total: number; waiting: number; active: number; completed: number; failed: number; cancelled: number };
   phase?: string;
   /** Of `unit` */ doneUnits?: number;
-  /** Absent while nobody knows how much there is */ totalUnits?: number;
+  /** Absent while the total is unknown */ totalUnits?: number;
   unit?: 'files' | 'items' | 'bytes' | 'ms';
-  /** Estimate, from the part that is done */ remainingMs?: number;
+  /** Estimated from the finished part */ remainingMs?: number;
   /** When delayed */ runAt?: string;
-  /** What it waits for beside its turn */ waitsFor?:
+  /** What the job waits for in addition to its turn */ waitsFor?:
     | 'streaming'
     | 'maintenance-window'
     | 'storage'
@@ -71,8 +71,8 @@ export interface QueueStatus {
   /** Of the last 24 hours */ failed: number;
   /** Of the last 24 hours */ completed: number;
   oldestWaitingAt?: Instant;
-  /** Ended a minute, of the last ten */ perMinute: number;
-  /** Estimate of when nothing waits */ drainMs?: number;
+  /** Jobs ended per minute, over the last ten minutes */ perMinute: number;
+  /** Estimated time until the queue is empty */ drainMs?: number;
   concurrency: number;
   workers: number;
   paused: boolean;

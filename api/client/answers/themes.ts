@@ -30,8 +30,8 @@ export interface ThemeSelection {
   /** In place of themeId where it is light */ lightThemeId: ThemeId | null;
   /** In place of themeId where it is dark */ darkThemeId: ThemeId | null;
   textScale: number;
-  /** system is as the device says */ reducedMotion: 'system' | 'on' | 'off';
-  /** system is as the device says */ highContrast: 'system' | 'on' | 'off';
+  /** system follows the device */ reducedMotion: 'system' | 'on' | 'off';
+  /** system follows the device */ highContrast: 'system' | 'on' | 'off';
 }
 
 export interface ThemeToken {
@@ -39,7 +39,7 @@ export interface ThemeToken {
   /** The CSS custom property */ property: string;
   kind: 'color' | 'length' | 'duration' | 'number' | 'easing' | 'font' | 'shadow' | 'weight';
   /** Of a length in px, of a duration in ms */ min?: number;
-  /** Likewise; a length is at most 20 rem too */ max?: number;
+  /** Of a length in px (at most 20 rem too), of a duration in ms */ max?: number;
   values?: string[];
   /** May differ between light and dark */ scheme: boolean;
   group: 'color' | 'type' | 'shape' | 'space' | 'motion' | 'player';

@@ -12,22 +12,22 @@ import type {
 } from '../requests/backup.ts';
 
 export interface BackupOperations {
-  /** Make a backup now; the one that waits or runs is answered instead of a second */
+  /** Create a backup */
   createBackup: { body?: CreateBackupBody; answer: Backup };
-  /** Delete a backup; objects that others share stay */
+  /** Delete a backup */
   deleteBackup: { params: { id: Uuid }; answer: undefined };
-  /** A backup as one tar, to be put at any destination */
+  /** Download a backup as a tar archive */
   downloadBackup: { params: { id: Uuid }; answer: Response };
-  /** A backup, and how far it is */
+  /** Get a backup */
   getBackup: { params: { id: Uuid }; answer: Backup };
-  /** When backups are made, where they go and how many are kept */
+  /** Get the backup settings */
   getBackupSettings: { answer: BackupSettings };
-  /** List backups, the newest first */
+  /** List backups */
   listBackups: { query?: ListBackupsQuery; answer: ListBackupsAnswer };
-  /** Say what restoring would change, or restore */
+  /** Plan or start a restore */
   restoreBackup: { params: { id: Uuid }; body?: RestoreBackupBody; answer: RestoreBackupAnswer };
-  /** Change them; a new destination is tried first */
+  /** Update the backup settings */
   updateBackupSettings: { body: UpdateBackupSettingsBody; answer: BackupSettings };
-  /** Read a backup through its checksums, or load it and check its rows */
+  /** Verify a backup */
   verifyBackup: { params: { id: Uuid }; body?: VerifyBackupBody; answer: Backup };
 }

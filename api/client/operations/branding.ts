@@ -4,19 +4,19 @@ import type { Branding, ChangedBranding } from '../records/branding.ts';
 import type { GetBrandingLogoQuery, SetBrandingLogoQuery, UpdateBrandingBody } from '../requests/branding.ts';
 
 export interface BrandingOperations {
-  /** Remove a logo; another or the built-in one takes its place */
+  /** Delete a logo */
   deleteBrandingLogo: { params: { kind: string; scheme: string }; answer: undefined };
-  /** Name, colours, texts and logos of this server */
+  /** Get the name, colours, texts and logos */
   getBranding: { answer: Branding };
-  /** A logo */
+  /** Get a logo as an image */
   getBrandingLogo: { params: { kind: string; scheme: string }; query?: GetBrandingLogoQuery; answer: Response };
-  /** Put a logo in its place */
+  /** Upload a logo */
   setBrandingLogo: {
     params: { kind: string; scheme: string };
     query?: SetBrandingLogoQuery;
     body: Blob | Uint8Array;
     answer: Branding;
   };
-  /** Change name, colours and texts */
+  /** Update colours, texts and the loading animation */
   updateBranding: { body: UpdateBrandingBody; answer: ChangedBranding };
 }

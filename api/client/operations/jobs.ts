@@ -5,10 +5,10 @@ import type { CancelledJobs, RetriedJobs } from '../records/jobs.ts';
 import type { CancelJobsBody, ListJobsQuery, RetryJobsBody } from '../requests/jobs.ts';
 
 export interface JobsOperations {
-  /** Cancel jobs; running ones stop within 5 seconds */
+  /** Cancel jobs */
   cancelJobs: { body: CancelJobsBody; answer: CancelledJobs };
-  /** List background work */
+  /** List background jobs */
   listJobs: { query?: ListJobsQuery; answer: ListJobsAnswer };
-  /** Let ended jobs wait again, from where they were */
+  /** Retry failed and cancelled jobs */
   retryJobs: { body: RetryJobsBody; answer: RetriedJobs };
 }

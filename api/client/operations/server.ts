@@ -3,16 +3,16 @@
 import type { Probe, ServerHealth, ServerInfo } from '../records/server.ts';
 
 export interface ServerOperations {
-  /** The readable description of this API */
+  /** Get the HTML documentation */
   getDocs: { answer: Response };
-  /** The OpenAPI 3.1 description of this API */
+  /** Get the OpenAPI 3.1 description */
   getOpenApi: { answer: Record<string, unknown> };
-  /** How the server and its stores are */
+  /** Get the health of the server's components */
   getServerHealth: { answer: ServerHealth };
-  /** What server this is */
+  /** Get the server's identity and version */
   getServerInfo: { answer: ServerInfo };
-  /** Whether this process works */
+  /** Check whether the process is alive */
   getServerLiveness: { answer: Probe };
-  /** Whether this process takes requests */
+  /** Check whether the process accepts requests */
   getServerReadiness: { answer: Probe };
 }

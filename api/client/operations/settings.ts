@@ -19,18 +19,18 @@ import type {
 } from '../requests/settings.ts';
 
 export interface SettingsOperations {
-  /** Try what settings say, saving nothing */
+  /** Test a group of settings without saving them */
   checkSettings: { body: CheckSettingsBody; answer: SettingCheck };
-  /** Read a setting */
+  /** Get a setting */
   getSetting: { params: { key: string }; answer: Setting };
-  /** Read all settings, or some */
+  /** List settings with their values */
   getSettings: { query?: GetSettingsQuery; answer: SettingsAnswer };
-  /** Describe every setting */
+  /** Get the definitions of all settings */
   getSettingsSchema: { query?: GetSettingsSchemaQuery; answer: SettingsSchema };
-  /** List who changed which setting */
+  /** List changes of settings */
   listSettingChanges: { query?: ListSettingChangesQuery; answer: PageOf<SettingChange> };
-  /** Set one setting */
+  /** Set a setting */
   setSetting: { params: { key: string }; body: SetSettingBody; answer: Setting };
-  /** Change settings: all of them, or none */
+  /** Update several settings at once */
   updateSettings: { body: UpdateSettingsBody; answer: ChangedSettings };
 }

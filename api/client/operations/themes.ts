@@ -12,16 +12,16 @@ import type {
 } from '../requests/themes.ts';
 
 export interface ThemesOperations {
-  /** Create a theme; what getTheme answers is taken as it is */
+  /** Create a theme */
   createTheme: { body: CreateThemeBody; answer: Theme };
-  /** Delete a theme; what is based on it keeps its look */
+  /** Delete a theme */
   deleteTheme: {
     params: {
       /** UUIDv7, or foyer-dark, foyer-light, cinema, high-contrast */ id: ThemeId;
     };
     answer: undefined;
   };
-  /** Read a theme; created again elsewhere it is the same */
+  /** Get a theme */
   getTheme: {
     params: {
       /** UUIDv7, or foyer-dark, foyer-light, cinema, high-contrast */ id: ThemeId;
@@ -29,13 +29,13 @@ export interface ThemesOperations {
     query?: GetThemeQuery;
     answer: Theme;
   };
-  /** A theme as CSS: custom properties for each of its schemes */
+  /** Get a theme as a CSS stylesheet */
   getThemeStylesheet: { params: { id: string }; query?: GetThemeStylesheetQuery; answer: Response };
-  /** List the themes, the caller's choice and the server's */
+  /** List themes with the current selection */
   listThemes: { query?: ListThemesQuery; answer: ListThemesAnswer };
-  /** Choose themes for the caller's profile, or for the server */
+  /** Select themes for a profile or the server */
   setThemeSelection: { body: SetThemeSelectionBody; answer: SetThemeSelectionAnswer };
-  /** Change a theme; token maps are merged, null takes a token back to the base */
+  /** Update a theme */
   updateTheme: {
     params: {
       /** UUIDv7, or foyer-dark, foyer-light, cinema, high-contrast */ id: ThemeId;

@@ -54,7 +54,7 @@ export interface BackupDestination {
     secretSet: boolean;
   };
   storage?: FolderPlace;
-  /** Where somebody knows */ freeBytes?: number;
+  /** Absent while unknown */ freeBytes?: number;
   state: 'ok' | 'unreachable' | 'read-only' | 'full';
   stateReason?: string;
 }
@@ -73,7 +73,7 @@ export interface BackupSettings {
   nextRunAt?: Instant;
   lastCompleted?: { id: Uuid; at: Instant; sizeBytes: number };
   warnings: ('same-place' | 'not-encrypted' | 'never-verified' | 'overdue' | 'no-passphrase-copy')[];
-  /** What the resource declares */ managedFields?: string[];
+  /** Fields that the resource declares */ managedFields?: string[];
   revision: number;
 }
 

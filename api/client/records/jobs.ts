@@ -5,7 +5,7 @@ import type { Uuid } from './words.ts';
 export interface CancelledJobs {
   matched: number;
   changed: number;
-  /** Active ones that were told to stop */ stopping: number;
+  /** Active jobs that were requested to stop */ stopping: number;
   skipped: { id: Uuid; reason: 'final' | 'not-cancellable' }[];
 }
 

@@ -17,12 +17,12 @@ export interface ServerHealth {
 }
 
 export interface ServerInfo {
-  /** Made once, survives a restore */ id: string;
+  /** Created once; survives a restore */ id: string;
   name: string;
   product: 'Foyer';
   apiVersion: 'v1';
-  /** major.minor; the full one when a valid credential comes along */ version: string;
-  /** Absent while it is not known */ setupComplete?: boolean;
+  /** major.minor, or the full version for callers with a valid credential */ version: string;
+  /** Absent while unknown */ setupComplete?: boolean;
   /** By a Kubernetes resource */ managed: boolean;
   publicUrl: string | null;
   languages: string[];
@@ -30,7 +30,7 @@ export interface ServerInfo {
   /** IANA */ timeZone: string;
   time: Instant;
   links: { docs: string; openapi: string; app: string };
-  /** Client name to lowest version that works */ minClient?: Record<string, string>;
+  /** Lowest supported version by client name */ minClient?: Record<string, string>;
   branding: { revision: number };
   notice: string | null;
 }

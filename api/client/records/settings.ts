@@ -51,13 +51,13 @@ export interface SettingSpec {
   default: unknown;
   unit?: string;
   secret: boolean;
-  /** Everyone learns of changes */ public: boolean;
+  /** Everyone is notified of changes */ public: boolean;
   ownerOnly: boolean;
   checkable: boolean;
   restarts: false;
   affects: string[];
   advanced: boolean;
-  /** Name of the variable that may give it */ environment?: string;
+  /** Name of the environment variable that may set it */ environment?: string;
   /** Declared by a resource */ managed: boolean;
 }
 

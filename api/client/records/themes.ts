@@ -34,7 +34,7 @@ export interface ThemeSummary {
   description?: string;
   author?: string;
   source: 'built-in' | 'own';
-  /** Its tokens fill what is not named; null for the built-in one that needs none */ base: ThemeId | null;
+  /** Theme that supplies the tokens not set here; null for a built-in theme that sets all */ base: ThemeId | null;
   /** Changes with any token */ version: string;
   stylesheetUrl: string;
   /** Five: #rrggbb of page, raised, text, accent and focus */ previewColors: string[];
@@ -44,7 +44,7 @@ export interface ThemeSummary {
   revision: number;
   createdAt: Instant;
   updatedAt: Instant;
-  /** The first is that of a page that names none */ schemeNames: ('light' | 'dark')[];
+  /** The first is used for pages that select none */ schemeNames: ('light' | 'dark')[];
 }
 
 /** By the name of the token */

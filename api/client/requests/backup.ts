@@ -19,13 +19,13 @@ export interface BackupPlace {
   kind: 'builtin' | 's3' | 'storage';
   s3?: BackupBucket;
   storage?: FolderPlace;
-  /** A new place needs it again */ secretAccessKey?: string;
+  /** Required for a new destination */ secretAccessKey?: string;
 }
 
 /** Body of createBackup */
 export interface CreateBackupBody {
   note?: string;
-  /** Never removed by the keeping rules */ pinned?: boolean;
+  /** Never deleted by the keeping rules */ pinned?: boolean;
   objects?: 'kept' | 'all';
   keepDays?: number;
 }
@@ -35,13 +35,13 @@ export interface ListBackupsQuery extends PageQuery {
   /** Up to three of startedAt, sizeBytes; - descends */ sort?: Words;
   state?: Words;
   trigger?: BackupTrigger;
-  /** List the destination now; at most once a minute */ refresh?: boolean;
+  /** List the destinations first; at most once a minute */ refresh?: boolean;
 }
 
 /** Body of restoreBackup */
 export interface RestoreBackupBody {
   dryRun?: boolean;
-  /** Of the plan, when dryRun is false */ token?: string;
+  /** Token of the plan; required when dryRun is false */ token?: string;
   /** When the kept one is not this backup's */ passphrase?: string;
 }
 
@@ -56,7 +56,7 @@ export interface UpdateBackupSettingsBody {
   destination?: BackupPlace;
   copyTo?: BackupPlace | null;
   encryption?: { mode: 'none' | 'passphrase'; passphrase?: string };
-  /** null is as fast as it goes */ maxBytesPerSecond?: number | null;
+  /** null for no limit */ maxBytesPerSecond?: number | null;
 }
 
 /** Body of verifyBackup */

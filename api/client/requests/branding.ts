@@ -30,9 +30,9 @@ export interface GetBrandingLogoQuery {
     | '512'
     | 1024
     | '1024';
-  /** By Accept when absent */ format?: 'webp' | 'png' | 'avif';
+  /** Default: by the Accept header */ format?: 'webp' | 'png' | 'avif';
   /** Padded with `background` */ square?: boolean;
-  /** Version of the image: the answer may then be kept for a year */ v?: Words;
+  /** Version of the image: the answer may then be cached for a year */ v?: Words;
 }
 
 /** Query of setBrandingLogo */

@@ -27,7 +27,7 @@ export interface ListJobsQuery extends PageQuery {
   libraryId?: Words;
   parentId?: Words;
   mine?: boolean;
-  /** Changed after */ since?: Words;
+  /** Only jobs that changed after this time */ since?: Words;
 }
 
 /** Body of retryJobs */

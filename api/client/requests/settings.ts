@@ -6,7 +6,7 @@ import type { PageQuery, Words } from '../records/words.ts';
 /** Body of checkSettings */
 export interface CheckSettingsBody {
   group: 'auth.oidc' | 'network' | 'server' | 'transcode' | 'subtitles' | 'metadata';
-  /** Unsaved, laid over those in force */ values?: Record<string, unknown>;
+  /** Unsaved values that replace those in force */ values?: Record<string, unknown>;
 }
 
 /** Query of getSettings */
@@ -38,7 +38,7 @@ export interface SetSettingBody {
 
 /** Body of updateSettings */
 export interface UpdateSettingsBody {
-  /** null puts the saved value away */ values: Record<string, unknown>;
+  /** null deletes the saved value */ values: Record<string, unknown>;
   revision?: number;
   dryRun?: boolean;
   note?: string;

@@ -36,7 +36,7 @@ export interface CreateThemeBody {
     unknown
   >;
   /** With the operator's key; ignored of others */ managedBy?: ManagedBy | null;
-  /** Answers 200 with what it would be, and stores nothing */ validateOnly?: boolean;
+  /** Returns the resulting theme with 200 and stores nothing */ validateOnly?: boolean;
 }
 
 /** Query of getTheme */
@@ -46,33 +46,33 @@ export interface GetThemeQuery {
 
 /** Query of getThemeStylesheet */
 export interface GetThemeStylesheetQuery {
-  /** Version of the theme: the answer may then be kept for a year */ v?: Words;
+  /** Version of the theme: the answer may then be cached for a year */ v?: Words;
   scheme?: 'light' | 'dark' | 'both';
 }
 
 /** Query of listThemes */
 export interface ListThemesQuery {
-  /** Adds the list that an editor draws itself from */ tokens?: boolean;
+  /** Includes the list of tokens, for theme editors */ tokens?: boolean;
 }
 
 /** Body of setThemeSelection */
 export interface SetThemeSelectionBody {
   scope?: 'profile' | 'server';
-  /** The whole of it */ selection: {
+  /** Replaces the whole selection */ selection: {
     mode: 'system' | 'light' | 'dark';
     /** null follows the server's default */ themeId?: ThemeId | null;
     /** In place of themeId where it is light */ lightThemeId?: ThemeId | null;
     /** In place of themeId where it is dark */ darkThemeId?: ThemeId | null;
     textScale?: number;
-    /** system is as the device says */ reducedMotion?: 'system' | 'on' | 'off';
-    /** system is as the device says */ highContrast?: 'system' | 'on' | 'off';
+    /** system follows the device */ reducedMotion?: 'system' | 'on' | 'off';
+    /** system follows the device */ highContrast?: 'system' | 'on' | 'off';
   };
   /** With scope server */ allowChoice?: boolean;
 }
 
 /** Body of updateTheme */
 export interface UpdateThemeBody {
-  /** Of the theme that was read; another one is 409 */ revision?: number;
+  /** Revision of the theme that was read; another one is a 409 */ revision?: number;
   name?: string;
   description?: string | null;
   author?: string | null;
@@ -81,5 +81,5 @@ export interface UpdateThemeBody {
     light?: Record<string, unknown> | null;
     dark?: Record<string, unknown> | null;
   };
-  /** Merged: null takes a token back to the base */ shared?: Record<string, unknown>;
+  /** Merged: null resets a token to its base */ shared?: Record<string, unknown>;
 }
