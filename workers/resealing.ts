@@ -111,8 +111,10 @@ export async function noteLost(db: Db, lost: readonly string[]): Promise<void> {
   const names = [...lost].sort();
   const now = JSON.stringify(names);
   await db.transaction(async (transaction) => {
-    const known = await transaction('server_state').forUpdate().first<{ sealed_lost: string[] }>('sealed_lost');
-    if (JSON.stringify(known.sealed_lost) === now) return;
+    const known = await transaction('server_state')
+      .forUpdate()
+      .first<{ sealed_lost: string[] } | undefined>('sealed_lost');
+    if (!known || JSON.stringify(known.sealed_lost) === now) return;
     await updateServerState(transaction, { sealed_lost: now });
     await notify(transaction, {
       kind: lost.length > 0 ? 'check-failed' : 'check-recovered',

@@ -8,6 +8,17 @@ const MEASURED = 'foyer:store-volumes';
 const HOLDS_MS = 300_000;
 
 const Measured = z.object({ free: z.number(), total: z.number(), at: z.number() });
+const Stored = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue('not JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(Measured);
 
 export interface VolumeSpace {
   /** Bytes. */
@@ -23,8 +34,8 @@ export async function keepMeasured(redis: Redis, volume: string, { free, total }
 async function lastMeasured(redis: Redis): Promise<[string, VolumeSpace][]> {
   const texts = await redis.hgetall(MEASURED).catch(() => ({}));
   return Object.entries(texts).flatMap(([volume, text]) => {
-    const space = Measured.parse(JSON.parse(text));
-    return Date.now() - space.at < HOLDS_MS ? [[volume, space] as [string, VolumeSpace]] : [];
+    const { data: space } = Stored.safeParse(text); // another version may write another shape
+    return space && Date.now() - space.at < HOLDS_MS ? [[volume, space] as [string, VolumeSpace]] : [];
   });
 }
 

@@ -2,6 +2,7 @@ import type { Permission } from '#identity/permissions.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 
+/** Scopes for the resources of the operator; `user:manage` because a Library names accounts by username (decision 016). */
 const OPERATOR_SCOPES: readonly Permission[] = [
   'library:view',
   'library:manage',

@@ -6,6 +6,7 @@ import type { SortTable } from '#kernel/sort.ts';
 
 const Name = z
   .string()
+  .min(1)
   .max(200) // before blanks around it are removed
   .refine((name) => !/\p{Cc}/u.test(name), { error: 'no control characters', params: { code: 'control_character' } })
   .transform((name) => name.normalize('NFC').trim())

@@ -34,7 +34,6 @@ async function putStorages(db: Db, config: Config): Promise<void> {
 
 const SYSTEM = 'system';
 
-/** Scopes for the resources of the operator; `user:manage` because a Library names accounts by username (decision 016). */
 /** The account of the operator, and the key from its Secret. */
 async function putOperatorKey(db: Db, config: Config): Promise<void> {
   const known = await db('accounts').where({ is_system: true }).first('id');

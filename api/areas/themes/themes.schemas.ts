@@ -143,7 +143,7 @@ const line = (most: number) =>
     .max(most)
     .refine((text) => !/\p{Cc}/u.test(text), { error: 'no control characters', params: { code: 'control_character' } })
     .transform((text) => text.normalize('NFC').trim());
-const Name = line(200).pipe(z.string().min(1).max(60)); // surrounding blanks are removed
+const Name = line(200).pipe(z.string().min(1).max(60)).meta({ minLength: 1 }); // surrounding blanks are removed
 const Text = z
   .string()
   .max(300)

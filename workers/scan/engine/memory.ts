@@ -126,7 +126,9 @@ export class Memory {
          select ?, r.path, r.modified_ms, r.files, r.content, coalesce(r.signature, ''), decode(r.drafts, 'hex'), r.show_key
          from jsonb_to_recordset(?::jsonb) as r(path text, modified_ms double precision, files int, content text, signature text, drafts text,
            show_key text)
-         on conflict (folder_id, path) do update set modified_ms = excluded.modified_ms, files = excluded.files, content = excluded.content,
+         on conflict (folder_id, path) do update set files = excluded.files,
+           modified_ms = case when coalesce(excluded.drafts, d.drafts) is null then d.modified_ms else excluded.modified_ms end,
+           content = case when coalesce(excluded.drafts, d.drafts) is null then d.content else excluded.content end,
            (signature, drafts, show_key) = (select case when excluded.drafts is null then d.signature else excluded.signature end,
              coalesce(excluded.drafts, d.drafts), case when excluded.drafts is null then d.show_key else excluded.show_key end)`,
         [this.#folderId, recordset(changed)],

@@ -73,8 +73,8 @@ async function markSome(
   db: Db,
   { folderId, below }: { folderId: string; below: readonly string[] },
 ): Promise<number> {
-  await fence(db, { scanId: scan.row.id, token: scan.token, counts: scan.counts });
   await lockLibraries(db, [scan.library.id]);
+  await fence(db, { scanId: scan.row.id, token: scan.token, counts: scan.counts });
   const files = await rowsOf<Lost & { id: string }>(
     db,
     `select id, item_id, folder_id, directory from media_files f where folder_id = ? and absent_scan is not null and missing_since is null and not absence_kept

@@ -80,7 +80,6 @@ class Directory {
   /** Shows and seasons, because their content needs their ids. */
   readonly #containers = new Map<string, Draft>();
   readonly #changed = new Set<string>();
-  readonly #given = new Set<string>();
 
   constructor(scan: Scan, place: Place, compared: Compared) {
     this.#place = place;
@@ -126,14 +125,15 @@ class Directory {
   /** The drafts, after all their containers. */
   withContainers(drafts: readonly Draft[]): Draft[] {
     const needed = this.#above(drafts);
-    for (const name of needed.keys()) this.#given.add(name);
     return [...needed.values(), ...drafts];
   }
 
-  /** Containers that changed while their content did not: they make no item. */
+  /**
+   * Containers that changed; they make no item. Also those that content was returned with: a faulty file would take its container
+   * along.
+   */
   changedContainers(): Draft[] {
-    const left = [...this.#changed].filter((name) => !this.#given.has(name));
-    const own = left.flatMap((name) => this.#containers.get(name) ?? []);
+    const own = [...this.#changed].flatMap((name) => this.#containers.get(name) ?? []);
     const all = new Map([...this.#above(own), ...own.map((draft) => [nameOf(draft), draft] as const)]);
     return [...all.values()].map((draft) => ({ ...draft, onlyKnown: true }));
   }

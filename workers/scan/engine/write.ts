@@ -28,12 +28,14 @@ interface Writable {
 export async function write(scan: Scan, place: Place, writable: Writable): Promise<void> {
   const { part, readings } = writable;
   const ended = part.filter(({ whole }) => whole).map(({ compared }) => compared);
+  const known = await knownOf(scan, part);
+  postponeLost(place, { part, readings, known });
   const drafts = await draftsOf(scan, place, writable);
-  const all: Part = { folder: place.folder, drafts, known: await knownOf(scan, part), readings };
+  const all: Part = { folder: place.folder, drafts, known, readings };
   await scan.work.db.transaction(async (db) => {
     const held = { scanId: scan.row.id, token: scan.token, counts: scan.counts };
+    await lockLibraries(db, [scan.library.id, ...(await librariesOf(db, formerOf(all)))]); // before the scan's row, as in the API
     await fence(db, held);
-    await lockLibraries(db, [scan.library.id, ...(await librariesOf(db, formerOf(all)))]);
     await markGone(scan, db, { place, ended });
     if (drafts.length > 0) await writePart(scan, db, all);
     for (const { compared } of part) noteUnread(compared, readings); // another scan may have taken a file in the meantime
@@ -67,6 +69,19 @@ async function knownOf(scan: Scan, part: readonly Piece[]): Promise<Map<string, 
   );
   const rows = ids.length > 0 ? await findKnown(scan.work.db, ids) : [];
   return new Map(rows.map((row) => [row.path, row]));
+}
+
+/** Postpones files whose rows were moved or deleted since the directory was compared. */
+function postponeLost(
+  { folder }: Place,
+  { part, readings, known }: { part: readonly Piece[]; readings: Readings; known: ReadonlyMap<string, KnownFile> },
+): void {
+  for (const { compared, drafts } of part)
+    for (const { path, walked } of drafts.flatMap(({ files }) => files)) {
+      const before = compared.known.get(walked.name);
+      const now = known.get(path);
+      if (before && (now?.id !== before.id || now.folder_id !== folder.id)) readings.postponed.add(path);
+    }
 }
 
 function keptOf({ directory, unsettled, unread, vanished, regroup, signature, made, show }: Compared): Kept {
