@@ -172,7 +172,7 @@ describe('settings of backups', function () {
       const body = { destination: bucket('http://127.0.0.1:9') };
       return refusalOf(await here.as(await here.given.owner()).updateBackupSettings({ body })).message;
     };
-    expect(await answer({})).to.equal('Backups cannot be kept there');
+    expect(await answer({})).to.equal('Backups cannot be stored there');
     expect(await answer({ KUBERNETES_SERVICE_HOST: '10.96.0.1' })).to.contain('spec.network.allow');
   });
 

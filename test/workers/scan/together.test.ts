@@ -102,4 +102,16 @@ describe('an item that several directories describe', function () {
     const [file] = await place.files();
     expect([state, file?.probe_fault]).to.deep.equal(['completed', 'not-media']);
   });
+
+  it('takes an edited title although the only new episode is no media', async () => {
+    const place = await newPlace('shows');
+    const folder = join(place.path, 'Lost');
+    await place.put('Lost/Lost S01E01.mkv');
+    await writeFile(join(folder, 'tvshow.nfo'), '<tvshow><title>Before</title></tvshow>');
+    await place.scan();
+    await writeFile(join(folder, 'tvshow.nfo'), '<tvshow><title>After</title></tvshow>');
+    await writeFile(join(folder, 'Lost S01E02.mkv'), 'no media');
+    await place.scan();
+    expect((await shown(place, 'show')).map(({ title }) => title)).to.deep.equal(['After']);
+  });
 });
