@@ -14,7 +14,7 @@ const PATIENCE_MS = 10_000;
 export async function postgresSpace(db: Db): Promise<VolumeSpace> {
   const lines = await db.transaction(async (inside) => {
     await inside.raw('create temporary table foyer_space (line text) on commit drop');
-    await inside.raw(`copy foyer_space from program 'df -Pk .'`);
+    await inside.raw(`copy foyer_space from program 'timeout 10 df -Pk .'`);
     const { rows } = await inside.raw<{ rows: { line: string }[] }>('select line from foyer_space');
     return rows.map(({ line }) => line);
   });

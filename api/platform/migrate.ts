@@ -9,6 +9,15 @@ const LOCK = 'foyer.migrations';
 /** How long a database may take to start. */
 const PATIENCE_MS = 60_000;
 const TURN_MS = 200;
+/**
+ * How long a migration waits for a lock on a table. Requests queue behind a waiting migration, so it gives up soon and
+ * tries again: a backup or a long scan may hold its locks for minutes.
+ */
+const LOCK_TIMEOUT_MS = 2000;
+const BETWEEN_TRIES_MS = 5000;
+const LOCK_PATIENCE_MS = 600_000;
+/** Postgres. */
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Forward only: a rolled-back build works on the newer schema (expand, roll, contract). */
 async function neverDown(): Promise<void> {
@@ -50,15 +59,29 @@ async function run(db: Knex, wanted: (name: string) => boolean): Promise<string[
     if (!before) continue;
     done.push(...(await runAll(db, names.slice(0, at))));
     const [, pending] = (await db.migrate.list(configOf(names.slice(0, at + 1)))) as [unknown[], unknown[]];
-    if (pending.length > 0) await before(db);
+    if (pending.length > 0) await repeatedWhileLocked(db, () => before(db));
   }
   return [...done, ...(await runAll(db, names))];
 }
 
 /** Runs the pending migrations in one transaction. */
 async function runAll(db: Knex, names: readonly string[]): Promise<string[]> {
-  const [, done] = (await db.migrate.latest(configOf(names))) as [number, string[]];
+  const [, done] = (await repeatedWhileLocked(db, () => db.migrate.latest(configOf(names)))) as [number, string[]];
   return done;
+}
+
+/** Runs the work again while other transactions hold the locks that it needs. */
+async function repeatedWhileLocked<T>(db: Knex, work: () => Promise<T>): Promise<T> {
+  const end = Date.now() + LOCK_PATIENCE_MS;
+  await db.raw(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE || Date.now() > end) throw error;
+      await sleep(BETWEEN_TRIES_MS);
+    }
+  }
 }
 
 const configOf = (names: readonly string[]): Knex.MigratorConfig => ({
@@ -105,7 +128,7 @@ async function connected(url: string): Promise<pg.Client> {
   }
 }
 
-/** Postgres: cannot connect now; too many connections. Network: any error. */
+/** Postgres cannot connect now, or has too many connections; every error of the network. */
 const startsYet = (code = 'ECONNREFUSED'): boolean => /^(57P03|53300|E[A-Z_]+)$/.test(code);
 
 /** Migrations of this build that have not run; undefined if none ever ran. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import pg from 'pg';
 import { createLog } from '#platform/log.ts';
 import { migrate, migrationsPending } from '#platform/migrate.ts';
@@ -76,6 +77,36 @@ describe('migrate', () => {
     expect(await ran).to.deep.equal([name]);
     expect(await valid()).to.deep.equal([true]);
     expect(await migrate(url)).to.deep.equal([]);
+  });
+
+  it('lets requests pass while a migration waits for a lock, and runs once the lock is free', async () => {
+    const url = await newDatabase();
+    const db = connect(url);
+    const name = Object.keys(migrations).sort().at(-1) ?? '';
+    const last = migrations[name];
+    if (!last) throw new Error('there are no migrations');
+    await db('knex_migrations').where({ name }).delete();
+    const up = async (inside: Knex): Promise<void> => {
+      await inside.raw('alter table items add column if not exists waited text');
+    };
+    migrations[name] = { up };
+    atEnd(() => {
+      migrations[name] = last;
+    });
+    const reader = await db.transaction();
+    await reader.raw('select from items'); // as a backup, which reads for minutes
+    const ran = migrate(url);
+    const waiting = async (): Promise<boolean> =>
+      (
+        await db.raw<{ rows: object[] }>(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'waited'`,
+        )
+      ).rows.length > 0;
+    await eventually(waiting);
+    await db('items').select('id').limit(1); // waits behind the migration for as long as that waits
+    expect(await waiting()).to.equal(false);
+    await reader.commit();
+    expect(await ran).to.deep.equal([name]);
   });
 
   it('takes no lock for an index from a table that is in use, in any migration from now on', () => {
