@@ -1,10 +1,7 @@
 import { trimKeys } from '#areas/api-keys/api-keys.store.ts';
 import { REPLAYED, SUPERSEDED } from '#areas/events/public.ts';
-import { leavesOf, markLeaves, unmarkLeaves } from '#areas/playback/progress/progress.store.ts';
-import { principalOfProfile } from '#identity/account-row.ts';
 import type { Db } from '#platform/db.ts';
 import { volatileEvents } from '#platform/events.ts';
-import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from './work.ts';
 
 /** Deletes expired sessions, and refresh tokens that can no longer be used. */
@@ -68,32 +65,4 @@ export async function trimJobs(db: Db, most = MOST_JOBS): Promise<void> {
        order by finished_at desc offset ?)`,
     [most],
   );
-}
-
-const MARK_BATCH = 5000;
-
-/** Marks too many notifications for one request: those visible to the profile, a few thousand at a time. */
-export async function markMany(payload: JobPayload<'playback.mark'>, work: Work): Promise<void> {
-  const { db, signal } = work;
-  const { profileId, itemId, watched, countPlay } = payload;
-  const who = await principalOfProfile(db, profileId);
-  const at = new Date(payload.at);
-  const kept = work.checkpoint as { after?: string; done?: number } | null;
-  let { after, done = 0 } = kept ?? {};
-  for (;;) {
-    signal.throwIfAborted();
-    const leaves = who ? await leavesOf(db, who, { itemId, most: MARK_BATCH - 1, after }) : [];
-    after = leaves.at(-1);
-    if (after === undefined) return;
-    await db.transaction(async (transaction) => {
-      if (watched) await markLeaves(transaction, { profileId, leaves, at, countPlay });
-      else await unmarkLeaves(transaction, { profileId, leaves, at });
-      await work.keep(
-        transaction,
-        { after, done: done + leaves.length },
-        { done: done + leaves.length, unit: 'items' },
-      );
-    });
-    done += leaves.length;
-  }
 }

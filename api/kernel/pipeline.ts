@@ -12,6 +12,7 @@ import { ObjectsUnavailable } from '#platform/objects.ts';
 import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
 import { noteUpload } from './body.ts';
 import { callFor } from './call.ts';
+import { sendText, withoutCodings } from './content-coding.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
 import { ApiError, invalid, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
@@ -57,6 +58,7 @@ export function envelope({ deps }: Kernel): Middleware {
     const began = performance.now();
     try {
       refuseTwoHosts(ctx.req);
+      withoutCodings(ctx.req.headers);
       await next();
     } catch (error) {
       refuse(ctx, error, deps);
@@ -134,7 +136,7 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
     await countAddress(endpoint, call);
     if (endpoint.plus) await refuseClosed(endpoint, deps);
     const input = await parseInput(endpoint, ctx);
-    answer(ctx, endpoint, await run(endpoint, input, call));
+    await answer(ctx, endpoint, await run(endpoint, input, call));
     if (ctx.body instanceof Readable) endWithCredential(ctx.res, who, deps.db);
   };
 }
@@ -195,7 +197,7 @@ async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unk
   });
 }
 
-function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
+async function answer(ctx: Context, endpoint: Endpoint, value: unknown): Promise<void> {
   const { kind, schema, status } = endpoint.answer;
   ctx.status = Number(ctx.state.status ?? status);
   if (kind === 'bytes') {
@@ -207,7 +209,7 @@ function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
     if (!ctx.res.hasHeader('Cache-Control')) ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     // Members that are not in the schema are removed.
-    ctx.body = value instanceof JsonText ? value.text : JSON.stringify(z.parse(schema, value));
+    await sendText(ctx, value instanceof JsonText ? value.text : JSON.stringify(z.parse(schema, value)));
   }
 }
 

@@ -18,6 +18,7 @@ export type Audience =
   | 'library'
   | 'item'
   | 'person'
+  | 'profile'
   | 'accounts'
   | 'room'
   | 'device'
@@ -71,6 +72,17 @@ export const events = {
   'playback.resumed': { payload: z.object(playback), audience: 'person', webhook: true },
   'playback.progress': { payload: z.object(playback), audience: 'person', webhook: true, volatile: true },
   'playback.stopped': { payload: z.object(playback), audience: 'person', webhook: true },
+  'state.changed': {
+    payload: z.object({
+      profileId: Id,
+      what: z.array(z.enum(['progress', 'watched', 'rating', 'favorite', 'reading', 'preferences'])).min(1),
+      itemIds: z.array(Id).max(100),
+      truncated: z.boolean(),
+      deviceId: Id.optional(),
+    }),
+    audience: 'profile',
+    webhook: false,
+  },
   'download.ready': {
     payload: z.object({ downloadId: Id, userId: Id, itemId: Id }),
     audience: 'person',

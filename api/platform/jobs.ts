@@ -87,10 +87,27 @@ export const jobs = {
     queue: 'interactive',
     payload: z.object({
       profileId: Id,
-      itemId: Id,
-      watched: z.boolean(),
       at: z.string(),
-      countPlay: z.boolean().default(false),
+      /** One item or container with what to do to it, or a selection with the state to set. */
+      itemId: Id.optional(),
+      watched: z.boolean().optional(),
+      countPlay: z.boolean().optional(),
+      select: z
+        .object({
+          libraryId: Id,
+          filter: z.string().optional(),
+          type: z.array(z.string()).optional(),
+          except: z.array(Id),
+          expect: z.int(),
+        })
+        .optional(),
+      set: z
+        .object({
+          watched: z.boolean().optional(),
+          favorite: z.boolean().optional(),
+          clearProgress: z.literal(true).optional(),
+        })
+        .optional(),
     }),
   },
   'playback.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '45 3 * * *' },

@@ -64,6 +64,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   SetupLibrary: { at: 'SetupDraft.libraries[]' },
   SetupSettings: { at: 'SetupDraft.settings' },
   SkipMode: { at: 'PlaybackPreferences.skipIntro' },
+  SubtitleFont: { at: 'PlaybackPreferences.subtitleStyle.family', doc: 'The typeface of subtitles' },
   SubtitleMode: { at: 'PlaybackPreferences.subtitleMode' },
   SubtitleStyle: { at: 'PlaybackPreferences.subtitleStyle' },
   TrashReason: { at: 'TrashEntry.reason' },

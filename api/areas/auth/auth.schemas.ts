@@ -155,6 +155,14 @@ export const Me = z
     language: Language.nullable().meta({ example: 'en' }),
     timeZone: z.string().nullable().meta({ example: 'Europe/London' }),
     discoverable: z.boolean(),
+    app: z
+      .object({
+        watchedPercent: z.int().describe('Share of the runtime from which an item counts as watched'),
+        mapTiles: z.string().optional().describe('Address of street tiles, with {z}, {x} and {y}'),
+        subtitleTools: z.boolean().describe('Whether subtitles can be found, timed or made'),
+        maxUploadBytes: z.int().describe('Size of the largest file of an upload'),
+      })
+      .describe('Settings of the server that an app needs'),
   })
   .meta({ id: 'Me' });
 

@@ -75,6 +75,7 @@ const JUDGES: Record<Audience, Judge> = {
   room,
   person: withPermission('session:manage'),
   accounts: withPermission('user:manage', 'session:manage'),
+  profile: () => undefined,
   device: () => undefined,
   managers: withPermission('library:manage'),
   settings,
@@ -83,7 +84,7 @@ const JUDGES: Record<Audience, Judge> = {
 
 /** An API key without `library:view` gets no events about libraries, items, playback and rooms. */
 const mayView = (event: string, may: ReadonlySet<string>): boolean =>
-  may.has('library:view') || !/^(library|item|playback|watch)\./.test(event);
+  may.has('library:view') || !/^(library|item|playback|state|watch)\./.test(event);
 
 /** Payload of an event for a whole class. */
 export const forClass: Judge = (event, to) =>
@@ -92,6 +93,7 @@ export const forClass: Judge = (event, to) =>
 /** Payload of an event about this reader, in addition to those of its class. */
 export function forPerson(event: Published, reader: Reader): Payload | undefined {
   const { audience } = events[event.event];
+  if (audience === 'profile') return isOwnState(event, reader) ? event.payload : undefined;
   if (audience === 'device') return isDevice(event, reader) ? event.payload : undefined;
   if (OF_CLASSES.includes(audience) || !mayHear(event, reader)) return undefined;
   return isAbout(event, reader) ? event.payload : undefined;
@@ -111,6 +113,10 @@ function isAbout({ payload, facts }: Published, { who, privateProfiles }: Reader
   if (profileId === undefined || profileId === who.profileId) return true;
   return who.mainProfile && !privateProfiles.includes(profileId);
 }
+
+/** The own state of a profile is sent to that profile alone. */
+const isOwnState = ({ payload, event }: Published, { who }: Reader): boolean =>
+  payload.profileId === who.profileId && mayView(event, who.permissions);
 
 const isDevice = ({ payload, facts }: Published, { who }: Reader): boolean =>
   who.deviceId !== undefined && payload.deviceId === who.deviceId && (facts.userIds?.includes(who.accountId) ?? true);

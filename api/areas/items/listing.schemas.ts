@@ -128,6 +128,7 @@ export const TimelineColumns = z
     kinds: z.array(z.enum(['photo', 'video', 'live'])),
     durationsMs: z.array(Milliseconds.nullable()),
     favorites: z.array(z.boolean()),
+    next: z.string().optional().describe('Cursor of the rest of a bucket of more than 10,000 items'),
   })
   .meta({ id: 'TimelineColumns', description: 'Columns of one length, at most 10,000' });
 

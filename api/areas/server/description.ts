@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip as gzipCallback } from 'node:zlib';
+import { codingFor } from '#kernel/content-coding.ts';
 import type { Area, Bytes, Call } from '#kernel/endpoint.ts';
 import { knowsEtag } from '#kernel/etag.ts';
 
@@ -51,8 +52,7 @@ export async function description({ headers, reply }: Call): Promise<Bytes> {
     reply.status(304);
     return { body: null };
   }
-  const accepted = String(headers['accept-encoding'] ?? '');
-  const coding = ['br', 'gzip'].find((name) => accepted.includes(name));
+  const coding = codingFor(headers['accept-encoding']);
   if (coding) reply.header('Content-Encoding', coding);
   const body = coding === 'br' ? brotli : coding === 'gzip' ? gzip : plain;
   return { body, type: 'application/json; charset=utf-8', length: body.length };

@@ -168,4 +168,5 @@ export interface TimelineColumns {
   kinds: ('photo' | 'video' | 'live')[];
   durationsMs: (number | null)[];
   favorites: boolean[];
+  /** Cursor of the rest of a bucket of more than 10,000 items */ next?: string;
 }

@@ -12,5 +12,7 @@ export interface ReportPlaybackAnswer {
 /** Answer of syncPlayback */
 export interface SyncPlaybackAnswer {
   results: { clientEventId: Uuid; outcome: 'applied' | 'older' | 'duplicate' | 'not-found' | 'invalid' }[];
+  /** Items that the selection matched */ matched?: number;
+  /** The job of a selection of more than 500 items */ jobId?: string;
   serverTime: Instant;
 }

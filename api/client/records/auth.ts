@@ -44,6 +44,12 @@ export interface Me {
   language: string | null;
   timeZone: string | null;
   discoverable: boolean;
+  /** Settings of the server that an app needs */ app: {
+    /** Share of the runtime from which an item counts as watched */ watchedPercent: number;
+    /** Address of street tiles, with {z}, {x} and {y} */ mapTiles?: string;
+    /** Whether subtitles can be found, timed or made */ subtitleTools: boolean;
+    /** Size of the largest file of an upload */ maxUploadBytes: number;
+  };
 }
 
 export interface PasskeyRequestOptions {

@@ -30,6 +30,13 @@ export interface EventPayloads {
   'playback.resumed': { sessionId: string; userId: string; itemId: string; mediaFileId: string; positionMs: number };
   'playback.progress': { sessionId: string; userId: string; itemId: string; mediaFileId: string; positionMs: number };
   'playback.stopped': { sessionId: string; userId: string; itemId: string; mediaFileId: string; positionMs: number };
+  'state.changed': {
+    profileId: string;
+    what: ('progress' | 'watched' | 'rating' | 'favorite' | 'reading' | 'preferences')[];
+    itemIds: string[];
+    truncated: boolean;
+    deviceId?: string;
+  };
   'download.ready': { downloadId: string; userId: string; itemId: string };
   'user.created': { userId: string; role: string };
   'invite.accepted': { inviteId: string };

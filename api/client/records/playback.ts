@@ -95,8 +95,11 @@ export interface PlaybackPreferences {
   /** Episodes; 0 is never */ askStillWatchingAfter: number;
   rewindOnResumeMs: number;
   audiobookRate: number;
+  skipBackMs: number;
+  skipForwardMs: number;
   preroll: boolean;
   subtitleStyle: SubtitleStyle;
+  /** View choices of the web app, at most 8 KiB as JSON */ app?: Record<string, unknown>;
 }
 
 export type PlaybackReason =
@@ -211,6 +214,9 @@ export interface ReadingPosition {
 
 export type SkipMode = 'ask' | 'auto' | 'off';
 
+/** The typeface of subtitles */
+export type SubtitleFont = 'body' | 'serif' | 'mono' | 'casual';
+
 export type SubtitleMode = 'off' | 'forced' | 'foreign-audio' | 'always';
 
 export interface SubtitleStyle {
@@ -219,4 +225,6 @@ export interface SubtitleStyle {
   background: string;
   edge: 'none' | 'outline' | 'shadow';
   bottomPercent: number;
+  family: SubtitleFont;
+  weight: 400 | 700;
 }

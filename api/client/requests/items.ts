@@ -73,6 +73,7 @@ export interface GetLibraryTimelineQuery {
   bucket?: Words;
   field?: 'takenAt' | 'addedAt' | 'releasedOn';
   /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
+  /** `next` of the answer before, with `bucket` */ cursor?: Words;
 }
 
 /** Query of listItemChapters */

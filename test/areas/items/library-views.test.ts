@@ -185,6 +185,29 @@ describe('views of a library', () => {
     });
   });
 
+  it('continues a bucket of more than 10,000 items at its cursor', async () => {
+    const { db } = api.deps;
+    const library = await givenLibrary(db, 'photos');
+    const first = await givenItem(db, library, { type: 'photo', taken_at: '2026-05-01T00:00:00Z' });
+    await db.raw(
+      `insert into items (id, library_id, type, top, title, sort_title, identity_key, taken_at)
+       select gen_random_uuid(), library_id, type, top, title, sort_title, identity_key || n, taken_at + (n % 5000) * interval '1 microsecond'
+       from items, generate_series(1, 10500) n where id = ?`,
+      [first],
+    );
+    const page = async (cursor?: string) => {
+      const query = { bucket: '2026-05', ...(cursor && { cursor }) };
+      return (await api.as(member).getLibraryTimeline({ params: { id: library.id }, query })).body.columns;
+    };
+    const one = await page();
+    const two = await page(one?.next);
+    expect([one?.ids.length, two?.ids.length, two?.next]).to.deep.equal([10_000, 501, undefined]);
+    expect(new Set([...(one?.ids ?? []), ...(two?.ids ?? [])]).size).to.equal(10_501);
+    const foreign = { bucket: '2026-04', cursor: one?.next ?? '' };
+    const refused = await api.as(member).getLibraryTimeline({ params: { id: library.id }, query: foreign });
+    expect(refused.status).to.equal(400);
+  });
+
   describe('getLibraryMap', () => {
     it('clusters by zoom, crosses the date line, and is empty where places are kept', async () => {
       const { db } = api.deps;

@@ -4,7 +4,7 @@ import { saveSettings } from '#platform/settings.ts';
 import { ABSENT } from '#support/answers.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import { audio, client, errorOf, GivenPlayback, HOUR, video } from '#support/given-playback.ts';
-import { markMany } from '#workers/upkeep-jobs.ts';
+import { markMany } from '#workers/own-state.ts';
 import type { Work } from '#workers/work.ts';
 
 describe('Playback', () => {
@@ -338,6 +338,7 @@ describe('Playback', () => {
       checkpoint: null,
       keep: async () => undefined,
       report: async () => undefined,
+      emit: async () => undefined,
     } as unknown as Work;
     const job = { profileId: given.person.profileId, itemId: show, watched: true, at, countPlay: true };
     await markMany(job, work);

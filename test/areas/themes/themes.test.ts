@@ -63,7 +63,7 @@ describe('Themes', () => {
     it('answer the list of tokens that an editor draws itself from', async () => {
       expect((await member.listThemes()).body).to.not.have.property('tokens');
       const { tokens = [] } = (await member.listThemes({ query: { tokens: true } })).body;
-      expect(tokens.length).to.be.within(110, 130);
+      expect(tokens.length).to.be.within(110, 140);
       expect(new Set(tokens.map(({ property }) => property)).size).to.equal(tokens.length);
       const surface = tokens.find(({ name }) => name === 'color.surface.1');
       expect(surface).to.include({ property: '--fy-color-surface-1', kind: 'color', scheme: true, group: 'color' });

@@ -58,6 +58,18 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
     language: row.language,
     timeZone: row.time_zone,
     discoverable: row.discoverable,
+    app: appSettings(call),
+  };
+}
+
+function appSettings({ deps: { settings } }: Call): z.input<typeof Me>['app'] {
+  const mapTiles = settings.get('photos.mapTiles');
+  const tools = ['subtitles.tools.find', 'subtitles.tools.sync', 'subtitles.tools.generate'] as const;
+  return {
+    watchedPercent: settings.get('playback.watchedPercent'),
+    ...(mapTiles && { mapTiles }),
+    subtitleTools: tools.some((tool) => settings.get(tool) !== null),
+    maxUploadBytes: settings.get('uploads.maxFileBytes'),
   };
 }
 

@@ -113,7 +113,7 @@ export const getLibraryTimeline = defineEndpoint({
   path: '/libraries/:id/timeline',
   summary: 'Count items by year, month or day',
   description:
-    'Without `bucket` it returns all buckets, newest first. With `bucket` it returns the items of that bucket as columns of equal length. Items without a date are in the bucket `undated`.',
+    'Without `bucket` it returns all buckets, newest first. With `bucket` it returns the items of that bucket as columns of equal length, at most 10,000; `next` continues a larger bucket. Items without a date are in the bucket `undated`.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
@@ -125,6 +125,7 @@ export const getLibraryTimeline = defineEndpoint({
       .meta({ example: '1922-03' }),
     field: z.enum(['takenAt', 'addedAt', 'releasedOn']).default('takenAt'),
     filter: itemFilter,
+    cursor: z.string().max(2000).optional().describe('`next` of the answer before, with `bucket`'),
   }),
   answer: json(200, z.object({ buckets: z.array(TimelineBucket).optional(), columns: TimelineColumns.optional() })),
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { bounded } from '#kernel/bounded.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
-import { scopeOf, writeCursor } from '#kernel/page.ts';
+import { readCursor, scopeOf, writeCursor } from '#kernel/page.ts';
 import { type ImageRef, iso } from '#kernel/schemas.ts';
 import { takenLocally } from '../fields/field-sql.ts';
 import { artworkOf } from '../item/summaries.store.ts';
@@ -110,8 +110,13 @@ export function pictureOf(artwork: Record<string, unknown>): ImageRef | undefine
   return thumb ?? poster;
 }
 
+/** Items of one answer; a larger bucket continues at `next`. */
+const TILES = 10_000;
+
 interface TileRow {
   id: string;
+  /** The value of the field as Postgres writes it, without loss. */
+  place: string | null;
   type: string;
   at: Date | null;
   artwork: Record<string, unknown>;
@@ -125,17 +130,29 @@ interface TileRow {
 export async function timelineColumns(
   call: Call,
   library: LibraryRow,
-  options: TimelineQuery & { bucket: string },
+  options: TimelineQuery & { bucket: string; cursor?: string | undefined },
 ): Promise<z.output<typeof TimelineColumns>> {
+  const { keys } = call.deps;
+  const column = columns[options.field];
+  const { bucket, field, filter, types } = options;
+  const scope = [`getLibraryTimeline|${library.id}`, bucket, field, filter, types.join(), call.who.profileId].join('|');
   const query = inBucket(call, narrowed(call, library, options), options)
     .select('i.id', 'i.type', 'i.artwork', 'i.runtime_ms')
     .select(
-      call.db.raw(`${columns[options.field]}::timestamptz as at, i.details -> 'aspect' as aspect,
+      call.db.raw(`${column}::timestamptz as at, ${column}::text as place, i.details -> 'aspect' as aspect,
         i.details -> 'live' = 'true' as live, coalesce(s.favorite, false) as favorite`),
     )
-    .orderByRaw(`${columns[options.field]} desc nulls last, i.id`)
-    .limit(10_000);
-  const rows = await bounded<TileRow[]>(query);
+    .orderByRaw(`${column} desc nulls last, i.id`)
+    .limit(TILES + 1);
+  if (options.cursor !== undefined) {
+    const { values, id } = readCursor(keys, scope, options.cursor);
+    const [place = null] = values;
+    if (place === null) query.where('i.id', '>', id);
+    else query.whereRaw(`(${column} < ? or ${column} = ? and i.id > ?)`, [place, place, id]);
+  }
+  const found = await bounded<TileRow[]>(query);
+  const rows = found.slice(0, TILES);
+  const last = found.length > TILES ? rows.at(-1) : undefined;
   const pictures = rows.map((row) => pictureOf(row.artwork));
   return {
     bucket: options.bucket,
@@ -147,6 +164,7 @@ export async function timelineColumns(
     kinds: rows.map((row) => (row.live ? 'live' : row.type === 'video' ? 'video' : 'photo')),
     durationsMs: rows.map((row) => (row.type === 'video' ? row.runtime_ms : null)),
     favorites: rows.map((row) => row.favorite),
+    ...(last && { next: writeCursor(keys, scope, { values: [last.place], id: last.id }) }),
   };
 }
 

@@ -24,8 +24,18 @@ const BUILT_IN: PlaybackPreferences = {
   askStillWatchingAfter: 4,
   rewindOnResumeMs: 3000,
   audiobookRate: 1,
+  skipBackMs: 10_000,
+  skipForwardMs: 10_000,
   preroll: true,
-  subtitleStyle: { sizePercent: 100, color: '#ffffff', background: '#00000000', edge: 'outline', bottomPercent: 5 },
+  subtitleStyle: {
+    sizePercent: 100,
+    color: '#ffffff',
+    background: '#00000000',
+    edge: 'outline',
+    bottomPercent: 5,
+    family: 'body',
+    weight: 400,
+  },
 };
 
 /** The profile's preferences, with the server's defaults. */

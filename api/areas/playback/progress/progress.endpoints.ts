@@ -19,6 +19,8 @@ import {
 import { findState, forgetPositions, writeRating } from './progress.store.ts';
 import { readProgress, recordPosition, refuseBadPosition, refuseForeignFile } from './progress.ts';
 import { readReading, setReading } from './reading.ts';
+import { setSelected } from './select.ts';
+import { emitState, ratingChanges } from './state-event.ts';
 import { sync } from './sync.ts';
 import { setWatched } from './watched.ts';
 
@@ -63,6 +65,7 @@ export const setItemProgress = defineEndpoint({
       at: body.at ? new Date(body.at) : call.now,
       mayCount: false,
     });
+    await emitState(call, { what: ['progress'], itemIds: [item.id] });
     return readProgress(call, item.id);
   },
 });
@@ -81,6 +84,7 @@ export const clearItemProgress = defineEndpoint({
   async handle({ params }, call) {
     await getVisibleItem(call.db, call.who, params.id);
     await forgetPositions(call.db, call.who, params.id);
+    await emitState(call, { what: ['progress'], itemIds: [params.id] });
   },
 });
 
@@ -169,14 +173,12 @@ export const setItemRating = defineEndpoint({
   body: SetRating,
   answer: json(200, ItemRating),
 
-  async handle({ params, body }, { db, who }) {
+  async handle({ params, body }, call) {
+    const { db, who } = call;
     const item = await holdVisibleItem(db, who, params.id);
-    const row = await writeRating(db, {
-      profileId: who.profileId,
-      itemId: item.id,
-      libraryId: item.libraryId,
-      ...body,
-    });
+    const place = { profileId: who.profileId, itemId: item.id, libraryId: item.libraryId };
+    const row = await writeRating(db, { ...place, ...body });
+    await emitState(call, { what: ratingChanges(body), itemIds: [item.id] });
     return { itemId: item.id, value: row.rating, favorite: row.favorite, ratedAt: iso(row.rated_at) };
   },
 });
@@ -191,10 +193,12 @@ export const clearItemRating = defineEndpoint({
   params: IdParams,
   answer: none(),
 
-  async handle({ params }, { db, who }) {
+  async handle({ params }, call) {
+    const { db, who } = call;
     const item = await holdVisibleItem(db, who, params.id);
     if (!(await findState(db, who.profileId, item.id))) return;
     await writeRating(db, { profileId: who.profileId, itemId: item.id, libraryId: item.libraryId, value: null });
+    await emitState(call, { what: ['rating'], itemIds: [item.id] });
   },
 });
 
@@ -204,13 +208,20 @@ export const syncPlayback = defineEndpoint({
   path: '/playback/sync',
   summary: 'Synchronise what a device played offline',
   description:
-    'Reports are applied in order and independently: one invalid report does not fail the rest. A `clientEventId` that was already applied is a duplicate, and a report older than the stored state is `older`. More than a minute of `playedMs` adds a history entry at the time of the report.',
+    'Reports are applied in order and independently: one invalid report does not fail the rest. A `clientEventId` that was already applied is a duplicate, and a report older than the stored state is `older`. More than a minute of `playedMs` adds a history entry at the time of the report. In place of reports, `select` and `set` change the state of all items of a list; 409 `count-changed` when their number is no longer the expected one, and 202 with a job above 500 items.',
   access: { permission: 'library:view' },
   body: SyncPlayback,
   answer: json(200, Synced),
+  also: [202],
+  errors: ['CONFLICT'],
 
   async handle({ body }, call) {
-    return { results: await sync(call, body.reports), serverTime: iso(call.now) };
+    const { reports = [], select, set } = body;
+    const serverTime = iso(call.now);
+    if (!select || !set) return { results: await sync(call, reports), serverTime };
+    const selected = await setSelected(call, select, set);
+    if (selected.jobId) call.reply.status(202);
+    return { results: [], ...selected, serverTime };
   },
 });
 
@@ -240,9 +251,11 @@ export const updatePlaybackPreferences = defineEndpoint({
   body: ChangePreferences,
   answer: json(200, PlaybackPreferences),
 
-  async handle({ body }, { db, who, deps }) {
+  async handle({ body }, call) {
+    const { db, who, deps } = call;
     refuseUnknownQuality(body, deps.settings.get('playback.ladder'));
     await writePreferences(db, who.profileId, body);
+    await emitState(call, { what: ['preferences'], itemIds: [] });
     return readPreferences(db, who.profileId, deps.settings.get('playback.defaults'));
   },
 });

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ItemType } from '#areas/items/public.ts';
+import { MAX_LENGTH } from '#kernel/filter.ts';
 import { Id, Milliseconds, Moment, Timestamp } from '#kernel/schemas.ts';
 
 export const ReadingPosition = z
@@ -58,17 +60,11 @@ export const SetReading = z.strictObject({
 });
 export type SetReading = z.output<typeof SetReading>;
 
+const RatingValue = z.number().min(0.5).max(10).multipleOf(0.5).nullable();
+
 export const SetRating = z
   .strictObject({
-    value: z
-      .number()
-      .min(0.5)
-      .max(10)
-      .multipleOf(0.5)
-      .nullable()
-      .optional()
-      .describe('null clears')
-      .meta({ example: 8 }),
+    value: RatingValue.optional().describe('null clears').meta({ example: 8 }),
     favorite: z.boolean().optional(),
   })
   .refine((body) => body.value !== undefined || body.favorite !== undefined, {
@@ -86,33 +82,87 @@ export const ItemRating = z
   })
   .meta({ id: 'ItemRating' });
 
-export const SyncPlayback = z.strictObject({
-  reports: z
-    .array(
-      z.strictObject({
-        clientEventId: Id,
-        itemId: Id,
-        at: Moment,
-        fileId: Id.optional(),
-        positionMs: Milliseconds.optional().meta({ example: 1380000 }),
-        watched: z.boolean().optional(),
-        playedMs: Milliseconds.optional(),
-        reading: z.string().max(1100).optional(),
-      }),
-    )
-    .min(1)
-    .max(500),
+const SyncReports = z
+  .array(
+    z.strictObject({
+      clientEventId: Id,
+      itemId: Id,
+      at: Moment,
+      fileId: Id.optional(),
+      positionMs: Milliseconds.optional().meta({ example: 1380000 }),
+      watched: z.boolean().optional(),
+      favorite: z.boolean().optional(),
+      rating: RatingValue.optional().describe('null clears').meta({ example: 8 }),
+      playedMs: Milliseconds.optional(),
+      reading: z.string().max(1100).optional(),
+    }),
+  )
+  .min(1)
+  .max(500);
+
+/** Items of a library, as its list shows them. */
+export const StateSelection = z.strictObject({
+  libraryId: Id,
+  filter: z.string().max(MAX_LENGTH).optional().meta({ example: 'watched:eq:false' }),
+  type: z.array(ItemType).max(30).optional().describe('Absent is the types that the list of the library shows'),
+  except: z.array(Id).max(500).default([]).describe('Items that keep their state'),
+  expect: z.int().min(0).describe('The number of items that the caller saw').meta({ example: 120 }),
 });
-export type SyncReport = z.output<typeof SyncPlayback>['reports'][number];
+export type StateSelection = z.output<typeof StateSelection>;
+
+export const OwnState = z
+  .strictObject({
+    watched: z.boolean().optional(),
+    favorite: z.boolean().optional(),
+    clearProgress: z.literal(true).optional(),
+  })
+  .meta({ minProperties: 1 });
+export type OwnState = z.output<typeof OwnState>;
+
+export const SyncPlayback = z
+  .strictObject({ reports: SyncReports.optional(), select: StateSelection.optional(), set: OwnState.optional() })
+  .superRefine(({ reports, select, set }, context) => {
+    const refuse = (path: string, code: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [path], message, params: { code } });
+    if (!reports === !select) refuse('reports', 'one_of', 'reports or select');
+    if (!select !== !set) refuse('set', 'with_select', 'set comes with select');
+    if (set && Object.keys(set).length === 0) refuse('set', 'nothing_to_set', 'watched, favorite or clearProgress');
+  })
+  .meta({
+    example: {
+      reports: [
+        {
+          clientEventId: '01900000-0000-7000-8000-000000000001',
+          itemId: '01900000-0000-7000-8000-000000000002',
+          at: '2026-01-02T03:04:05.000Z',
+          positionMs: 1380000,
+        },
+      ],
+    },
+  });
+export type SyncReport = z.output<typeof SyncReports>[number];
 
 export const Synced = z.object({
   results: z.array(
     z.object({ clientEventId: Id, outcome: z.enum(['applied', 'older', 'duplicate', 'not-found', 'invalid']) }),
   ),
+  matched: z.int().optional().describe('Items that the selection matched'),
+  jobId: Id.optional().describe('The job of a selection of more than 500 items'),
   serverTime: Timestamp,
 });
 
 const skipMode = z.enum(['ask', 'auto', 'off']);
+
+const APP_BYTES = 8192;
+/** Kept as it is for the web app; no other part reads it. */
+const AppChoices = z
+  .record(z.string().max(100), z.unknown())
+  .refine((value) => JSON.stringify(value).length <= APP_BYTES, {
+    error: `at most ${APP_BYTES} characters as JSON`,
+    params: { code: 'too_big' },
+  })
+  .describe('View choices of the web app, at most 8 KiB as JSON')
+  .meta({ example: { density: 'compact' } });
 
 export const PlaybackPreferences = z
   .object({
@@ -141,6 +191,8 @@ export const PlaybackPreferences = z
     askStillWatchingAfter: z.int().min(0).max(20).describe('Episodes; 0 is never'),
     rewindOnResumeMs: z.int().min(0).max(30_000),
     audiobookRate: z.number().min(0.5).max(3),
+    skipBackMs: z.int().min(1000).max(120_000),
+    skipForwardMs: z.int().min(1000).max(120_000),
     preroll: z.boolean(),
     subtitleStyle: z.strictObject({
       sizePercent: z.int().min(50).max(300),
@@ -154,7 +206,10 @@ export const PlaybackPreferences = z
         .meta({ example: '#101418' }),
       edge: z.enum(['none', 'outline', 'shadow']),
       bottomPercent: z.int().min(0).max(50),
+      family: z.enum(['body', 'serif', 'mono', 'casual']).default('body'),
+      weight: z.union([z.literal(400), z.literal(700)]).default(400),
     }),
+    app: AppChoices.optional(),
   })
   .meta({ id: 'PlaybackPreferences' });
 export type PlaybackPreferences = z.output<typeof PlaybackPreferences>;

@@ -61,9 +61,13 @@ export async function writePosition(db: Db, write: PositionWrite): Promise<boole
 
 /** Clears the item, or all visible items in a container. */
 export async function forgetPositions(db: Db, who: Principal, itemId: string): Promise<void> {
+  await clearPositions(db, who.profileId, await leavesOfAll(db, who, [itemId]));
+}
+
+export async function clearPositions(db: Db, profileId: string, leaves: readonly string[]): Promise<void> {
   await db('item_states')
-    .where({ profile_id: who.profileId })
-    .whereIn('item_id', selectLeaves(db, who, itemId).select('i.id'))
+    .where({ profile_id: profileId })
+    .whereRaw('item_id = any(?::uuid[])', [[...leaves]])
     .update({
       position_ms: 0,
       progress: db.raw('case when watched then 1 else 0 end'),
@@ -71,6 +75,21 @@ export async function forgetPositions(db: Db, who: Principal, itemId: string): P
       state_at: new Date(),
       updated_at: db.raw('clock_timestamp()'),
     });
+}
+
+/** The items must exist. */
+export async function setFavorites(
+  db: Db,
+  profileId: string,
+  { ids, favorite }: { ids: readonly string[]; favorite: boolean },
+): Promise<void> {
+  await db.raw(
+    `insert into item_states as s (profile_id, item_id, library_id, favorite)
+     select :profileId, i.id, i.library_id, :favorite from items i where i.id = any(:ids::uuid[])
+     for key share
+     on conflict (profile_id, item_id) do update set favorite = excluded.favorite, updated_at = clock_timestamp()`,
+    { profileId, favorite, ids: [...ids] },
+  );
 }
 
 interface Mark {
@@ -189,21 +208,27 @@ interface Below {
   after?: string | undefined;
 }
 
-/** Playable items that the caller may see: all of a container without extras, or the item itself. */
-function selectLeaves(db: Db, who: Principal, itemId: string): Knex.QueryBuilder {
-  const whole = '(i.id = ? or i.extra_of is null and (i.parent_id = ? or i.grandparent_id = ?))';
+/** Playable items that the caller may see: all of the containers without extras, or the items themselves. */
+function selectLeaves(db: Db, who: Principal, ids: readonly string[]): Knex.QueryBuilder {
+  const whole =
+    '(i.id = any(?::uuid[]) or i.extra_of is null and (i.parent_id = any(?::uuid[]) or i.grandparent_id = any(?::uuid[])))';
   return db('items as i')
-    .whereRaw(whole, [itemId, itemId, itemId])
+    .whereRaw(whole, [[...ids], [...ids], [...ids]])
     .whereNotIn('i.type', CONTAINERS)
     .modify(onlyVisibleItems, who, 'i');
 }
 
 /** Their ids, at most one more than `most`. */
 export async function leavesOf(db: Db, who: Principal, { itemId, most, after }: Below): Promise<string[]> {
-  const query = selectLeaves(db, who, itemId)
+  const query = selectLeaves(db, who, [itemId])
     .orderBy('i.id')
     .limit(most + 1)
     .select<{ id: string }[]>('i.id');
   if (after) query.where('i.id', '>', after);
   return (await query).map((row) => row.id);
+}
+
+/** Ids of the playable items in any of these items. */
+export async function leavesOfAll(db: Db, who: Principal, ids: readonly string[]): Promise<string[]> {
+  return (await selectLeaves(db, who, ids).pluck('i.id')) as string[];
 }

@@ -5,6 +5,7 @@ import type { ReadingPosition, SetReading } from './progress.schemas.ts';
 import { findState, type StateRow, writeReading } from './progress.store.ts';
 import { refuseForeignFile } from './progress.ts';
 import { pageOf, pagesOf, readingOf } from './reading.view.ts';
+import { emitState } from './state-event.ts';
 
 const READABLE = ['book', 'comic', 'audiobook'];
 
@@ -30,7 +31,7 @@ export async function readReading(call: Call, id: string): Promise<ReadingPositi
 export async function setReading(call: Call, id: string, body: SetReading): Promise<ReadingPosition> {
   const { db, who } = call;
   const item = await holdVisibleItem(db, who, id);
-  await takeReading(call, item, body);
+  if (await takeReading(call, item, body)) await emitState(call, { what: ['reading'], itemIds: [item.id] });
   const state = await findState(db, who.profileId, item.id);
   return (await readingOf(db, item, state)) ?? (await beginning(call, item, state));
 }

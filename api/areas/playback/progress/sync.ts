@@ -4,9 +4,10 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { SetReading, type Synced, type SyncReport } from './progress.schemas.ts';
-import { findState, leavesOf, markLeaves, type StateRow, unmarkLeaves } from './progress.store.ts';
+import { findState, leavesOf, markLeaves, type StateRow, unmarkLeaves, writeRating } from './progress.store.ts';
 import { recordPosition, refuseBadPosition, refuseForeignFile } from './progress.ts';
 import { takeReading } from './reading.ts';
+import { emitState, ratingChanges, type What } from './state-event.ts';
 
 type Result = z.input<typeof Synced>['results'][number];
 
@@ -17,8 +18,13 @@ const MOST_MARKED = 20_000;
 /** Applies reports in order and independently: an invalid one does not fail the rest. */
 export async function sync(call: Call, reports: readonly SyncReport[]): Promise<Result[]> {
   const results: Result[] = [];
-  for (const report of reports)
-    results.push({ clientEventId: report.clientEventId, outcome: await apply(call, report) });
+  const applied: SyncReport[] = [];
+  for (const report of reports) {
+    const outcome = await apply(call, report);
+    results.push({ clientEventId: report.clientEventId, outcome });
+    if (outcome === 'applied') applied.push(report);
+  }
+  await emitState(call, { what: applied.flatMap(whatOf), itemIds: applied.map(({ itemId }) => itemId) });
   return results;
 }
 
@@ -44,6 +50,13 @@ async function apply(call: Call, report: SyncReport): Promise<Result['outcome']>
     return error.code === 'NOT_FOUND' ? 'not-found' : 'invalid';
   }
 }
+
+const whatOf = (report: SyncReport): What[] => [
+  ...(report.positionMs === undefined ? [] : (['progress'] as const)),
+  ...(report.watched === undefined ? [] : (['watched', 'progress'] as const)),
+  ...(report.reading === undefined ? [] : (['reading'] as const)),
+  ...ratingChanges({ value: report.rating, favorite: report.favorite }),
+];
 
 /** Validates a report before any of it is stored. */
 async function refuse(call: Call, item: VisibleItem, report: SyncReport): Promise<void> {
@@ -74,6 +87,13 @@ async function write(call: Call, item: VisibleItem, { report, at, before }: Writ
     });
   }
   await mark(call, item, { watched: report.watched, at });
+  await rate(call, item, report);
+}
+
+async function rate({ db, who }: Call, item: VisibleItem, { rating, favorite }: SyncReport): Promise<void> {
+  if (rating === undefined && favorite === undefined) return;
+  const place = { profileId: who.profileId, itemId: item.id, libraryId: item.libraryId };
+  await writeRating(db, { ...place, value: rating, favorite });
 }
 
 const played = ({ playedMs = 0 }: SyncReport): boolean => playedMs > HISTORY_FROM_MS;

@@ -6,6 +6,7 @@ import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid, notFound } from '#kernel/errors.ts';
 import { recordPosition } from '../progress/progress.ts';
+import { emitState } from '../progress/state-event.ts';
 
 interface Ending {
   positionMs?: number | undefined;
@@ -63,4 +64,5 @@ async function keepPosition(call: Call, row: SessionRow, positionMs: number): Pr
     ofFile: true,
     profileId: row.profile_id,
   });
+  await emitState(call, { what: ['progress', 'watched'], itemIds: [item.id], profileId: row.profile_id });
 }

@@ -5,6 +5,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { PlaybackReport } from '../playback.schemas.ts';
 import { recordPosition } from '../progress/progress.ts';
+import { emitState } from '../progress/state-event.ts';
 import { takeTracks } from './track-choices.ts';
 
 const PROGRESS_EVENT_MS = 10_000;
@@ -47,7 +48,7 @@ export async function report(
     ...(decision && { decision: JSON.stringify(decision) }),
     ...(progressDue ? { last_progress_event_at: now } : {}),
   });
-  await emitChanges(call, { before, row, progressDue });
+  await emitChanges(call, { before, row, progressDue, counted });
   if (row.transcode_session_id) await touchTranscode(db, id, { paused: row.state === 'paused' });
   return { row, commands: before.commands };
 }
@@ -81,12 +82,17 @@ interface Changes {
   before: SessionRow;
   row: SessionRow;
   progressDue: boolean;
+  counted: boolean;
 }
 
 /** Emits paused and resumed on a change of state, and progress at most once in 10 seconds. Buffering has no event. */
-async function emitChanges({ emit }: Call, { before, row, progressDue }: Changes): Promise<void> {
+async function emitChanges(call: Call, { before, row, progressDue, counted }: Changes): Promise<void> {
+  const { emit } = call;
   const facts = factsOf(row);
   if (row.state === 'paused' && before.state !== 'paused') await emit('playback.paused', payloadOf(row), facts);
   if (row.state === 'playing' && before.state === 'paused') await emit('playback.resumed', payloadOf(row), facts);
   if (row.state === 'playing' && progressDue) await emit('playback.progress', payloadOf(row), facts);
+  if (!progressDue && !counted && row.state === before.state) return;
+  const what = counted ? (['progress', 'watched'] as const) : (['progress'] as const);
+  await emitState(call, { what, itemIds: [row.item_id], profileId: row.profile_id });
 }

@@ -29,6 +29,14 @@ function shadow([name, label]: [string, string], dark: ShadowLayer[], light: Sha
   return { name: `shadow.${name}`, label, dark, light, kind: 'shadow', group: 'shape' };
 }
 
+/** Backgrounds of items without a picture, which carry their title: evenly spaced hues of one lightness. */
+function tiles(): SchemeRow[] {
+  return Array.from({ length: 12 }, (_, i) => {
+    const hue = (25 + i * 30) % 360;
+    return color([`tile.${i + 1}`, `Tile ${i + 1} of items without a picture`], `0.36 0.06 ${hue}`, `0.86 0.05 ${hue}`);
+  });
+}
+
 /** Tokens that may differ between light and dark. */
 export const lightAndDark: readonly SchemeRow[] = [
   color(['surface.0', 'Page'], '0.16 0.008 265', '0.985 0.003 265'),
@@ -70,6 +78,7 @@ export const lightAndDark: readonly SchemeRow[] = [
   color(['rating', 'Stars'], '0.82 0.14 90', '0.5 0.1 80'),
   color(['progress', 'Progress'], '0.78 0.13 75', '0.505 0.115 60'),
   color(['progress.track', 'Progress, the rest'], '1 0 0 / 0.3', '1 0 0 / 0.6'),
+  ...tiles(),
   color(['scrollbar', 'Scroll bars'], '0.42 0.012 265', '0.74 0.012 265'),
   color(['tooltip', 'Tips'], '0.29 0.014 265', '0.2 0.012 265'),
   color(['tooltip.on', 'On tips'], '0.965 0.004 265', '0.985 0.003 265'),

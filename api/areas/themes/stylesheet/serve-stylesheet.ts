@@ -1,3 +1,4 @@
+import { codingFor } from '#kernel/content-coding.ts';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { knowsEtag } from '#kernel/etag.ts';
 import { DEFAULT } from '../document/built-in.ts';
@@ -63,17 +64,4 @@ export async function serveStylesheet(call: Call, id: string, { v, scheme }: Sty
   if (coding) header('Content-Encoding', coding);
   const body = (await compiled.sheet(scheme))[coding ?? 'plain'];
   return { body, type: 'text/css; charset=utf-8', length: body.length };
-}
-
-type Coding = Exclude<keyof Sheet, 'plain'>;
-
-/** The smaller encoding first. */
-function codingFor(accept: string | string[] | undefined): Coding | undefined {
-  const taken = String(accept ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((one) => one.split(';').map((part) => part.trim()))
-    .filter(([, q = 'q=1']) => Number(q.slice(2)) > 0)
-    .map(([name]) => name);
-  return (['br', 'gzip'] as const).find((name) => taken.includes(name));
 }
