@@ -92,7 +92,10 @@ async function emitChanges(call: Call, { before, row, progressDue, counted }: Ch
   if (row.state === 'paused' && before.state !== 'paused') await emit('playback.paused', payloadOf(row), facts);
   if (row.state === 'playing' && before.state === 'paused') await emit('playback.resumed', payloadOf(row), facts);
   if (row.state === 'playing' && progressDue) await emit('playback.progress', payloadOf(row), facts);
-  if (!progressDue && !counted && row.state === before.state) return;
-  const what = counted ? (['progress', 'watched'] as const) : (['progress'] as const);
+  if (progressDue || counted || row.state !== before.state) await emitPosition(call, row, counted);
+}
+
+async function emitPosition(call: Call, row: SessionRow, watched: boolean): Promise<void> {
+  const what = watched ? (['progress', 'watched'] as const) : (['progress'] as const);
   await emitState(call, { what, itemIds: [row.item_id], profileId: row.profile_id });
 }
