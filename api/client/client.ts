@@ -1,7 +1,7 @@
-import { addresses } from './addresses/index.ts';
+import type { Operations } from './areas/index.ts';
+import { routes } from './areas/routes.ts';
 import { type EventsOptions, type FoyerEvent, follow, type Reset } from './events.ts';
-import type { Operations } from './operations/index.ts';
-import { addressOf, type ClientOptions, type RequestParts, Transport } from './transport.ts';
+import { addressOf, type ClientOptions, type RequestParts, routeOf, Transport } from './transport.ts';
 
 type Name = keyof Operations;
 type Member<N extends Name, P extends 'params' | 'query' | 'body'> = P extends keyof Operations[N]
@@ -16,16 +16,16 @@ export type RequestOf<N extends Name> = Member<N, 'params'> &
     headers?: Record<string, string>;
     signal?: AbortSignal;
   };
-export type Answer<N extends Name> = Operations[N]['answer'];
+export type ResponseOf<N extends Name> = Operations[N]['response'];
 
 /** Optional when the operation needs no part. */
 type Args<N extends Name> = object extends RequestOf<N> ? [request?: RequestOf<N>] : [request: RequestOf<N>];
 
-type Methods = { [N in Name]: (...args: Args<N>) => Promise<Answer<N>> };
+type Methods = { [N in Name]: (...args: Args<N>) => Promise<ResponseOf<N>> };
 
 /** Operations whose response is a page. */
-export type Listing = { [N in Name]: Answer<N> extends { items: unknown[]; page: unknown } ? N : never }[Name];
-type ItemOf<N extends Listing> = Answer<N> extends { items: (infer I)[] } ? I : never;
+export type Listing = { [N in Name]: ResponseOf<N> extends { items: unknown[]; page: unknown } ? N : never }[Name];
+type ItemOf<N extends Listing> = ResponseOf<N> extends { items: (infer I)[] } ? I : never;
 
 /** Every operation by its operationId, and helpers over several requests. */
 export type FoyerClient = Methods & {
@@ -45,7 +45,7 @@ export function createClient(options: ClientOptions): FoyerClient {
     events: (request: EventsOptions = {}) => follow(transport, request),
     address: (name: Name, request: RequestParts = {}) => addressOf(options.server, name, request),
   };
-  const names = Object.keys(addresses) as Name[];
+  const names = Object.keys(routes) as Name[];
   const methods = Object.fromEntries(
     names.map((name) => [name, (request: RequestParts = {}) => perform(transport, name, request)]),
   );
@@ -54,9 +54,9 @@ export function createClient(options: ClientOptions): FoyerClient {
 
 async function perform(transport: Transport, name: Name, request: RequestParts): Promise<unknown> {
   const response = await transport.send(name, request);
-  const { answer } = addresses[name];
-  if (answer === 'bytes' || answer === 'events') return response;
-  if (response.status === 204 || response.status === 304 || answer === 'none') {
+  const { content } = routeOf(name);
+  if (content === 'bytes') return response;
+  if (response.status === 204 || response.status === 304 || content === 'none') {
     await response.body?.cancel();
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { SignIn } from './types.ts';
+import type { SignIn } from './areas/index.ts';
 
 /** The two tokens of a sign-in. */
 export interface Tokens {

@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { EventName, EventPayloads } from './areas/events.ts';
 import { FoyerError } from './failure.ts';
-import type { EventName, EventPayloads } from './records/events.ts';
 import type { Transport } from './transport.ts';
 
 /** An event as it is sent. */

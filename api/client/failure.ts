@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetails } from './records/errors.ts';
+import type { ErrorCode, ErrorDetails } from './areas/errors.ts';
 
 interface ErrorBody<C extends ErrorCode> {
   status: number;

@@ -1,8 +1,7 @@
-import { addresses } from './addresses/index.ts';
+import type { Operations, SignIn } from './areas/index.ts';
+import { routes } from './areas/routes.ts';
 import type { Credential } from './credentials.ts';
 import { FoyerError, failureOf, type NotFoyer } from './failure.ts';
-import type { Operations } from './operations/index.ts';
-import type { SignIn } from './types.ts';
 
 /** How requests are sent. */
 export interface ClientOptions {
@@ -30,6 +29,20 @@ export interface RequestParts {
 }
 
 type Name = keyof Operations;
+
+interface Route {
+  method: string;
+  path: string;
+  content: 'json' | 'bytes' | 'none';
+  /** Needs no credential. */
+  open: boolean;
+}
+
+export function routeOf(name: Name): Route {
+  const [method = '', path = '', ...words] = routes[name].split(' ');
+  const content = words.includes('bytes') ? 'bytes' : words.includes('none') ? 'none' : 'json';
+  return { method, path, content, open: words.includes('open') };
+}
 
 /** Sends requests; renews the credential once when the server refuses it. */
 export class Transport {
@@ -84,7 +97,7 @@ export class Transport {
     };
     const send = this.#options.fetch ?? fetch;
     return send(addressOf(server, name, parts), {
-      method: addresses[name].method,
+      method: routeOf(name).method,
       headers,
       ...(body === undefined ? {} : { body }),
       ...(parts.signal && { signal: parts.signal }),
@@ -103,7 +116,7 @@ const succeeded = ({ ok, status }: Response): boolean => ok || status === 304;
 
 /** A 401 about the token, not about a password or code in the request. */
 function mayRenew(name: Name, failure: FoyerError | NotFoyer): boolean {
-  if ('open' in addresses[name] || !(failure instanceof FoyerError)) return false;
+  if (routeOf(name).open || !(failure instanceof FoyerError)) return false;
   return TOKENS.includes(failure.code) && !('triesLeft' in (failure.details as object));
 }
 
@@ -117,7 +130,7 @@ function bodyOf(body: unknown): { body?: NonNullable<RequestInit['body']>; type?
 
 /** The whole address of an operation; it holds no credential. */
 export function addressOf(server: string, name: Name, { params = {}, query = {} }: RequestParts): string {
-  const path = addresses[name].path.replace(/\{(\w+)\}/g, (_, one: string) => {
+  const path = routeOf(name).path.replace(/\{(\w+)\}/g, (_, one: string) => {
     const value = params[one];
     if (value === undefined || value === '') throw new TypeError(`${name} needs params.${one}`);
     return encodeURIComponent(String(value));

@@ -1,4 +1,4 @@
-// The text of api/client/operations: the request and response of each operation of an area.
+// The operations of an area in its file of api/client/areas, and the index of all areas.
 import type { Schema } from '#kernel/json-schema.ts';
 import { type DescribedArea, type Operation, type Parameter, successOf } from './described.ts';
 import { isPage } from './requests.ts';
@@ -8,20 +8,18 @@ import { comment, membersOf, objectOf, typeOf } from './types.ts';
 export const typeName = (slug: string): string =>
   `${slug.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}Operations`;
 
-/** `server-account` as the name of the table of its addresses. */
-export const valueName = (slug: string): string =>
-  `${slug.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}Addresses`;
-
-/** The file of one area. */
+/** The operations of one area. */
 export const operationsText = ({ slug, operations }: DescribedArea): string =>
   `export interface ${typeName(slug)} {\n${operations.map(({ operation }) => signature(operation)).join('\n')}\n}\n`;
 
-/** The file that joins all areas. */
-export function operationsIndex(areas: readonly DescribedArea[]): string {
+/** The index of all files, which joins the operations of all areas. */
+export function indexText(areas: readonly DescribedArea[], files: readonly string[]): string {
   const slugs = areas.map(({ slug }) => slug).sort();
   return [
     ...slugs.map((slug) => `import type { ${typeName(slug)} } from './${slug}.ts';`),
-    `\n/** What each operation takes and answers. */\nexport interface Operations extends ${slugs.map(typeName).join(', ')} {}\n`,
+    '',
+    ...files.toSorted().map((file) => `export type * from './${file}.ts';`),
+    `\n/** The request and response of each operation. */\nexport interface Operations extends ${slugs.map(typeName).join(', ')} {}\n`,
   ].join('\n');
 }
 
@@ -32,7 +30,7 @@ function signature({ operationId, summary, parameters = [], requestBody, respons
     ...(params.length > 0 ? [`params: ${objectOf(membersOf(objectWith(params)))};`] : []),
     ...(query ? [`query${query.required ? '' : '?'}: ${typeOf(query.schema)};`] : []),
     ...bodyPart(requestBody),
-    `answer: ${answerType(responses)};`,
+    `response: ${responseType(responses)};`,
   ];
   return `${comment(summary)}\n${operationId}: { ${parts.join('\n')} };`;
 }
@@ -53,7 +51,7 @@ function bodyPart(requestBody: Operation['requestBody']): string[] {
   return [`body${requestBody.required === false ? '?' : ''}: ${[...new Set(types)].join(' | ')};`];
 }
 
-function answerType(responses: Operation['responses']): string {
+function responseType(responses: Operation['responses']): string {
   const content = successOf(responses)?.content;
   const schema = content?.['application/json']?.schema;
   if (!schema) return content ? 'Response' : 'undefined';

@@ -1,41 +1,32 @@
-// Which file of api/client holds each named schema.
-import { type DescribedArea, namesIn, type Records, successOf } from './described.ts';
-import { baseOf, wordNames } from './records.ts';
-import { type Folder, PAGE_QUERY, type WithRequests } from './requests.ts';
+// Which file of api/client/areas holds each named schema.
+import { namesIn, type Placed, type Records, successOf } from './described.ts';
+import { baseOf, sharedNames } from './records.ts';
+import { PAGE_QUERY, type WithRequests } from './requests.ts';
 
-/** The file of each name, as `records/items`. */
+/** The file of each name, as `items`. */
 export type Files = ReadonlyMap<string, string>;
 
-/** A file of types, and the named schemas that it uses. */
-export interface Speaker {
+/** A file, and the named schemas that it uses. */
+export interface User {
   file: string;
   names: readonly string[];
 }
 
-/** The files of types that several others use: records, and types without members. */
-const SHARED = 'shared';
-export const WORDS_FILE = 'records/words';
+/** The file of the types that several files use. */
+export const SHARED = 'shared';
 
-/** Named for the one area or file that uses it, or SHARED; in the folder of its kind. */
-export function filesOf({ areas, records, folders }: WithRequests, others: readonly Speaker[]): Files {
-  const speakers = [...others, ...areas.map((area) => ({ file: area.slug, names: spokenOf(area) }))];
+/** The one file that uses the name, or SHARED. */
+export function filesOf({ areas, records }: WithRequests, others: readonly User[]): Files {
+  const users = [...areas.map(({ slug, operations }) => ({ file: slug, names: namesOf(operations) })), ...others];
   const files = new Map<string, string>();
-  for (const { file, names } of speakers)
-    for (const name of closure(names, records)) files.set(name, files.has(name) ? SHARED : file);
-  const named = new Set(speakers.flatMap(({ names }) => names));
-  const folderOf = folderFinder(records, folders, named);
-  const pathOf = (name: string, file: string): string => {
-    if (file !== SHARED) return `${folderOf(name)}/${file}`;
-    return records[name]?.properties ? `records/${SHARED}` : WORDS_FILE;
-  };
-  return new Map([
-    ...[...files].map(([name, file]): [string, string] => [name, pathOf(name, file)]),
-    ...[...wordNames, PAGE_QUERY].map((name): [string, string] => [name, WORDS_FILE]),
-  ]);
+  for (const { file, names } of users)
+    for (const name of closure(names, records)) files.set(name, (files.get(name) ?? file) === file ? file : SHARED);
+  for (const name of [...sharedNames, PAGE_QUERY]) files.set(name, SHARED);
+  return files;
 }
 
 /** The named schemas of requests and responses. */
-const spokenOf = ({ operations }: DescribedArea): string[] =>
+const namesOf = (operations: readonly Placed[]): string[] =>
   operations.flatMap(({ operation: { parameters, requestBody, responses } }) =>
     namesIn([parameters, requestBody, successOf(responses)]),
   );
@@ -55,27 +46,4 @@ function closure(names: readonly string[], records: Records): Set<string> {
 function partsOf(name: string, records: Records): string[] {
   const base = baseOf(name, records)?.name;
   return [...namesIn(records[name]), ...(base ? [base] : [])];
-}
-
-/** Schemas that only responses use are written with them, and so for requests; schemas that operations name are records. */
-function folderFinder(
-  records: Records,
-  folders: ReadonlyMap<string, Folder>,
-  named: ReadonlySet<string>,
-): (name: string) => Folder {
-  const wholes = new Map<string, string[]>();
-  for (const whole of Object.keys(records))
-    for (const part of partsOf(whole, records)) wholes.set(part, [...(wholes.get(part) ?? []), whole]);
-  const known = new Map(folders);
-  const folderOf = (name: string): Folder => {
-    const of = known.get(name);
-    if (of) return of;
-    known.set(name, 'records'); // for a schema that contains itself
-    const over = new Set((wholes.get(name) ?? []).map(folderOf));
-    const [only = 'records'] = over;
-    const folder = over.size === 1 && !named.has(name) ? only : 'records';
-    known.set(name, folder);
-    return folder;
-  };
-  return folderOf;
 }

@@ -4,8 +4,8 @@ import type { Records } from './described.ts';
 import { PAGE_QUERY } from './requests.ts';
 import { comment, type Member, membersWith, memberText, typeOf } from './types.ts';
 
-/** Names that every other file may use. */
-export const WORDS = `/** A UUIDv7 */
+/** Types of the file of shared types that are no records. */
+export const SHARED_TYPES = `/** A UUIDv7 */
 export type Uuid = string;
 
 /** ISO 8601, UTC, milliseconds */
@@ -21,7 +21,7 @@ export interface PageOf<T> {
 }
 `;
 /** The names in that text, and the record of a page in it. */
-export const wordNames = ['Uuid', 'Instant', 'Words', 'PageOf', 'Page'];
+export const sharedNames = ['Uuid', 'Instant', 'Words', 'PageOf', 'Page'];
 
 /** With fewer common members, a record does not extend another. */
 const LEAST_COMMON = 5;

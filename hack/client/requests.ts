@@ -2,11 +2,9 @@
 import type { Schema } from '#kernel/json-schema.ts';
 import { type Described, type Operation, type Parameter, type Records, refTo, successOf } from './described.ts';
 
-/** The folder of a record: with the records of the API unless it belongs to one operation. */
-export type Folder = 'records' | 'requests' | 'answers';
-
 export interface WithRequests extends Described {
-  folders: Map<string, Folder>;
+  /** Records of one operation, in the order of operations. */
+  own: ReadonlySet<string>;
 }
 
 /** The part of every list's query. */
@@ -15,18 +13,16 @@ export const PAGE_QUERY = 'PageQuery';
 /** The parts of each operation named; a query is the one parameter `query`. Throws where a name is taken. */
 export function withRequests({ areas, records }: Described): WithRequests {
   const own: Records = { [PAGE_QUERY]: PAGE };
-  const folders = new Map<string, Folder>();
-  const add = (name: string, folder: Folder, schema: Schema): Schema => {
+  const add = (name: string, schema: Schema): Schema => {
     if (records[name] ?? own[name]) throw new Error(`hack/client: two schemas are called ${name}`);
     own[name] = schema;
-    folders.set(name, folder);
     return refTo(name);
   };
   const named = areas.map(({ slug, operations }) => ({
     slug,
     operations: operations.map((placed) => ({ ...placed, operation: operationWith(placed.operation, add) })),
   }));
-  return { areas: named, records: { ...records, ...own }, folders };
+  return { areas: named, records: { ...records, ...own }, own: new Set(Object.keys(own)) };
 }
 
 const WORDS = refTo('Words');
@@ -36,15 +32,15 @@ const PAGE: Schema = {
   properties: { limit: { type: 'integer' }, cursor: WORDS },
 };
 
-type Add = (name: string, folder: Folder, schema: Schema) => Schema;
+type Add = (name: string, schema: Schema) => Schema;
 
 function operationWith(operation: Operation, add: Add): Operation {
   const { operationId, parameters = [], requestBody, responses } = operation;
   const name = operationId.replace(/^\w/, (letter) => letter.toUpperCase());
   const queries = parameters.filter((one) => one.in === 'query');
-  const query = queries.length > 0 && add(`${name}Query`, 'requests', queryOf(operationId, queries));
+  const query = queries.length > 0 && add(`${name}Query`, queryOf(operationId, queries));
   const body = requestBody?.content['application/json']?.schema;
-  const answer = successOf(responses)?.content?.['application/json']?.schema;
+  const response = successOf(responses)?.content?.['application/json']?.schema;
   return {
     ...operation,
     parameters: [
@@ -54,16 +50,13 @@ function operationWith(operation: Operation, add: Add): Operation {
     ...(requestBody &&
       body &&
       needsName(body) && {
-        requestBody: withJson(requestBody, add(`${name}Body`, 'requests', described(body, `Body of ${operationId}`))),
+        requestBody: withJson(requestBody, add(`${name}Body`, described(body, `Body of ${operationId}`))),
       }),
-    ...(answer &&
-      needsName(answer) &&
-      !isPage(answer) && {
+    ...(response &&
+      needsName(response) &&
+      !isPage(response) && {
         responses: {
-          200: withJson(
-            { content: {} },
-            add(`${name}Answer`, 'answers', described(answer, `Answer of ${operationId}`)),
-          ),
+          200: withJson({ content: {} }, add(`${name}Response`, described(response, `Response of ${operationId}`))),
         },
       }),
   };

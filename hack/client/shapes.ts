@@ -41,7 +41,7 @@ export function withSchemas({ areas, records }: Described, change: Change): Desc
     ...(operation.requestBody && {
       requestBody: { ...operation.requestBody, content: contentOf(operation.requestBody.content) },
     }),
-    responses: { 200: { ...successOf(operation.responses), ...answered(operation, contentOf) } },
+    responses: { 200: { ...successOf(operation.responses), ...responseWith(operation, contentOf) } },
   });
   return {
     areas: areas.map(({ slug, operations }) => ({
@@ -52,7 +52,7 @@ export function withSchemas({ areas, records }: Described, change: Change): Desc
   };
 }
 
-function answered(
+function responseWith(
   { responses }: Operation,
   contentOf: (content: Record<string, { schema: Schema }>) => Record<string, { schema: Schema }>,
 ): { content?: Record<string, { schema: Schema }> } {
@@ -88,8 +88,8 @@ function* everyShape({ areas, records }: Described): Generator<At> {
     for (const { in: part, name, schema } of parameters) yield* inlineShapes(schema, `${operationId}.${part}.${name}`);
     const body = requestBody?.content['application/json'];
     if (body) yield* inlineShapes(body.schema, `${operationId}.body`);
-    const answer = successOf(responses)?.content?.['application/json'];
-    if (answer) yield* inlineShapes(answer.schema, `${operationId}.answer`);
+    const response = successOf(responses)?.content?.['application/json'];
+    if (response) yield* inlineShapes(response.schema, `${operationId}.response`);
   }
 }
 
