@@ -8,11 +8,17 @@ import { areas } from '#areas/index.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { NO_EXAMPLE } from '#kernel/example.ts';
 
+interface Parameter {
+  name: string;
+  schema: Record<string, unknown>;
+}
+
 type Content = Record<string, { schema?: { type?: string; format?: string }; example?: unknown }>;
 
 interface Operation {
   operationId: string;
   summary: string;
+  parameters?: Parameter[];
   requestBody?: { content: Content };
   responses: Record<string, { content?: Content }>;
   'x-permission': string;
@@ -65,6 +71,16 @@ describe('the description of the API', () => {
   const served = new Map(areas.flatMap((area) => area.endpoints as readonly Endpoint[]).map((e) => [e.operationId, e]));
   const answersOf = ({ responses }: Operation) =>
     Object.entries(responses).filter(([status]) => status.startsWith('2'));
+
+  it('declares the fields of each sort', () => {
+    const declared = ['x-sort', 'x-list', 'const'];
+    const sorts = operations.flatMap(({ operation: { operationId, parameters = [] } }) =>
+      parameters.filter(({ name }) => name === 'sort').map(({ schema }) => ({ operationId, schema })),
+    );
+    expect(sorts).to.have.length.greaterThan(15);
+    const silent = sorts.filter(({ schema }) => !declared.some((key) => key in schema));
+    expect(silent.map(({ operationId }) => operationId)).to.deep.equal([]);
+  });
 
   it('has an example of each body and each success answer that is no bytes', () => {
     for (const { operation } of operations) {

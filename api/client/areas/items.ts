@@ -316,7 +316,7 @@ export interface TreeNode {
 /** Query of browseLibraryFolders */
 export interface BrowseLibraryFoldersQuery extends PageQuery {
   folder?: Words;
-  /** name, itemCount */ sort?: Words;
+  /** Up to three of name, itemCount; - descends */ sort?: Words;
 }
 
 /** Response of browseLibraryFolders */
@@ -490,7 +490,7 @@ export interface ListItemFilesResponse {
 /** Query of listItemPeople */
 export interface ListItemPeopleQuery extends PageQuery {
   role?: Words;
-  /** order, name */ sort?: Words;
+  /** Up to three of order, name; - descends */ sort?: Words;
 }
 
 /** Query of listItems */

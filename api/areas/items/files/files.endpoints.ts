@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { requirePermission } from '#identity/principal.ts';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
-import { page, pageOf, pageQuery, parseSort } from '#kernel/page.ts';
+import { page, pageOf, pageQuery, parseSort, sortQuery } from '#kernel/page.ts';
 import { commaList, Id, IdParams } from '#kernel/schemas.ts';
 import { sharesPlace } from '../item/items.store.ts';
 import { itemAt } from '../item/merged.ts';
@@ -95,7 +95,7 @@ export const listItemPeople = defineEndpoint({
   query: z.object({
     ...pageQuery,
     role: commaList(PersonRole, 21).optional(),
-    sort: z.string().max(200).optional().describe('order, name'),
+    sort: sortQuery(creditSorts),
   }),
   answer: page(Credit),
 

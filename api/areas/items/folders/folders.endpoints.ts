@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '#kernel/endpoint.ts';
-import { page, pageQuery } from '#kernel/page.ts';
+import { page, pageQuery, sortQuery } from '#kernel/page.ts';
 import { IdParams, queryBool } from '#kernel/schemas.ts';
 import { itemAt } from '../item/merged.ts';
 import { hasMissing } from '../item/missing.store.ts';
@@ -9,6 +9,7 @@ import { getVisibleLibrary } from '../listing/shelves.store.ts';
 import { sliceOf } from '../listing/slices.ts';
 import { FolderNode, MissingChild } from '../listing.schemas.ts';
 import { browseFolders } from './browse-folders.ts';
+import { folderSorts } from './folder-nodes.store.ts';
 
 export const browseLibraryFolders = defineEndpoint({
   operationId: 'browseLibraryFolders',
@@ -22,7 +23,7 @@ export const browseLibraryFolders = defineEndpoint({
   query: z.object({
     ...pageQuery,
     folder: z.string().max(6000).optional(),
-    sort: z.string().max(200).optional().describe('name, itemCount'),
+    sort: sortQuery(folderSorts),
   }),
   answer: page(FolderNode, {
     parents: z.array(
