@@ -1,0 +1,5 @@
+import { fuzzSuite } from './fuzz-suite.ts';
+
+describe('the description under Schemathesis, part 1', () => {
+  fuzzSuite(1);
+});
