@@ -4,9 +4,10 @@ import { crossOrigin } from '#kernel/cross-origin.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { envelope, type Kernel, serve } from '#kernel/pipeline.ts';
-import { landing } from './landing.ts';
+
 import { type Route, routesOf } from './lazy-area.ts';
 import { routedAreas } from './routes.ts';
+import { serveWeb } from './web/serve.ts';
 
 const PREFIX = '/api/v1';
 
@@ -15,7 +16,7 @@ export function createApp(kernel: Kernel): Koa {
   const app = new Koa();
   app.use(envelope(kernel));
   app.use(crossOrigin(kernel.deps));
-  app.use(landing);
+  app.use(serveWeb(kernel.deps));
   app.use(router(routesOf(routedAreas), kernel));
   app.use(() => {
     throw notFound();

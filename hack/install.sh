@@ -5,9 +5,9 @@ note() { printf '%s\n' "$*" >&2; }
 die() { note "$@"; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Node modules: installed again when package-lock.json requires other versions.
+# Node modules of a folder: installed again when its package-lock.json requires other versions.
 modules_fit() {
-  (cd "$root" && node -e '
+  (cd "$1" && node -e '
     const wanted = require("./package-lock.json").packages;
     const there = require("./node_modules/.package-lock.json").packages;
     const differs = ([path, entry]) => path && !entry.optional && entry.version !== there[path]?.version;
@@ -15,9 +15,27 @@ modules_fit() {
   ') 2>/dev/null
 }
 
+# install_modules FOLDER [OPTION]...
 install_modules() {
-  cd "$root"
-  npm ci --no-audit --no-fund --loglevel=error >&2
+  local folder=$1
+  shift
+  modules_fit "$folder" && return
+  note "Installing node modules of ${folder##*/} …"
+  (cd "$folder" && npm ci "$@" --no-audit --no-fund --loglevel=error >&2)
+  modules_fit "$folder" || die 'npm ci did not install the versions of package-lock.json; its output is above'
+}
+
+# build_web TREE: builds the web app when the hash of its sources differs from that of the last build. A failed build leaves the
+# former one in place, so its exit status counts.
+build_web() {
+  local web=$1/web wanted log
+  wanted=$("$root/node_modules/.bin/node" "$web/vite/sources.ts") || return 1
+  [ "$(cat "$web/build/_app/version.json" 2>/dev/null)" != "{\"version\":\"$wanted\"}" ] || return 0
+  install_modules "$web" --ignore-scripts
+  note 'Building the web app …'
+  log=$(cd "$web" && PATH=$root/node_modules/.bin:$PATH ./node_modules/.bin/vite build 2>&1) && return
+  note "$log"
+  die 'The web app could not be built; the output is above'
 }
 
 apt_install() {
@@ -49,8 +67,7 @@ install_for_running() {
   have npm || die 'Foyer needs Node 20 or newer with npm: install them from https://nodejs.org or your distribution.'
   [ "$(uname -s)" = Linux ] || note 'Only Linux is tested.'
 
-  modules_fit || { note 'Installing node modules …'; (install_modules); }
-  modules_fit || die 'npm ci did not install the versions of package-lock.json; its output is above'
+  install_modules "$root"
 
   # The steps of the install scripts of two packages, for npm configured to skip scripts.
   local node=$root/node_modules/.bin/node package

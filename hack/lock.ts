@@ -1,8 +1,10 @@
-// Completes package-lock.json: `npm ci` requires an entry for every optional package of every platform, and `npm install` leaves out
+// Completes package-lock.json, here and in web/: `npm ci` requires an entry for every optional package of every platform, and `npm install` leaves out
 // those that its registry does not have. Run it after `npm install`; `--check` only lists the missing ones.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const FILE = new URL('../package-lock.json', import.meta.url);
+export const LOCKS = ['package-lock.json', 'web/package-lock.json'].map(
+  (path) => new URL(`../${path}`, import.meta.url),
+);
 const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
 
 interface Entry {
@@ -43,20 +45,25 @@ export function missingEntries({ packages }: Lock): Record<string, Entry> {
   return Object.fromEntries(missing);
 }
 
-if (import.meta.main) {
-  const lock = JSON.parse(readFileSync(FILE, 'utf8')) as Lock;
+function completed(lock: Lock, missing: Lock['packages']): string {
+  const { '': root = {}, ...packages } = { ...lock.packages, ...missing };
+  const sorted = Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en'));
+  return `${JSON.stringify({ ...lock, packages: { '': root, ...Object.fromEntries(sorted) } }, null, 2)}\n`;
+}
+
+/** Writes or lists what a lock lacks; true when it lacked nothing. */
+function complete(file: URL, listOnly: boolean): boolean {
+  const lock = JSON.parse(readFileSync(file, 'utf8')) as Lock;
   const missing = missingEntries(lock);
   const names = Object.keys(missing);
-  if (process.argv.includes('--check')) {
-    for (const name of names) process.stdout.write(`missing: ${name}\n`);
-    process.exitCode = names.length > 0 ? 1 : 0;
-  } else {
-    const { '': root = {}, ...packages } = { ...lock.packages, ...missing };
-    const sorted = Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en'));
-    writeFileSync(
-      FILE,
-      `${JSON.stringify({ ...lock, packages: { '': root, ...Object.fromEntries(sorted) } }, null, 2)}\n`,
-    );
-    process.stdout.write(`added ${names.length} entries\n`);
-  }
+  if (!listOnly) writeFileSync(file, completed(lock, missing));
+  const lines = listOnly ? names.map((name) => `missing: ${name}\n`) : [`added ${names.length} entries\n`];
+  process.stdout.write(lines.join(''));
+  return names.length === 0;
+}
+
+if (import.meta.main) {
+  const listOnly = process.argv.includes('--check');
+  const whole = LOCKS.map((file) => complete(file, listOnly));
+  if (listOnly && whole.includes(false)) process.exitCode = 1;
 }

@@ -43,13 +43,14 @@ code_layer() {
   mkdir -p "$1/app"
   local copies
   mapfile -t copies < <(said 'p.copy.join("\n")')
-  (cd "$tree" && cp -a "${copies[@]}" "$1/app/" && node "$root/hack/bundle.ts" "$1/app")
+  (cd "$tree" && cp -a --parents "${copies[@]}" "$1/app/" && node "$root/hack/bundle.ts" "$1/app")
   chmod -R u=rwX,go=rX "$1/app"
 }
 
 image_product() {
   local copies base modules code config
   [ -d "$tree/node_modules" ] || ln -s "$root/node_modules" "$tree/node_modules"
+  build_web "$tree"
   mapfile -t copies < <(said 'p.copy.join("\n")')
   # shellcheck disable=SC2046
   base=$(layer base "$({ cat "${BASH_SOURCE[0]}" "$root/hack/images/root.sh"; state_of $(product_programs) $(libraries $(product_programs)); } | key)" base_layer)

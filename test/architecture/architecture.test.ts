@@ -131,14 +131,13 @@ describe('architecture', () => {
   });
 
   it('has one HTTP client: what leaves the server goes through platform/outbound.ts', () => {
-    // The parser pods and the managed object store are the server's own. The docs and landing pages carry a script that fetches in the browser; servers import only createServer and types.
+    // The parser pods and the managed object store are the server's own. The docs page carries a script that fetches in the browser; servers import only createServer and types.
     const apart = [
       'api/platform/outbound.ts',
       'api/platform/outbound-agent.ts',
       'api/platform/parser.ts',
       'workers/store-space.ts',
       'api/areas/server/docs-page.ts',
-      'api/landing.ts',
     ];
     const client =
       /\bfetch\(|from '(node:https|node:http2|node:tls|undici|axios|got)'|import [^;]*\b(request|get|Agent)\b[^;]*from 'node:http'|\bhttps?\.(request|get)\(|\bnet\.connect\(|import [^;]*\b(connect|createConnection|Socket)\b[^;]*from 'node:net'/;

@@ -1,0 +1,71 @@
+// One refresh for all tabs. A refresh token works once, and its second use ends the sign-in; so a refused request first
+// waits for the lock, and does not refresh when another request or tab did so since it was sent.
+import type { Credential } from 'foyer-client';
+import type { Locks } from './lock.ts';
+
+export interface SessionHome {
+  locks: Locks;
+  /** Shared by all tabs. */
+  storage: Pick<Storage, 'getItem' | 'setItem'>;
+  now(): number;
+  /** The sign-in is over: the server refused a refresh. */
+  ended(): void;
+}
+
+const LOCK = 'foyer-refresh';
+/** The time of the last refresh; `ended` after one that was refused. */
+const MARK = 'foyer.refreshed';
+const ENDED = 'ended';
+
+export interface SessionCredential extends Credential {
+  /** Refreshes ahead of time, unless a tab did since `olderThanMs`. */
+  refreshAhead(refresh: () => Promise<unknown>, olderThanMs: number): Promise<void>;
+  /** A new sign-in: its cookies are fresh. */
+  began(): void;
+}
+
+export function browserSession({ locks, storage, now, ended }: SessionHome): SessionCredential {
+  const sentAt = new WeakMap<object, string>();
+  const mark = (): string => storage.getItem(MARK) ?? '';
+  // Two refreshes in one millisecond still differ.
+  const renewed = (): void => storage.setItem(MARK, String(Math.max(now(), Number(mark()) + 1 || 0)));
+
+  async function refreshed(refresh: () => Promise<unknown>): Promise<void> {
+    try {
+      await refresh();
+    } catch (error) {
+      if (isRefusal(error)) {
+        storage.setItem(MARK, ENDED);
+        ended();
+      }
+      throw error;
+    }
+    renewed();
+  }
+
+  return {
+    cookies: true,
+    headers() {
+      const headers = {};
+      sentAt.set(headers, mark());
+      return headers;
+    },
+    renew: (refresh, sent) =>
+      locks.hold(LOCK, async () => {
+        const current = mark();
+        if (current !== sentAt.get(sent)) return current !== ENDED;
+        if (current === ENDED) return false;
+        await refreshed(() => refresh(undefined));
+        return true;
+      }),
+    refreshAhead: (refresh, olderThanMs) =>
+      locks.hold(LOCK, async () => {
+        const current = mark();
+        if (current === ENDED || now() - Number(current) < olderThanMs) return;
+        await refreshed(refresh);
+      }),
+    began: renewed,
+  };
+}
+
+const isRefusal = (error: unknown): boolean => (error as { status?: number }).status === 401;

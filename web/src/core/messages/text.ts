@@ -1,0 +1,30 @@
+// Texts of the language that is loaded. Components call the functions of #messages/<feature>.ts, never this.
+
+type Text = string | Readonly<Record<string, string>>;
+export type Table = Readonly<Record<string, Text>>;
+
+let tag = 'en';
+let table: Table = {};
+let plurals = new Intl.PluralRules(tag);
+let numbers = new Intl.NumberFormat(tag);
+
+export function useTexts(language: string, texts: Table): void {
+  tag = language;
+  table = texts;
+  plurals = new Intl.PluralRules(tag);
+  numbers = new Intl.NumberFormat(tag);
+}
+
+/** The language of the texts, for Intl and the `lang` of the page. */
+export const language = (): string => tag;
+
+export function text(key: string, values: Readonly<Record<string, string | number>> = {}): string {
+  const found = table[key] ?? key;
+  const form = typeof found === 'string' ? found : formOf(found, Number(values['count']));
+  return form.replace(/\{(\w+)\}/g, (_all, name: string) => shown(values[name] ?? ''));
+}
+
+const shown = (value: string | number): string => (typeof value === 'number' ? numbers.format(value) : value);
+
+const formOf = (forms: Readonly<Record<string, string>>, count: number): string =>
+  forms[plurals.select(count)] ?? forms['other'] ?? '';
