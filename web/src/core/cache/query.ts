@@ -1,6 +1,6 @@
 // Rules of the cache: how an operation becomes a query, how long its data is fresh, and what is tried again.
 import { QueryClient } from '@tanstack/query-core';
-import type { Answer, RequestOf } from 'foyer-client';
+import type { RequestOf, ResponseOf } from 'foyer-client';
 import { api } from '../api/client.ts';
 import { isPassing, problemOf } from '../api/errors.ts';
 import { type Key, keyOf, type Name, type Parts } from '../api/keys.ts';
@@ -36,9 +36,9 @@ export interface Query<T> {
 }
 
 /** The query of an operation, for createQuery and prefetchQuery. */
-export function query<N extends Name>(name: N, ...[request]: Parameters<(typeof api)[N]>): Query<Answer<N>> {
+export function query<N extends Name>(name: N, ...[request]: Parameters<(typeof api)[N]>): Query<ResponseOf<N>> {
   const parts = (request ?? {}) as RequestOf<N>;
-  const call = api[name] as (request: RequestOf<N>) => Promise<Answer<N>>;
+  const call = api[name] as (request: RequestOf<N>) => Promise<ResponseOf<N>>;
   return {
     queryKey: keyOf(name, parts as Parts),
     queryFn: ({ signal }) => call({ ...parts, signal }),
