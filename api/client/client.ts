@@ -54,9 +54,8 @@ export function createClient(options: ClientOptions): FoyerClient {
 
 async function perform(transport: Transport, name: Name, request: RequestParts): Promise<unknown> {
   const response = await transport.send(name, request);
-  const { content } = routeOf(name);
-  if (content === 'bytes') return response;
-  if (response.status === 204 || response.status === 304 || content === 'none') {
+  if (routeOf(name).bytes) return response;
+  if (response.status === 204 || response.status === 304) {
     await response.body?.cancel();
     return undefined;
   }

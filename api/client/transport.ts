@@ -33,15 +33,15 @@ type Name = keyof Operations;
 interface Route {
   method: string;
   path: string;
-  content: 'json' | 'bytes' | 'none';
+  /** The response is neither JSON nor empty. */
+  bytes: boolean;
   /** Needs no credential. */
   open: boolean;
 }
 
 export function routeOf(name: Name): Route {
   const [method = '', path = '', ...words] = routes[name].split(' ');
-  const content = words.includes('bytes') ? 'bytes' : words.includes('none') ? 'none' : 'json';
-  return { method, path, content, open: words.includes('open') };
+  return { method, path, bytes: words.includes('bytes'), open: words.includes('open') };
 }
 
 /** Sends requests; renews the credential once when the server refuses it. */

@@ -2,8 +2,8 @@
 import { type DescribedArea, type Placed, successOf } from './described.ts';
 
 const DOC = `/**
- * Method and path below /api/v1, then \`bytes\` or \`none\` where the response is not JSON, and \`open\` where no credential
- * is needed. A text for each operation keeps the bundle of a page small.
+ * Method and path below /api/v1, then \`bytes\` where the response is neither JSON nor empty (204), and \`open\` where no
+ * credential is needed. A text for each operation keeps the bundle of a page small.
  */`;
 
 export function routesText(areas: readonly DescribedArea[]): string {
@@ -19,7 +19,7 @@ function route({ path, method, operation }: Placed): string {
   const words = [
     method.toUpperCase(),
     path,
-    ...(kinds.includes('application/json') ? [] : [kinds.length === 0 ? 'none' : 'bytes']),
+    ...(kinds.length === 0 || kinds.includes('application/json') ? [] : ['bytes']),
     ...(operation.security.length === 0 ? ['open'] : []),
   ];
   return `${operation.operationId}: '${words.join(' ')}',`;

@@ -3,8 +3,8 @@
 import type { Operations } from './index.ts';
 
 /**
- * Method and path below /api/v1, then `bytes` or `none` where the response is not JSON, and `open` where no credential
- * is needed. A text for each operation keeps the bundle of a page small.
+ * Method and path below /api/v1, then `bytes` where the response is neither JSON nor empty (204), and `open` where no
+ * credential is needed. A text for each operation keeps the bundle of a page small.
  */
 export const routes = {
   // server
@@ -29,10 +29,10 @@ export const routes = {
   confirmIdentity: 'POST /auth/confirm',
   createProfile: 'POST /auth/profiles',
   createRecoveryCodes: 'POST /auth/2fa/recovery-codes',
-  deleteProfile: 'DELETE /auth/profiles/{id} none',
+  deleteProfile: 'DELETE /auth/profiles/{id}',
   enableTotp: 'PUT /auth/2fa/totp',
   endOtherSessions: 'DELETE /auth/sessions',
-  endSession: 'DELETE /auth/sessions/{id} none',
+  endSession: 'DELETE /auth/sessions/{id}',
   getMe: 'GET /auth/me',
   getQuickConnect: 'GET /auth/quick-connect/{code}',
   getSignInOptions: 'GET /auth/options open',
@@ -43,7 +43,7 @@ export const routes = {
   receiveOidcLogout: 'POST /auth/oidc/logout open',
   redeemQuickConnect: 'POST /auth/quick-connect/token open',
   refreshSession: 'POST /auth/refresh open',
-  removeSignInMethod: 'DELETE /auth/methods/{id} none',
+  removeSignInMethod: 'DELETE /auth/methods/{id}',
   requestPasswordReset: 'POST /auth/password-reset open',
   selectProfile: 'POST /auth/profiles/{id}/select',
   setProfileAvatar: 'PUT /auth/profiles/{id}/avatar',
@@ -57,7 +57,7 @@ export const routes = {
   // api-keys
   createApiKey: 'POST /api-keys',
   listApiKeys: 'GET /api-keys',
-  revokeApiKey: 'DELETE /api-keys/{id} none',
+  revokeApiKey: 'DELETE /api-keys/{id}',
   updateApiKey: 'PATCH /api-keys/{id}',
   // users
   acceptInvite: 'POST /invites/accept open',
@@ -70,9 +70,9 @@ export const routes = {
   listInvites: 'GET /invites',
   listUserDevices: 'GET /users/{id}/devices',
   listUsers: 'GET /users',
-  removeUserDevice: 'DELETE /users/{id}/devices/{deviceId} none',
+  removeUserDevice: 'DELETE /users/{id}/devices/{deviceId}',
   resetUserSignIn: 'POST /users/{id}/sign-in-reset',
-  revokeInvite: 'DELETE /invites/{id} none',
+  revokeInvite: 'DELETE /invites/{id}',
   setUserAccess: 'PUT /users/{id}/access',
   setUserPermissions: 'PUT /users/{id}/permissions',
   updateUser: 'PATCH /users/{id}',
@@ -80,7 +80,7 @@ export const routes = {
   // libraries
   addLibraryFolders: 'POST /libraries/{id}/folders',
   createLibrary: 'POST /libraries',
-  deleteLibrary: 'DELETE /libraries/{id} none',
+  deleteLibrary: 'DELETE /libraries/{id}',
   emptyTrash: 'DELETE /libraries/{id}/trash',
   getLibrary: 'GET /libraries/{id}',
   listLibraries: 'GET /libraries',
@@ -120,16 +120,16 @@ export const routes = {
   listSimilarItems: 'GET /items/{id}/similar',
   // labels
   createLabel: 'POST /labels',
-  deleteLabel: 'DELETE /labels/{id} none',
+  deleteLabel: 'DELETE /labels/{id}',
   listLabels: 'GET /labels',
   setLabelAccess: 'PUT /labels/{id}/access',
   setLabelItems: 'POST /labels/{id}/items',
   updateLabel: 'PATCH /labels/{id}',
   // playback
   changePlayback: 'PATCH /playback/sessions/{id}',
-  clearItemProgress: 'DELETE /items/{id}/progress none',
-  clearItemRating: 'DELETE /items/{id}/rating none',
-  endPlaybackSession: 'DELETE /playback/sessions/{id} none',
+  clearItemProgress: 'DELETE /items/{id}/progress',
+  clearItemRating: 'DELETE /items/{id}/rating',
+  endPlaybackSession: 'DELETE /playback/sessions/{id}',
   getItemProgress: 'GET /items/{id}/progress',
   getPlaybackCapabilities: 'GET /playback/capabilities',
   getPlaybackPreferences: 'GET /playback/preferences',
@@ -143,7 +143,7 @@ export const routes = {
   setReadingPosition: 'PUT /items/{id}/reading',
   startPlayback: 'POST /items/{id}/playback',
   syncPlayback: 'POST /playback/sync',
-  unmarkWatched: 'DELETE /items/{id}/watched none',
+  unmarkWatched: 'DELETE /items/{id}/watched',
   updatePlaybackPreferences: 'PATCH /playback/preferences',
   // streaming
   downloadFile: 'GET /files/{fileId}/download bytes',
@@ -155,7 +155,7 @@ export const routes = {
   getTrickplay: 'GET /files/{fileId}/trickplay',
   getTrickplaySheet: 'GET /files/{fileId}/trickplay/{sheet} bytes',
   setPrerollSettings: 'PUT /preroll',
-  stopTranscodeSession: 'DELETE /stream/{id} none',
+  stopTranscodeSession: 'DELETE /stream/{id}',
   streamFile: 'GET /files/{fileId}/stream bytes',
   streamPreroll: 'GET /preroll/{id}/stream bytes',
   // subtitles
@@ -164,7 +164,7 @@ export const routes = {
   listItemFonts: 'GET /items/{id}/fonts',
   // server-account
   acceptServerClaim: 'PUT /claim',
-  cancelServerClaim: 'DELETE /claim none',
+  cancelServerClaim: 'DELETE /claim',
   claimServer: 'POST /setup/claim open',
   getServerClaim: 'GET /claim',
   getSetupClaim: 'GET /setup/claim open',
@@ -172,7 +172,7 @@ export const routes = {
   // plus
   getPlusStatus: 'GET /plus',
   listPlusFeatures: 'GET /plus/features',
-  removePlusLicence: 'DELETE /plus/licence none',
+  removePlusLicence: 'DELETE /plus/licence',
   setPlusLicence: 'PUT /plus/licence',
   // settings
   checkSettings: 'POST /settings/check',
@@ -183,20 +183,20 @@ export const routes = {
   setSetting: 'PUT /settings/{key}',
   updateSettings: 'PATCH /settings',
   // branding
-  deleteBrandingLogo: 'DELETE /branding/{kind}/{scheme} none',
+  deleteBrandingLogo: 'DELETE /branding/{kind}/{scheme}',
   getBranding: 'GET /branding open',
   getBrandingLogo: 'GET /branding/{kind}/{scheme} bytes open',
   setBrandingLogo: 'PUT /branding/{kind}/{scheme}',
   updateBranding: 'PATCH /branding',
   // notifications
-  deleteNotification: 'DELETE /notifications/{id} none',
+  deleteNotification: 'DELETE /notifications/{id}',
   getNotificationPreferences: 'GET /notifications/preferences',
   getPushSetup: 'GET /push',
   listNotifications: 'GET /notifications',
   markNotificationsRead: 'PUT /notifications/read',
   setNotificationPreferences: 'PUT /notifications/preferences',
   subscribePush: 'POST /push/subscriptions',
-  unsubscribePush: 'DELETE /push/subscriptions/{id} none',
+  unsubscribePush: 'DELETE /push/subscriptions/{id}',
   // email
   confirmEmailAddress: 'POST /email/confirm open',
   getEmailStatus: 'GET /email',
@@ -209,7 +209,7 @@ export const routes = {
   streamEvents: 'GET /events bytes',
   // webhooks
   createWebhook: 'POST /webhooks',
-  deleteWebhook: 'DELETE /webhooks/{id} none',
+  deleteWebhook: 'DELETE /webhooks/{id}',
   getWebhook: 'GET /webhooks/{id}',
   listDeliveries: 'GET /webhooks/{id}/deliveries',
   listWebhooks: 'GET /webhooks',
@@ -217,7 +217,7 @@ export const routes = {
   updateWebhook: 'PATCH /webhooks/{id}',
   // themes
   createTheme: 'POST /themes',
-  deleteTheme: 'DELETE /themes/{id} none',
+  deleteTheme: 'DELETE /themes/{id}',
   getTheme: 'GET /themes/{id}',
   getThemeStylesheet: 'GET /themes/{id}/stylesheet bytes open',
   listThemes: 'GET /themes',
@@ -229,7 +229,7 @@ export const routes = {
   retryJobs: 'POST /jobs/retry',
   // backup
   createBackup: 'POST /backups',
-  deleteBackup: 'DELETE /backups/{id} none',
+  deleteBackup: 'DELETE /backups/{id}',
   downloadBackup: 'GET /backups/{id}/file bytes',
   getBackup: 'GET /backups/{id}',
   getBackupSettings: 'GET /backups/settings',
