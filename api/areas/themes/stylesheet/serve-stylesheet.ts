@@ -4,7 +4,7 @@ import { knowsEtag } from '#kernel/etag.ts';
 import { DEFAULT } from '../document/built-in.ts';
 import { themesOf } from '../memory.ts';
 import type { ServerTheme, StylesheetQuery } from '../themes.schemas.ts';
-import { type Compiled, compiledOf, type Sheet } from './compiled.ts';
+import { type Compiled, compiledOf } from './compiled.ts';
 import { chainOf, type Source } from './resolve.ts';
 
 const YEAR = 'public, max-age=31536000, immutable';
