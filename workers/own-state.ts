@@ -47,7 +47,7 @@ interface Next {
   after: string | undefined;
 }
 
-/** The next ids: of a selection, or of what plays in a container. */
+/** The next ids: of a selection, or of the playable items in a container. */
 async function nextIds(work: Work, { who, payload: { itemId, select }, after }: Next): Promise<string[]> {
   if (select) return selectedIds({ db: work.db, who, now: new Date(), deps: work }, select, { most: BATCH, after });
   return itemId === undefined ? [] : leavesOf(work.db, who, { itemId, most: BATCH - 1, after });

@@ -23,7 +23,7 @@ import { themesArea } from './themes/index.ts';
 import { usersArea } from './users/index.ts';
 import { webhooksArea } from './webhooks/index.ts';
 
-/** The one list of what is served, in the order of SPEC 1. */
+/** All areas that are served, in the order of the specification. */
 export const areas = [
   serverArea,
   setupArea,

@@ -44,7 +44,7 @@ export async function keepOriginal({ objects, log }: { objects: Objects; log: Lo
     return hash;
   } catch (error) {
     log.warn({ err: (error as Error).message }, 'a picture cannot be kept');
-    throw new ApiError('SERVICE_STARTING', 'The object store is away', { waitingFor: 'objects' });
+    throw new ApiError('SERVICE_STARTING', 'The object store is unavailable', { waitingFor: 'objects' });
   }
 }
 

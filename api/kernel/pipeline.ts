@@ -102,12 +102,12 @@ const awaitingRestore = (progress: number): ApiError =>
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof ObjectsUnavailable) {
-    return new ApiError('SERVICE_STARTING', 'The object store is away', { waitingFor: 'objects' });
+    return new ApiError('SERVICE_STARTING', 'The object store is unavailable', { waitingFor: 'objects' });
   }
   if (saysFull(error)) return noSpace();
   if (error instanceof Fenced) return awaitingRestore(error.progress);
   if (databaseUnavailable(error)) {
-    return new ApiError('SERVICE_STARTING', 'The database is away', { waitingFor: 'database' });
+    return new ApiError('SERVICE_STARTING', 'The database is unavailable', { waitingFor: 'database' });
   }
   return new ApiError('INTERNAL', 'Something went wrong; the log has the details under the request id', {});
 }

@@ -18,7 +18,7 @@ export async function buildIndex(db: Knex, name: string, on: string): Promise<vo
   );
   const [found] = rows;
   if (found?.valid) return;
-  await db.raw('reset lock_timeout'); // it waits for every writer and blocks nobody
+  await db.raw('reset lock_timeout'); // it waits for every writer and blocks none
   if (found) await db.raw(`drop index concurrently ${found.name}`);
   await db.raw(`create index concurrently ?? on ${on}`, [name]);
 }

@@ -25,7 +25,7 @@ const git = (...words: string[]): string[] =>
 const present = (): string[] =>
   git('ls-files', '-z', '--cached', '--others', '--exclude-standard').filter((file) => existsSync(file));
 
-/** What differs from a commit in the working tree, what is gone included. */
+/** Files of the working tree that differ from a commit; deleted files are included. */
 function changedSince(commit: string): string[] {
   const { status, stdout } = spawnSync('git', ['merge-base', commit, 'HEAD'], { encoding: 'utf8' });
   if (status !== 0) throw new WrongUse(`git knows no commit ${commit} that this one grew from`);

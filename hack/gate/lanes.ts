@@ -18,7 +18,7 @@ export interface Outcome extends Counts {
 export interface Bounds {
   /** The most that a file may take. */
   fileMs: (file: string) => number;
-  /** The most that ending takes of what a process started. */
+  /** The longest that the end of a lane may take. */
   endMs: number;
 }
 
@@ -80,16 +80,16 @@ class Lane {
     const from = statSync(this.#log).size;
     const began = performance.now();
     const limitMs = this.#bounds.fileMs(file);
-    const said = await answerOf(child, file, limitMs);
+    const answer = await answerOf(child, file, limitMs);
     const seconds = (performance.now() - began) / 1000;
-    if (typeof said === 'object') {
-      const none = said.passed + said.failed === 0;
+    if (typeof answer === 'object') {
+      const none = answer.passed + answer.failed === 0;
       const output = this.#printed(from) + (none ? 'no test ran\n' : '');
-      return [...late, { ...said, failed: none ? 1 : said.failed, file, seconds, output }];
+      return [...late, { ...answer, failed: none ? 1 : answer.failed, file, seconds, output }];
     }
     kill(child);
     this.#child = undefined;
-    return [...late, { file, passed: 0, failed: 1, cpu: 0, seconds, output: `${this.#printed(from)}${said}\n` }];
+    return [...late, { file, passed: 0, failed: 1, cpu: 0, seconds, output: `${this.#printed(from)}${answer}\n` }];
   }
 
   #fault({ exitCode, signalCode }: ChildProcess): Outcome[] {
@@ -123,7 +123,7 @@ function answerOf(child: ChildProcess, message: string | typeof END, limitMs: nu
   const timer = setTimeout(() => resolve(`not ended after ${limitMs / 1000} s`), limitMs);
   child.once('message', onMessage);
   child.once('exit', onExit);
-  child.send(message, (error) => error && resolve(`its process could not be asked: ${error.message}`));
+  child.send(message, (error) => error && resolve(`its process could not be reached: ${error.message}`));
   return promise.finally(() => {
     clearTimeout(timer);
     child.off('message', onMessage);

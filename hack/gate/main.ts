@@ -23,7 +23,7 @@ const MINUTE = 60_000;
 /** A cluster may have to be built and brought up by the first file that needs it. */
 const CLUSTER_MS = 20 * MINUTE;
 
-/** Far beyond what a file takes on a busy machine: what is not over by then hangs. */
+/** Far longer than a file takes on a busy machine: a file that has not ended by then hangs. */
 function fileMs(seconds: Record<string, number>, file: string): number {
   const known = seconds[file];
   return (known === undefined ? 20 * MINUTE : 5 * MINUTE + known * 6000) + (needsCluster(file) ? CLUSTER_MS : 0);

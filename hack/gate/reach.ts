@@ -27,7 +27,7 @@ const ALIASES = Object.entries(
   (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { imports: object }).imports,
 ).map(([alias, path]: [string, string]) => [alias.slice(0, -1), path.slice(2, -1)] as const);
 
-/** A path in quotes, whole or up to what is put into it. */
+/** A path in quotes, whole or up to its first placeholder. */
 const QUOTED = /['"`}]((?:[#.\w@-]|\/)+)(['"`]|\$\{)/g;
 /** A path in a shell script, less the variable that it begins with. */
 const WORD = /(?:\$\{?\w+\}?)?((?:[.\w@-]*\/)+[.\w@-]+)()/g;
@@ -36,14 +36,14 @@ function candidates(file: string, text: string, cut: boolean): string[] {
   const name = cut ? text.slice(0, text.lastIndexOf('/') + 1) : text;
   const alias = ALIASES.find(([start]) => name.startsWith(start));
   if (alias) return [alias[1] + name.slice(alias[0].length)];
-  const beside = normalize(join(dirname(file), name)).replace(/\/$/, '');
+  const relative = normalize(join(dirname(file), name)).replace(/\/$/, '');
   // A test that reads the whole tree names its root; elsewhere that is what a longer path begins with.
-  if (/^[./]*$/.test(name)) return beside === WHOLE && name !== '' && /^test\/.*\.ts$/.test(file) ? [beside] : [];
-  if (name.startsWith('.')) return [beside];
-  if (!name.includes('/')) return name.includes('.') ? [beside] : [];
+  if (/^[./]*$/.test(name)) return relative === WHOLE && name !== '' && /^test\/.*\.ts$/.test(file) ? [relative] : [];
+  if (name.startsWith('.')) return [relative];
+  if (!name.includes('/')) return name.includes('.') ? [relative] : [];
   const fromRoot = normalize(name.replace(/^\/+/, '')).replace(/\/$/, '');
   // `/api` and `/test` are addresses more often than folders; `hack/${name}` is a path.
-  return fromRoot.includes('/') || (cut && !name.startsWith('/')) ? [fromRoot, beside] : [beside];
+  return fromRoot.includes('/') || (cut && !name.startsWith('/')) ? [fromRoot, relative] : [relative];
 }
 
 const WHOLE = '.';
@@ -83,7 +83,7 @@ class Names {
     return found;
   }
 
-  /** A whole tree is told by its root, as it has every file. */
+  /** A whole tree is represented by its root, because the root contains every file. */
   #at(path: string): readonly string[] {
     return path === WHOLE || this.#tree.files.has(path) ? [path] : (this.#folders.get(path) ?? []);
   }

@@ -130,7 +130,7 @@ describe('architecture', () => {
     }
   });
 
-  it('has one HTTP client: what leaves the server goes through platform/outbound.ts', () => {
+  it('has one HTTP client: requests to other hosts go through platform/outbound.ts', () => {
     // The parser pods and the managed object store are the server's own. The docs page carries a script that fetches in the browser; servers import only createServer and types.
     const apart = [
       'api/platform/outbound.ts',

@@ -39,7 +39,7 @@ describe('endpoints', () => {
     expect(sql.join('\n')).to.equal('');
   });
 
-  it('say in at most ten words what they do, and then what a client developer must know', () => {
+  it('have a summary of at most ten words, and then a description for client developers', () => {
     const unclear = areas.flatMap(({ endpoints }) =>
       endpoints.flatMap(({ operationId, summary, description }) => {
         const words = summary.split(/\s+/).length;

@@ -7,7 +7,7 @@ const root = new URL('../../', import.meta.url).pathname;
 
 describe('regular expressions', () => {
   const verdicts = new Map<string, Verdict>();
-  /** Where each one stands that somebody has to vouch for. */
+  /** The place of each expression that needs a reviewed bound. */
   let doubtful: { file: string; expression: string; why: string }[];
 
   before(async function () {
@@ -33,7 +33,7 @@ describe('regular expressions', () => {
   const same = (a: { file: string; expression: string }) => (b: { file: string; expression: string }) =>
     a.file === b.file && a.expression === b.expression;
 
-  it('take time in proportion to the text, or are listed with what bounds it (hack/expressions/bounded.ts)', () => {
+  it('take time in proportion to the text, or are listed with their bound (hack/expressions/bounded.ts)', () => {
     const listed = (one: { file: string; expression: string }): boolean => bounded.some(same(one));
     expect(doubtful.filter((one) => !listed(one))).to.deep.equal([]);
   });
@@ -42,7 +42,7 @@ describe('regular expressions', () => {
     expect(bounded.filter((one) => !doubtful.some(same(one)))).to.deep.equal([]);
   });
 
-  it('are found by a parser wherever they are, and told apart by it', () => {
+  it('are found by a parser wherever they are, and distinguished by it', () => {
     const { written, made } = expressionsOf(
       'a.ts',
       "const a = b / c / d; const e = /x+/g; new RegExp('y+', 'i'); RegExp(`z`); new RegExp(a); // /no/\n'/no/';",

@@ -134,7 +134,7 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
       ] as const),
       ...(['refresh_tokens', 'rights_told', 'sessions', 'setting_changes', 'transcode_sessions'] as const),
     ],
-    because: 'deletes what is past its retention, by one table of rules',
+    because: 'deletes rows past their retention, by one table of rules',
   },
   'workers/restore/record.ts': {
     tables: ['jobs'],
@@ -161,6 +161,6 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
 /** Files that write to tables which only the running program knows, each with its reason. */
 export const dynamic: Readonly<Record<string, string>> = {
   'workers/resealing.ts': 'columns of every room, by the list of sealed columns',
-  'workers/scan/store/adopt.ts': 'tables of the scan that name a library beside an item, by a list of them',
-  'workers/restore/': 'the tables of a backup, into a schema beside the one in use',
+  'workers/scan/store/adopt.ts': 'tables of the scan that name a library next to an item, by a list of them',
+  'workers/restore/': 'the tables of a backup, into a schema next to the one in use',
 };

@@ -26,7 +26,7 @@ export const applyLabels: Handler<'labels.apply'> = ({ number, filter }, work) =
 
 async function apply(work: Work, number: number, filter: Filter): Promise<{ changed: number }> {
   const who = await principalOf(work.db, filter.accountId);
-  if (!who) throw new FinalFailure('NOT_FOUND', 'Who asked for it is gone');
+  if (!who) throw new FinalFailure('NOT_FOUND', 'The account that requested it is gone');
   const kept = Checkpoint.safeParse(work.checkpoint).data;
   let { after, done, seen } = kept ?? { after: FIRST, done: 0, seen: 0 };
   const total = kept?.total ?? (await countMatching(work, who, filter));

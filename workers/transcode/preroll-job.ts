@@ -54,7 +54,7 @@ async function makeClip(work: Work, { clip, source, target }: Making): Promise<n
 
 async function placeOf(work: Work, source: FileSource): Promise<string> {
   const place = await openMedia(work, source);
-  if (place.kind !== 'there') throw new Error('the storage of the clip is away'); // tried again later
+  if (place.kind !== 'there') throw new Error('the storage of the clip is unavailable'); // tried again later
   return place.absolute;
 }
 

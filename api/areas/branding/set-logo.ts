@@ -48,7 +48,7 @@ async function kept({ deps }: Call, hash: string, bytes: Buffer): Promise<void> 
     await deps.objects.put(BUCKET, keyOf(hash), bytes);
   } catch (error) {
     deps.log.warn({ err: (error as Error).message }, 'branding: a logo cannot be kept');
-    throw new ApiError('SERVICE_STARTING', 'The object store is away', { waitingFor: 'objects' });
+    throw new ApiError('SERVICE_STARTING', 'The object store is unavailable', { waitingFor: 'objects' });
   }
 }
 

@@ -49,13 +49,13 @@ const isSame = (row: FolderRow, folder: NewFolder): boolean =>
 
 async function fault(call: Call, storage: Storage, path: string): Promise<Pick<Issue, 'code' | 'message'> | undefined> {
   const place = UNAVAILABLE.includes(storage.state)
-    ? { kind: 'away' as const }
+    ? { kind: 'unavailable' as const }
     : await placeInStorage(call.deps.config, storage, tidyPath(path));
-  if (place.kind === 'away') {
+  if (place.kind === 'unavailable') {
     throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', { storageId: storage.id });
   }
   const present = place.kind === 'there' && (await isFolder(place.absolute));
-  return present ? undefined : { code: 'no_such_folder', message: 'present is no such folder in the storage' };
+  return present ? undefined : { code: 'no_such_folder', message: 'The storage has no such folder' };
 }
 
 interface FolderPlan {

@@ -78,7 +78,7 @@ const model: Check = async () =>
 const catalogues: Check = async (_, value) =>
   value('network.offline') === true
     ? skipped('catalogues', 'The server is offline by its settings')
-    : skipped('catalogues', 'This version asks no catalogue, so there is none to try');
+    : skipped('catalogues', 'This version uses no catalogue, so there is none to try');
 
 const CHECKS: Record<Group, readonly Check[]> = {
   'auth.oidc': [discovery],

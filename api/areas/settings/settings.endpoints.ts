@@ -100,7 +100,7 @@ export const getSettingsSchema = defineEndpoint({
   path: '/settings/schema',
   summary: 'Get the definitions of all settings',
   description:
-    "Returns type, bounds, default, title and description of every setting, from which a form can be built. Texts are in `language`, by default the caller's. Choices that depend on the deployment list what is available now.",
+    "Returns type, bounds, default, title and description of every setting, from which a form can be built. Texts are in `language`, by default the caller's. Choices that depend on the deployment list the values that are available now.",
   access,
   query: SettingsSchemaQuery,
   answer: json(200, SettingsSchema),

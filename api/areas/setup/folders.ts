@@ -84,7 +84,7 @@ export async function listRoot(config: Config, rootId: string, path: string): Pr
   const root = config.mediaRoots.find((one) => one.id === rootId);
   if (!root) throw notFound();
   const place = await placeInStorage(config, { rootName: root.name, path: '' }, path);
-  if (place.kind === 'away')
+  if (place.kind === 'unavailable')
     throw new ApiError('STORAGE_UNAVAILABLE', 'The folder is unavailable', { storageId: root.id });
   if (place.kind !== 'there') throw notFound();
   const read = readerOf(root);

@@ -14,7 +14,7 @@ export class Looks {
   }
 
   /** `look` must not reject. */
-  async ask<T>(place: string, look: () => Promise<T>): Promise<T | 'slow'> {
+  async run<T>(place: string, look: () => Promise<T>): Promise<T | 'slow'> {
     const ahead = this.#ahead.get(place);
     if (ahead && (await ahead) === 'slow') return 'slow';
     const answer = look();

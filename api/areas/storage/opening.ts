@@ -24,7 +24,7 @@ export interface OpenFile {
 }
 
 /** Unknown while the storage is unavailable; `absent` when the file does not exist or a link leads outside its library. */
-export type Opening = ({ kind: 'there' } & OpenFile) | { kind: 'away'; reason: string } | { kind: 'absent' };
+export type Opening = ({ kind: 'there' } & OpenFile) | { kind: 'unavailable'; reason: string } | { kind: 'absent' };
 
 interface FolderRow {
   /** The folder does not respond or is empty, as an unmounted mount point is. */
@@ -53,13 +53,13 @@ const USABLE = ['available', 'degraded', 'suspect'];
  */
 export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<Opening> {
   const [row] = await foldersOf(db, wanted);
-  if (!row?.enabled) return { kind: 'away', reason: 'disabled' };
-  if (!USABLE.includes(row.state)) return { kind: 'away', reason: row.state };
+  if (!row?.enabled) return { kind: 'unavailable', reason: 'disabled' };
+  if (!USABLE.includes(row.state)) return { kind: 'unavailable', reason: row.state };
   if (row.unavailable) return UNAVAILABLE;
   const top = await topOf(config, row);
-  if (top === undefined) return { kind: 'away', reason: 'unreachable' };
-  const found = await looks.ask(wanted.folderId, () => realpath(join(top, wanted.path)).catch(() => undefined));
-  if (found === 'slow') return { kind: 'away', reason: 'timeout' };
+  if (top === undefined) return { kind: 'unavailable', reason: 'unreachable' };
+  const found = await looks.run(wanted.folderId, () => realpath(join(top, wanted.path)).catch(() => undefined));
+  if (found === 'slow') return { kind: 'unavailable', reason: 'timeout' };
   if (found === undefined) return (await holdsAnything(wanted.folderId, join(top, row.folder))) ? ABSENT : UNAVAILABLE;
   if (!(await isInside({ db, config }, { top, row, found }))) return ABSENT;
   return openThere(found, wanted, row.state === 'suspect');
@@ -69,14 +69,14 @@ export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<O
 const looks = new Looks();
 
 const ABSENT: Opening = { kind: 'absent' };
-const UNAVAILABLE: Opening = { kind: 'away', reason: 'root-missing' };
+const UNAVAILABLE: Opening = { kind: 'unavailable', reason: 'root-missing' };
 
 async function openThere(absolute: string, wanted: Wanted, suspect: boolean): Promise<Opening> {
-  const found = await looks.ask(wanted.folderId, () => stat(absolute).catch(() => undefined));
-  if (found === 'slow') return { kind: 'away', reason: 'timeout' };
+  const found = await looks.run(wanted.folderId, () => stat(absolute).catch(() => undefined));
+  if (found === 'slow') return { kind: 'unavailable', reason: 'timeout' };
   if (!found?.isFile()) return ABSENT;
   const same = found.size === wanted.sizeBytes && Math.abs(found.mtimeMs - wanted.modifiedMs) <= SLACK_MS;
-  if (suspect && !same) return { kind: 'away', reason: 'suspect' };
+  if (suspect && !same) return { kind: 'unavailable', reason: 'suspect' };
   return { kind: 'there', absolute, size: found.size, modifiedAt: found.mtime };
 }
 
@@ -98,7 +98,7 @@ async function topOf(config: Deps['config'], row: Pick<FolderRow, 'root_name' | 
 }
 
 async function holdsAnything(id: string, folder: string): Promise<boolean> {
-  const found = await looks.ask(id, () => firstIn(folder).catch(() => null));
+  const found = await looks.run(id, () => firstIn(folder).catch(() => null));
   return found !== 'slow' && found !== null;
 }
 
@@ -129,6 +129,6 @@ async function isInside(
 }
 
 async function isIn(folder: string, found: string): Promise<boolean> {
-  const real = await looks.ask(folder, () => realpath(folder).catch(() => undefined));
+  const real = await looks.run(folder, () => realpath(folder).catch(() => undefined));
   return real !== undefined && real !== 'slow' && isBelow(real, found);
 }

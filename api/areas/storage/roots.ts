@@ -51,7 +51,7 @@ export function inTime<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T | 'sl
   ]);
 }
 
-export type Place = { kind: 'there'; absolute: string } | { kind: 'absent' | 'outside' | 'away' };
+export type Place = { kind: 'there'; absolute: string } | { kind: 'absent' | 'outside' | 'unavailable' };
 
 /**
  * The path of `path` in this process, with links resolved and below the media root. Unknown when the root is gone or
@@ -64,9 +64,9 @@ export async function placeInStorage(
 ): Promise<Place> {
   const root = config.mediaRoots.find((one) => one.name === storage.rootName);
   const top = root && (await inTime(realpath(root.path).catch(() => undefined)));
-  if (!top || top === 'slow') return { kind: 'away' };
+  if (!top || top === 'slow') return { kind: 'unavailable' };
   const found = await inTime(realpath(join(top, storage.path, path)).catch(() => undefined));
-  if (found === 'slow') return { kind: 'away' };
+  if (found === 'slow') return { kind: 'unavailable' };
   if (!found) return { kind: 'absent' };
   return isBelow(top, found) ? { kind: 'there', absolute: found } : { kind: 'outside' };
 }

@@ -31,7 +31,7 @@ export async function holdsFiles(db: Db, storageId: string): Promise<boolean> {
 export interface FolderOnMount {
   id: string;
   libraryId: string;
-  away: boolean;
+  unavailable: boolean;
   rootName: string;
   /** Below the media root. */
   storagePath: string;
@@ -50,7 +50,8 @@ export async function listFoldersOnMounts(db: Db): Promise<FolderOnMount[]> {
     .where({ 's.kind': 'mount', 's.enabled': true, 's.state': 'available', 'l.deleted_at': null })
     .whereNot('f.path', '')
     .whereNotNull('s.root_name')
-    .select('f.id', 'f.away', {
+    .select('f.id', {
+      unavailable: 'f.away',
       libraryId: 'f.library_id',
       rootName: 's.root_name',
       storagePath: 's.path',
@@ -74,7 +75,7 @@ export async function changeState(
   db: Db,
   { id, state: from }: Mount,
   { to, reason }: { to: Seen; reason: string | null },
-): Promise<{ awayMs: number } | undefined> {
+): Promise<{ unavailableMs: number } | undefined> {
   const before = await db('storages')
     .where({ id, state: from })
     .forUpdate()
@@ -92,7 +93,7 @@ export async function changeState(
       facts,
     });
   }
-  return { awayMs: isUnavailable(from) ? now.getTime() - before.state_since.getTime() : 0 };
+  return { unavailableMs: isUnavailable(from) ? now.getTime() - before.state_since.getTime() : 0 };
 }
 
 /** Storages that have been available without interruption for `quietMs`; each is returned once. */

@@ -4,7 +4,7 @@ import type { AccountRef, ImageRef, Instant, Page, PageQuery, Uuid, Weekday, Wor
 
 export type MailFrequency = 'off' | 'at-once' | 'digest';
 
-/** Of these nobody is told */
+/** Kinds without notifications */
 export interface Muted {
   libraryIds: Uuid[];
   itemIds: Uuid[];
@@ -93,7 +93,7 @@ export interface NotificationPreferences {
   pausedUntil?: string;
 }
 
-/** How somebody is told */
+/** How notifications are sent */
 export interface NotificationWays {
   inApp: boolean;
   push: boolean;

@@ -157,7 +157,7 @@ export interface MediaStream {
   sampleRate?: number;
 }
 
-/** Whom a page of its own may tell of */
+/** A name, with an id where it has a page of its own */
 export interface NamedRef {
   id?: Uuid;
   name: string;

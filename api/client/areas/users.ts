@@ -203,7 +203,7 @@ export interface PermissionRow {
   };
 }
 
-/** What is left out is as the role’s */
+/** Missing members are as the role’s */
 export interface RestrictionsDraft {
   watchTogether?: 'allow' | 'deny';
   roomChat?: 'allow' | 'deny';

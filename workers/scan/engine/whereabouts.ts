@@ -33,7 +33,7 @@ export class Whereabouts {
   async #look(file: Located): Promise<'there' | 'gone' | 'unknown'> {
     const root = await this.#rootOf(file);
     if (root === undefined) return 'unknown';
-    const found = await this.#looks.ask(keyOf(file), () =>
+    const found = await this.#looks.run(keyOf(file), () =>
       lstat(join(root, file.path)).then(
         () => 'there' as const,
         (error: unknown) =>
@@ -62,7 +62,7 @@ export class Whereabouts {
     if (!root) return undefined;
     const storage = join(root.path, row.path);
     const look = () => stat(join(storage, row.folder ?? '')).catch(() => undefined);
-    const folder = await this.#looks.ask(keyOf({ storage_id, folder_id }), look);
+    const folder = await this.#looks.run(keyOf({ storage_id, folder_id }), look);
     return folder !== 'slow' && folder?.isDirectory() ? storage : undefined;
   }
 }

@@ -110,7 +110,7 @@ class StorageWatch {
   async #judgeFolder(folder: FolderOnMount, own: Sight): Promise<void> {
     const { observed, reason, times } = await this.#steady(folder.id, own);
     const isUnavailable = observed !== 'available';
-    if (isUnavailable === folder.away || times < HOLDS_FOR) return;
+    if (isUnavailable === folder.unavailable || times < HOLDS_FOR) return;
     const changed = await this.#deps.db.transaction(async (db) => {
       if (!(await changeFolder(db, folder, isUnavailable))) return false;
       const { libraryId, id: folderId } = folder;
@@ -173,7 +173,7 @@ async function change(db: Db, mount: Mount, { observed, reason }: Sight): Promis
   const changed = await changeState(db, mount, { to: observed, reason });
   if (!changed) return false;
   const back = observed === 'available';
-  if (back) await holdClocks(db, mount.id, changed.awayMs);
+  if (back) await holdClocks(db, mount.id, changed.unavailableMs);
   if (back || mount.state === 'available') {
     const target = { kind: 'storage', id: mount.id };
     const kind = back ? 'storage-available' : 'storage-unavailable';

@@ -36,7 +36,7 @@ export async function judge(call: Call, row: ShownRow, passphrase: string | unde
   const freeBytesNeeded = SPACE_FACTOR * (stored?.bytes ?? 0);
   const freeBytes = await freeInPostgres(deps.db); // outside the transaction, because Postgres may refuse it
   const isFull = freeBytes !== undefined && freeBytes < freeBytesNeeded;
-  const full = { code: 'no-space', message: 'Postgres has too little space to load it beside what is there' };
+  const full = { code: 'no-space', message: 'Postgres has too little space to load it next to the present data' };
   const all = [...(await blockersOf(db, row)), ...blockers, ...(isFull ? [full] : [])];
   return { opened, stored, blockers: all, freeBytesNeeded, freeBytes };
 }

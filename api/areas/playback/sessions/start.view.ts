@@ -69,9 +69,9 @@ async function refuseUnavailable<File extends { id: string }>(call: Call, files:
     call,
     files.map(({ id }) => id),
   );
-  const available = files.filter(({ id }) => found.get(id)?.kind !== 'away');
+  const available = files.filter(({ id }) => found.get(id)?.kind !== 'unavailable');
   const [first] = found.values();
-  if (available.length > 0 || first?.kind !== 'away') return available;
+  if (available.length > 0 || first?.kind !== 'unavailable') return available;
   throw storageUnavailable(call, first.storageId, first.reason);
 }
 

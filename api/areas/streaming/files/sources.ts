@@ -21,7 +21,7 @@ export function storageUnavailable({ who }: Pick<Call, 'who'>, storageId: string
 export async function openSource(call: Reader, at: Wanted): Promise<OpenFile> {
   const found = await openMedia(reading(call), at);
   if (found.kind === 'there') return found;
-  if (found.kind === 'away') throw storageUnavailable(call, at.storageId, found.reason);
+  if (found.kind === 'unavailable') throw storageUnavailable(call, at.storageId, found.reason);
   throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file does not exist', { reason: 'missing-file' });
 }
 
@@ -30,7 +30,7 @@ export async function openSidecar(call: Reader, at: { fileId: string; path: stri
   const film = await findTrackPlace(call.db, at);
   if (!film) throw notFound();
   const found = await openMedia(reading(call), film);
-  if (found.kind === 'away') throw storageUnavailable(call, film.storageId, found.reason);
+  if (found.kind === 'unavailable') throw storageUnavailable(call, film.storageId, found.reason);
   if (found.kind === 'absent') throw notFound();
   return found;
 }
@@ -43,7 +43,7 @@ export async function refuseUnavailableSource(call: Reader, { fileId }: { fileId
   if (!place) throw notFound();
   const found = await openMedia(reading(call), place);
   if (found.kind !== 'there')
-    throw storageUnavailable(call, place.storageId, found.kind === 'away' ? found.reason : 'missing-file');
+    throw storageUnavailable(call, place.storageId, found.kind === 'unavailable' ? found.reason : 'missing-file');
 }
 
 /** The current state of several files, by id. */
