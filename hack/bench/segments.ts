@@ -14,7 +14,7 @@ import { stopSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
-import { wishFor } from '#support/hls-render.ts';
+import { optionsFor } from '#support/hls-render.ts';
 import { type Film, film } from '#support/hls-session.ts';
 import { storesOf } from '#support/processes.ts';
 import { atEnd, endAll } from '#support/stores.ts';
@@ -121,7 +121,7 @@ const segmentAt = (mode: Mode, part: number): number => Math.floor((300 * part) 
 /** A session from its opening to the last byte of its first segment, then to 80 % and back to 60 %, ms each. */
 async function ours(stand: Stand, mode: Mode): Promise<Times> {
   const { api, viewer, film: played } = stand;
-  const options = { ...wishFor(played.looked, { mode, copyAudio: mode === 'copy', height: 480 }), ...viewer };
+  const options = { ...optionsFor(played.looked, { mode, copyAudio: mode === 'copy', height: 480 }), ...viewer };
   const [video] = options.video ?? [];
   if (video && mode === 'encode') Object.assign(video, { bitrate: 1_500_000, width: 854 });
   const began = performance.now();

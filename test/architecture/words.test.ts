@@ -14,6 +14,7 @@ const kept: readonly string[] = [
   'hack',
   'manifests',
   'operator',
+  'test',
   'workers',
 ];
 

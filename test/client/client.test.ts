@@ -25,7 +25,7 @@ interface Sent {
   idempotencyKey: string | null;
 }
 
-/** fetch that keeps what it was asked; `lose` makes the answer of the next request to that path vanish. */
+/** A fetch that records its requests; `lose` makes the answer of the next request to that path vanish. */
 function watched(): { fetch: typeof fetch; sent: Sent[]; lose: (path: string) => void } {
   const sent: Sent[] = [];
   const lost = new Set<string>();
@@ -99,7 +99,7 @@ describe('the typed client', () => {
     expect((await logo.arrayBuffer()).byteLength).to.be.greaterThan(100);
   });
 
-  it('throws what the server refused: code, status, requestId, details', async () => {
+  it('throws the refusal of the server: code, status, requestId, details', async () => {
     const missing = await caught(owner.getLibrary({ params: { id: ABSENT } }));
     expect(missing).to.be.instanceOf(FoyerError).and.include({ code: 'NOT_FOUND', status: 404 });
     const bad = await caught(owner.createLibrary({ body: { name: '', type: 'movies' } }));
@@ -115,7 +115,7 @@ describe('the typed client', () => {
       .and.include({ status: 502 });
   });
 
-  it('asks no address that lacks a part, and escapes the others', async () => {
+  it('requests no address that lacks a part, and escapes the others', async () => {
     expect(await caught(owner.getLibrary({ params: { id: '' } }))).to.be.instanceOf(TypeError);
     const escaped = owner.address('getLibrary', { params: { id: '../setup?x' } });
     expect(escaped).to.equal(`${api.url}/api/v1/libraries/..%2Fsetup%3Fx`);
@@ -148,7 +148,7 @@ describe('the typed client', () => {
     await client.getMe();
   });
 
-  it('tells the first refusal when the sign-in is over, and never loops', async () => {
+  it('returns the first refusal when the sign-in is over, and never loops', async () => {
     const { tokens } = await late();
     const { fetch, sent } = watched();
     const ended = { ...tokens, refreshToken: `${tokens.refreshToken.slice(0, -4)}AAAA` };
@@ -188,7 +188,7 @@ describe('the typed client', () => {
     expect(names.size).to.be.greaterThan(4).and.at.most(n);
   });
 
-  it('ends what is waited for by its signal', async () => {
+  it('ends waiting calls by their signal', async () => {
     const gone = new AbortController();
     const waiting = caught(owner.listLibraries({ signal: gone.signal }));
     gone.abort();

@@ -67,22 +67,22 @@ describe('events of the typed client', () => {
       if (got.length === 0) await say('first');
       return got.length > 0;
     });
-    const said: string[] = [];
+    const printed: string[] = [];
     for (let i = 0; i < 12; i++) {
       const name = `name.${i}`;
-      said.push(name);
+      printed.push(name);
       if (i % 4 === 1) line.cut();
       await say(name);
       if (i % 4 === 3) await eventually(() => got.includes(name));
     }
     await eventually(() => got.includes('name.11'));
-    expect(got.filter((name) => name.startsWith('name.'))).to.deep.equal(said);
+    expect(got.filter((name) => name.startsWith('name.'))).to.deep.equal(printed);
     expect(line.opened).to.be.at.least(4);
     leaving.abort();
     await reading;
   });
 
-  it('go on behind the id that is given, and say when that is not known any more', async () => {
+  it('continue behind the given id, and report when that is not known any more', async () => {
     const client = createClient({ server: url, credential: apiKey(key) });
     const leaving = new AbortController();
     const first: (FoyerEvent | Reset)[] = [];

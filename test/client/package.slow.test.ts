@@ -68,8 +68,8 @@ describe('the packed client', function () {
       const page = await browser.newPage();
       await page.goto(origin);
       await page.addScriptTag({ content: readFileSync(out, 'utf8') });
-      const told = await page.evaluate(`work(${JSON.stringify(api.url)}, ${JSON.stringify(key)}, '/page')`);
-      expect(told).to.deep.equal(expected('/page'));
+      const result = await page.evaluate(`work(${JSON.stringify(api.url)}, ${JSON.stringify(key)}, '/page')`);
+      expect(result).to.deep.equal(expected('/page'));
     } finally {
       await browser.close();
     }

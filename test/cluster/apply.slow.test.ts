@@ -1,4 +1,4 @@
-// What `kubectl apply` refuses at once, and what it merges, on a real API server.
+// Refusals and merges of `kubectl apply`, on a real API server.
 import { expect } from 'chai';
 import { defaults } from '../../hack/manifests/values.ts';
 import { type Cluster, controlPlane, UP_MS } from './support/cluster.ts';
@@ -22,7 +22,7 @@ describe('resources at apply', function () {
   async function refusal(resource: Resource): Promise<string> {
     const object = { ...resource, metadata: { ...resource.metadata, namespace } };
     const words = ['apply', '--server-side', '--dry-run=server', '--field-manager=test', '-f', '-'];
-    const { code, err } = await cluster.kubectl.ask(words, JSON.stringify(object));
+    const { code, err } = await cluster.kubectl.attempt(words, JSON.stringify(object));
     return code === 0 ? '' : err;
   }
   const long = (length: number): string => 'a'.repeat(length);
@@ -97,9 +97,9 @@ describe('resources at apply', function () {
     expect(await refusal(withField(library('other'), 'folders', twice))).to.match(/Duplicate/i);
   });
 
-  it('print notes where the operator is installed by Helm: the image, what to do next, and where its code is', async () => {
+  it('print notes where the operator is installed by Helm: the image, the next steps, and the address of its code', async () => {
     const helm = await goTool('helm');
-    const said = async (...values: string[]): Promise<string> => {
+    const notesFor = async (...values: string[]): Promise<string> => {
       const where = [
         '-n',
         'films',
@@ -112,10 +112,10 @@ describe('resources at apply', function () {
       ];
       return (await printed(helm, ['install', 'foyer', 'manifests/chart', ...where])).split('NOTES:')[1] ?? '';
     };
-    const notes = await said();
+    const notes = await notesFor();
     expect(notes).to.contain('namespace films').and.to.contain(`Its image is ${defaults.image}`);
     expect(notes).to.contain('It has no registry').and.to.contain('kubectl -n films get secret home-claim');
-    const own = await said('--set', 'registry=registry.example/a');
+    const own = await notesFor('--set', 'registry=registry.example/a');
     expect(own).to.contain(`Its image is registry.example/a/${defaults.image}`).and.not.to.contain('no registry');
   });
 

@@ -22,7 +22,7 @@ describe('the autoscaler of a server', function () {
     await measured();
   });
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await home?.tell();
+    if (this.currentTest?.state === 'failed') await home?.printState();
   });
   after(async function () {
     this.timeout(UP_MS);
@@ -36,12 +36,12 @@ describe('the autoscaler of a server', function () {
     return (found?.spec as { replicas?: number } | undefined)?.replicas ?? 0;
   };
 
-  /** Until it is told to end; a pod that goes may take a call with it. */
+  /** Until it is stopped; a terminating pod may lose a call. */
   async function call(): Promise<void> {
     while (isLoaded) await home.owner.listLibraries().catch(() => undefined);
   }
 
-  it('makes pods under load and takes them away after it, and the operator writes nothing to the Deployment', async () => {
+  it('adds pods under load and removes them after it, and the operator writes nothing to the Deployment', async () => {
     await until('the autoscaler sees what pods use', async () => {
       const scaler = await home.kubectl.find<KubeObject>(home.named('hpa', 'home-api'));
       return (scaler?.status as { currentMetrics?: unknown[] } | undefined)?.currentMetrics?.length;

@@ -1,10 +1,11 @@
-// What `kubectl apply` refuses, each with the path of the field that is wrong. Rows: field, bad value, and the path told where it is another one.
+// Resources that `kubectl apply` refuses, each with the path of the invalid field. Rows: field, bad value, and the
+// reported path where it is another one.
 import { expect } from 'chai';
 import { controlPlane, UP_MS } from './support/cluster.ts';
 import type { Kubectl, Ran } from './support/kubectl.ts';
 import { fieldPath, library, mediaServer, plurals, type Resource, tunerDevice, withField } from './support/specs.ts';
 
-type Row = [field: string, value: unknown, told?: string];
+type Row = [field: string, value: unknown, message?: string];
 
 const long = (length: number) => 'x'.repeat(length);
 const claim = { persistentVolumeClaim: { claimName: 'films' } };
@@ -149,7 +150,7 @@ const tables: [Resource, Row[]][] = [
 function create(kubectl: Kubectl, resource: Resource): Promise<Ran> {
   const plural = plurals[resource.kind];
   const path = `/apis/foyer.media/v1alpha1/namespaces/default/${plural}?dryRun=All&fieldValidation=Strict`;
-  return kubectl.ask(['create', '--raw', path, '-f', '-'], JSON.stringify(resource));
+  return kubectl.attempt(['create', '--raw', path, '-f', '-'], JSON.stringify(resource));
 }
 
 describe('bad specs', () => {
@@ -171,22 +172,22 @@ describe('bad specs', () => {
       expect(code, err).to.equal(0);
     });
 
-    for (const [field, value, told = fieldPath(field)] of rows)
+    for (const [field, value, message = fieldPath(field)] of rows)
       it(`${good.kind} ${field} ${JSON.stringify(value)?.slice(0, 60) ?? 'absent'}`, async () => {
         const { code, err } = await create(kubectl, withField(good, field, value));
         expect(code, 'accepted').not.to.equal(0);
-        expect(err).to.include(told);
+        expect(err).to.include(message);
       });
   }
 
-  for (const [made, spec, told] of changes)
+  for (const [made, spec, message] of changes)
     it(`${made.kind} changed to ${JSON.stringify(spec)}`, async () => {
       const namespace = await kubectl.namespace('bad-specs');
       await kubectl.apply({ ...made, metadata: { ...made.metadata, namespace } });
       const where = ['-n', namespace, plurals[made.kind] ?? '', made.metadata.name];
-      const { code, err } = await kubectl.ask(['patch', ...where, '--type=merge', '-p', JSON.stringify({ spec })]);
+      const { code, err } = await kubectl.attempt(['patch', ...where, '--type=merge', '-p', JSON.stringify({ spec })]);
       await kubectl.deleteNamespace(namespace);
       expect(code, 'accepted').not.to.equal(0);
-      expect(err).to.include(told);
+      expect(err).to.include(message);
     });
 });

@@ -1,5 +1,5 @@
-// An operator whose way to the API server breaks in every way at random, while people change what it looks after: it keeps up, and
-// misses nothing. The whole of it: FOYER_FAULT_SECONDS=600; FOYER_SEED takes another order.
+// An operator whose way to the API server breaks in every way at random, while people change its resources: it keeps
+// up, and misses nothing. The whole of it: FOYER_FAULT_SECONDS=600; FOYER_SEED takes another order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
@@ -12,7 +12,7 @@ import { until } from './support/until.ts';
 
 const SECONDS = Number(process.env.FOYER_FAULT_SECONDS ?? 90);
 const SEED = Number(process.env.FOYER_SEED ?? 1);
-/** What was changed is taken up within this once the fault is over: RELIABILITY.md K3. */
+/** A change is applied within this time after the fault is over. */
 const LAG_MS = 30_000;
 const ROUND_MS = 90_000;
 
@@ -65,7 +65,7 @@ describe('an operator whose way to the API server breaks', function () {
     for (const line of operator.lines.slice(-20)) process.stderr.write(`${JSON.stringify(line)}\n`);
   });
 
-  /** By somebody else: a wish, or a child that goes. */
+  /** A change by another client: to a spec, or the deletion of a child. */
   async function change(): Promise<void> {
     const { kubectl } = stage.cluster;
     const what = pick(random, ['api', 'workers', 'warm', 'child'] as const);
@@ -82,7 +82,7 @@ describe('an operator whose way to the API server breaks', function () {
     await kubectl.patch({ kind: 'mediaserver', name: 'home', namespace }, { spec });
   }
 
-  /** What stands of it in the cluster, in the words of {@link asWanted}. */
+  /** The state of the resource in the cluster, in the form of {@link asWanted}. */
   async function standing(): Promise<string> {
     const names = async (of: string, name: RegExp) =>
       (await stage.list(of, namespace)).filter(
@@ -124,7 +124,7 @@ describe('an operator whose way to the API server breaks', function () {
     expect([...api.bitten.keys()].sort(), 'every fault met somebody').to.deep.equal([...FAULTS].sort());
   });
 
-  it('is the process that it was, has counted what ended its watches, and has nothing to say against itself', async () => {
+  it('is the same process, has counted the ends of its watches, and has logged no error of its own', async () => {
     expect(operator.alive).to.equal(true);
     expect(operator.alarms).to.deep.equal([]);
     const port = operator.lines.find(({ metrics }) => metrics !== undefined)?.metrics;
@@ -135,7 +135,7 @@ describe('an operator whose way to the API server breaks', function () {
     expect(new Set(reasons)).to.include.keys('expired', 'connection', 'refused', 'throttled', 'ended');
   });
 
-  it('has missed nothing: one that begins anew has nothing to write', async () => {
+  it('has missed nothing: an operator that starts again has nothing to write', async () => {
     const writes = async (mark: number, user: RegExp) =>
       (await stage.cluster.audit.writes(mark, user)).filter((one) => one.namespace === namespace);
     await until(

@@ -1,4 +1,4 @@
-// Each value of the chart, by the real Helm: where it ends up, and what is refused.
+// Each value of the chart, by the real Helm: where it ends up, and which values are refused.
 import { expect } from 'chai';
 import { parseAllDocuments, stringify } from 'yaml';
 import { defaults, Values } from '../../hack/manifests/values.ts';
@@ -10,7 +10,7 @@ interface Manifest {
   spec?: object;
 }
 
-/** A value, and the place in the operator's Deployment with what is there then. */
+/** A value, and the place in the operator's Deployment with its content then. */
 const PLACES: Record<string, [given: unknown, place: string, there: unknown]> = {
   replicas: [2, 'spec.replicas', 2],
   registry: [
@@ -31,7 +31,7 @@ const PLACES: Record<string, [given: unknown, place: string, there: unknown]> = 
   priorityClassName: ['high', 'spec.template.spec.priorityClassName', 'high'],
   podAnnotations: [{ 'a/b': 'x: y' }, 'spec.template.metadata.annotations', { 'a/b': 'x: y' }],
 };
-/** Told to the operator by a variable. */
+/** Passed to the operator by a variable. */
 const VARIABLES: Record<string, [given: unknown, Record<string, string>]> = {
   registry: ['mirror.example/a', { FOYER_IMAGE: `mirror.example/a/${defaults.image}` }],
   image: ['foyer:9', { FOYER_IMAGE: 'foyer:9' }],
@@ -75,10 +75,10 @@ describe('values of the chart', function () {
       expect(await operator({ [name]: given })).to.have.deep.nested.property(place, there);
     });
 
-  for (const [name, [given, told]] of Object.entries(VARIABLES))
-    it(`are told to the operator: ${name}`, async () => {
+  for (const [name, [given, expected]] of Object.entries(VARIABLES))
+    it(`are passed to the operator: ${name}`, async () => {
       const deployment = JSON.stringify(await operator({ [name]: given }));
-      for (const [variable, value] of Object.entries(told))
+      for (const [variable, value] of Object.entries(expected))
         expect(deployment).to.contain(`{"name":"${variable}","value":${JSON.stringify(value)}}`);
     });
 
@@ -91,7 +91,7 @@ describe('values of the chart', function () {
     { clusterNetworks: ['10.0.0.0/33'] },
     { imagePullSecrets: ['pull'] },
   ])
-    it(`are refused where they are none: ${JSON.stringify(value)}`, async () => {
+    it(`are refused where they are invalid: ${JSON.stringify(value)}`, async () => {
       const refused = await template(value).catch((error: Error) => error.message);
       expect(refused).to.include("don't meet the specifications of the schema");
     });

@@ -55,7 +55,7 @@ describe('the cluster of the tests', () => {
     });
     expect(made?.spec.api?.replicas).to.equal(2);
     expect(made?.spec.transcode?.max).to.equal(4);
-    expect(made?.status, 'nobody has looked at it').to.deep.equal({ observedGeneration: 0 });
+    expect(made?.status, 'no operator has processed it').to.deep.equal({ observedGeneration: 0 });
     await kubectl.run(['scale', 'mediaserver/home', '-n', namespace, '--replicas=3']);
     const scaled = await kubectl.find<{ spec: { api: object } }>({ kind: 'ms', name: 'home', namespace });
     expect(scaled?.spec.api).to.include({ replicas: 3 });

@@ -15,22 +15,22 @@ import { least, until } from './support/until.ts';
 const AT_ONCE = 3;
 /** How far the writes looked at lie apart; 1 is every one of them, and takes a quarter of an hour. */
 const STEP = Number(process.env.FOYER_CRASH_STEP ?? 8);
-/** Only this write, to look at what becomes of it. */
+/** Only this write, to check its effect. */
 const ONLY = Number(process.env.FOYER_CRASH_AT ?? 0);
 const SETTLE_MS = 120_000;
 
-interface Told {
+interface ReportedStatus {
   observedGeneration?: number;
   conditions?: { type: string; status: string }[];
 }
 
-const is = ({ conditions = [] }: Told, type: string): boolean =>
+const is = ({ conditions = [] }: ReportedStatus, type: string): boolean =>
   conditions.find((condition) => condition.type === type)?.status === 'True';
 
 const isSettled = ({ kind, metadata, status = {} }: KubeObject): boolean => {
-  const told = status as Told;
-  if (told.observedGeneration !== metadata.generation || !is(told, 'Ready')) return false;
-  return kind !== 'MediaServer' || (!is(told, 'Progressing') && is(told, 'TranscodeReady'));
+  const reported = status as ReportedStatus;
+  if (reported.observedGeneration !== metadata.generation || !is(reported, 'Ready')) return false;
+  return kind !== 'MediaServer' || (!is(reported, 'Progressing') && is(reported, 'TranscodeReady'));
 };
 
 describe('an operator that dies', function () {
@@ -60,13 +60,13 @@ describe('an operator that dies', function () {
       SETTLE_MS,
     );
 
-  /** Undisturbed from here on: what it comes to. */
+  /** Undisturbed from here on: the end state. */
   async function ending(namespace: string): Promise<Record<string, unknown>> {
     const operator = await stage.operator(namespace);
-    // All may be settled before it has begun: a process that starts cannot be told to stop yet.
+    // All may be settled before it has begun: a process that starts cannot be stopped yet.
     await until('it has begun', () => operator.lines.some(({ msg }) => msg === 'the caches are filled'));
     await settled(namespace);
-    await sleep(1500); // what follows from the last write
+    await sleep(1500); // the consequences of the last write
     const state = await endState(stage.cluster.kubectl, namespace);
     expect(operator.alarms.join('\n')).to.equal('');
     expect(await operator.stop()).to.equal(0);
@@ -96,7 +96,7 @@ describe('an operator that dies', function () {
       await stage.clear(namespace);
     });
 
-    /** Whether there was such a write. Throws where it ends otherwise. */
+    /** Whether there was such a write. Throws when it ends otherwise. */
     async function dies(writes: number): Promise<boolean> {
       const { kubectl } = stage.cluster;
       const namespace = await stage.namespace(`crash-${writes}`, ['home']);
@@ -108,7 +108,7 @@ describe('an operator that dies', function () {
       const state = await ending(namespace);
       const values = await secretValues(kubectl, namespace);
       for (const [name, value] of Object.entries(made)) {
-        if (/-(environment|claim)/.test(name)) continue; // the one is named by its content; the other goes with an owner
+        if (/-(environment|claim)/.test(name)) continue; // one is named by its content; the other goes with an owner
         expect(values[name], `Secret ${name} after write ${writes}`).to.equal(value);
       }
       expect(differencesOf(state, undisturbed).join('\n')).to.equal('');
@@ -141,7 +141,7 @@ describe('an operator that dies', function () {
     });
   });
 
-  describe('beside another', () => {
+  describe('next to another', () => {
     let namespace = '';
     let first: OperatorProcess;
     let second: OperatorProcess;
@@ -178,7 +178,7 @@ describe('an operator that dies', function () {
       await stage.clear(namespace);
     });
 
-    /** The one that leads is stopped so; a new one waits for the next time. */
+    /** The leader is stopped so; a new one waits for the next time. */
     const handOver = async (by: 'SIGTERM' | 'SIGKILL'): Promise<number> => {
       first.signal(by);
       const [status, seconds] = await Promise.all([first.exited(), secondsUntilLead(second)]);
@@ -188,7 +188,7 @@ describe('an operator that dies', function () {
       return seconds;
     };
 
-    it('hands over within 3 s when it is told to stop', async () => {
+    it('hands over within 3 s when it is stopped', async () => {
       expect(await least(4, 3, () => handOver('SIGTERM'))).to.be.at.most(3);
     });
 

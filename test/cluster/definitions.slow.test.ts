@@ -1,5 +1,5 @@
-// The definitions go on to another version of their group with what is stored: nothing of a resource is lost on the way there and
-// back, and no webhook is needed. There is only v1alpha1 yet: v1 is played by the same schema.
+// Stored resources move to another version of their definitions: no field is lost on the way there and back, and no
+// webhook is needed. There is only v1alpha1 yet: v1 is played by the same schema.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
@@ -56,8 +56,8 @@ describe('definitions of the resources', function () {
     );
   }
 
-  /** Of all resources by kind and name, as a version tells them. */
-  async function told(version: string): Promise<Record<string, unknown>> {
+  /** All resources by kind and name, as a version returns them. */
+  async function objectsOf(version: string): Promise<Record<string, unknown>> {
     const lists = await Promise.all(
       KINDS.map((kind) => cluster.kubectl.list<KubeObject>(`${plurals[kind]}.${version}.foyer.media`, namespace)),
     );
@@ -66,7 +66,7 @@ describe('definitions of the resources', function () {
     );
   }
 
-  /** Both versions with one schema; the last word says which is stored. */
+  /** Both versions with one schema; the last word names the stored one. */
   async function define(versions: Record<string, Partial<Version>>): Promise<void> {
     const definitions = KINDS.map((kind) => {
       const definition = crdOf(kind);
@@ -79,10 +79,10 @@ describe('definitions of the resources', function () {
     await cluster.kubectl.run(words, list);
     const served = Object.entries(versions).filter(([, { served }]) => served);
     for (const [name] of served)
-      await until(`${name} is served`, () => told(name).then((all) => Object.keys(all).length));
+      await until(`${name} is served`, () => objectsOf(name).then((all) => Object.keys(all).length));
   }
 
-  /** What a storage migration does: every object is written as it is, then the old version is forgotten. */
+  /** A storage migration: every object is written as it is, then the old version is forgotten. */
   async function migrate(to: string): Promise<void> {
     for (const kind of KINDS) {
       const plural = `${plurals[kind]}.${to}.foyer.media`;
@@ -109,31 +109,31 @@ describe('definitions of the resources', function () {
     const names = KINDS.map((kind) => `crd/${nameOf(kind)}`);
     await cluster.kubectl.run(['delete', ...names, '--ignore-not-found', '--timeout=60s']);
     await cluster.kubectl.installKinds();
-    await cluster.kubectl.run(['api-resources']); // kubectl keeps what it knew of the versions for a while
+    await cluster.kubectl.run(['api-resources']); // kubectl caches the versions for a while
   });
 
-  it('go on to another version and back with all that is stored', async () => {
-    const before = await told('v1alpha1');
+  it('move to another version and back with every stored object', async () => {
+    const before = await objectsOf('v1alpha1');
     expect(Object.keys(before)).to.have.length(resources.length);
     await define({ v1alpha1: { served: true, storage: false }, v1: { served: true, storage: true } });
-    expect(await told('v1'), 'as the new version tells them').to.deep.equal(before);
-    expect(await told('v1alpha1'), 'as the old one goes on to').to.deep.equal(before);
+    expect(await objectsOf('v1'), 'as the new version returns them').to.deep.equal(before);
+    expect(await objectsOf('v1alpha1'), 'as the old one goes on to').to.deep.equal(before);
     await migrate('v1');
     await define({ v1: { served: true, storage: true } });
-    expect(await told('v1'), 'without the old one').to.deep.equal(before);
+    expect(await objectsOf('v1'), 'without the old one').to.deep.equal(before);
     await define({ v1alpha1: { served: true, storage: true }, v1: { served: true, storage: false } });
     await migrate('v1alpha1');
     await define({ v1alpha1: { served: true, storage: true } });
-    expect(await told('v1alpha1'), 'and back').to.deep.equal(before);
+    expect(await objectsOf('v1alpha1'), 'and back').to.deep.equal(before);
     for (const kind of KINDS) {
       const { status } = (await cluster.kubectl.find<Definition>({ kind: 'crd', name: nameOf(kind) })) ?? crdOf(kind);
       expect(status.storedVersions).to.deep.equal(['v1alpha1']);
     }
   });
 
-  it('are filled in the same when what is stored is applied again', async () => {
-    const before = await told('v1alpha1');
+  it('are defaulted in the same way when a stored resource is applied again', async () => {
+    const before = await objectsOf('v1alpha1');
     await cluster.kubectl.apply(...resources);
-    expect(await told('v1alpha1')).to.deep.equal(before);
+    expect(await objectsOf('v1alpha1')).to.deep.equal(before);
   });
 });

@@ -1,5 +1,5 @@
-// What a server has of other operators' kinds (CloudNativePG, the Gateway API, Prometheus), with the definitions that these bring.
-// The operators themselves are played: what they would write is written here.
+// A server's objects of other operators' kinds (CloudNativePG, the Gateway API, Prometheus), with the definitions that
+// these bring. The operators themselves are played: their writes are made here.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
@@ -37,11 +37,11 @@ describe('kinds of other operators', function () {
     kubectl().find<KubeObject>(named(KINDS[kind], kind === 'Cluster' ? 'home-postgres' : 'home'));
   const there = (kind: keyof typeof KINDS) => until(`${kind} is made`, () => child(kind), 120_000);
 
-  interface Said {
+  interface Reported {
     conditions?: { type: string; status: string; reason: string; message: string }[];
   }
   const condition = async (type: string) => {
-    const { conditions = [] } = ((await home())?.status ?? {}) as Said;
+    const { conditions = [] } = ((await home())?.status ?? {}) as Reported;
     const found = conditions.find((one) => one.type === type);
     return { words: `${found?.status} ${found?.reason}`, message: found?.message ?? '' };
   };
@@ -64,7 +64,7 @@ describe('kinds of other operators', function () {
     await kubectl().run(['delete', '--ignore-not-found', ...DEFINITIONS]);
   });
 
-  it('are missed, each where it is asked for', async () => {
+  it('are reported as missing, each where it is required', async () => {
     await reaches('DatabaseReady', 'False NotServed');
     await reaches('IngressReady', 'False NotServed');
     expect((await condition('DatabaseReady')).message).to.contain('install it');
@@ -97,24 +97,24 @@ describe('kinds of other operators', function () {
     expect(JSON.stringify(await home())).to.not.contain('not-told');
   });
 
-  it('are told of as their operators tell', async () => {
+  it('are reported with the status of their operators', async () => {
     await reaches('IngressReady', 'False NotAccepted');
-    const tell = (status: string, reason: string, message: string) => {
+    const report = (status: string, reason: string, message: string) => {
       const times = { observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' };
       const accepted = { type: 'Accepted', status, reason, message, ...times };
       const parentRef = { name: 'door', namespace: 'edge', sectionName: 'https' };
       const parents = [{ parentRef, controllerName: 'example.com/door', conditions: [accepted] }];
       return kubectl().patch(named(KINDS.HTTPRoute, 'home'), { status: { parents } }, true);
     };
-    await tell('False', 'NoMatchingListenerHostname', 'no listener has this host name');
+    await report('False', 'NoMatchingListenerHostname', 'no listener has this host name');
     await until('its words', async () => (await condition('IngressReady')).message.includes('no listener has this'));
-    await tell('True', 'Accepted', 'taken');
+    await report('True', 'Accepted', 'taken');
     await reaches('IngressReady', 'True Accepted');
   });
 
   const writesOf = ({ group }: Request) => Object.values(KINDS).some((name) => name.endsWith(`.${group}`) && group);
 
-  it('are left alone at rest, and put back when somebody changes them', async () => {
+  it('are left alone at rest, and restored when another client changes them', async () => {
     await reaches('Progressing', 'False Stable');
     const mark = await stage.cluster.audit.mark();
     await sleep(25_000); // two looks and more
@@ -134,7 +134,7 @@ describe('kinds of other operators', function () {
     expect((await writes()).map(({ resource }) => resource).sort()).to.deep.equal(['clusters', 'httproutes']);
   });
 
-  it('go when they are asked for no more, but for the database', async () => {
+  it('are removed when no longer required, but for the database', async () => {
     const change = { spec: { gateway: null, monitoring: { serviceMonitor: false, prometheusRule: false } } };
     await kubectl().patch(named('mediaserver', 'home'), change);
     for (const kind of ['HTTPRoute', 'ServiceMonitor', 'PrometheusRule'] as const)

@@ -1,5 +1,5 @@
-// Transcode Jobs on an extended resource of the node. No device is behind it: what the pool and the conditions make of that is real,
-// and that the encoder of the card does not work there is told too.
+// Transcode Jobs on an extended resource of the node. No device is behind it: the reaction of the pool and the
+// conditions is real, and they also report that the encoder of the card does not work there.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
@@ -11,7 +11,7 @@ import { until } from './support/until.ts';
 
 const RESOURCE = 'nvidia.com/gpu';
 const FALLBACK_MS = 10_000;
-/** A session of a worker that ended goes on within this: RELIABILITY.md T2. */
+/** A session of a worker that ended resumes within this time. */
 const RESUME_MS = 8000;
 
 interface PodSpec {
@@ -30,7 +30,7 @@ describe('transcode Jobs on an accelerator', function () {
   let player: HlsPlayer;
 
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await home?.tell();
+    if (this.currentTest?.state === 'failed') await home?.printState();
   });
   before(async function () {
     this.timeout(UP_MS);
@@ -102,7 +102,7 @@ describe('transcode Jobs on an accelerator', function () {
     const started = await home.owner.startPlayback({ params: { id: film?.id ?? '' }, body });
     expect(started.body.session.decision).to.include({ method: 'transcode' });
     player = new HlsPlayer(home, started.body.session).start();
-    // The session counts at once, its worker is no longer warm once it has said so.
+    // The session counts at once; its worker is no longer warm once it has reported so.
     await until('the session', async () => {
       const seen = await transcode();
       return seen?.sessions === 1 && seen.warm === 2;

@@ -21,20 +21,20 @@ const text = readFileSync('manifests/image/Dockerfile', 'utf8').replaceAll(/\\\n
 const stages = text.split(/^FROM /m).slice(1);
 const [modules = '', last = ''] = stages;
 
-/** What follows each line of one instruction. */
-function said(stage: string, instruction: string): string[] {
+/** The rest of each line of one instruction. */
+function instructionsOf(stage: string, instruction: string): string[] {
   const lines = stage.split('\n').filter((line) => line.startsWith(`${instruction} `));
   return lines.map((line) => line.slice(instruction.length + 1).trim());
 }
 
 describe('the Dockerfile and hack/image', () => {
-  it('agree on user, folder, environment, ports and what is run', () => {
-    expect(said(last, 'USER')).to.deep.equal([product.user]);
-    expect(said(last, 'WORKDIR')).to.deep.equal([product.workdir]);
-    expect(said(last, 'ENTRYPOINT').map((words) => JSON.parse(words))).to.deep.equal([product.entrypoint]);
-    expect(said(last, 'CMD').map((words) => JSON.parse(words))).to.deep.equal([product.cmd]);
-    expect(said(last, 'EXPOSE')).to.deep.equal([product.ports.join(' ')]);
-    expect(said(last, 'ENV').sort()).to.deep.equal(
+  it('agree on user, folder, environment, ports and command', () => {
+    expect(instructionsOf(last, 'USER')).to.deep.equal([product.user]);
+    expect(instructionsOf(last, 'WORKDIR')).to.deep.equal([product.workdir]);
+    expect(instructionsOf(last, 'ENTRYPOINT').map((words) => JSON.parse(words))).to.deep.equal([product.entrypoint]);
+    expect(instructionsOf(last, 'CMD').map((words) => JSON.parse(words))).to.deep.equal([product.cmd]);
+    expect(instructionsOf(last, 'EXPOSE')).to.deep.equal([product.ports.join(' ')]);
+    expect(instructionsOf(last, 'ENV').sort()).to.deep.equal(
       Object.entries(product.env)
         .map((pair) => pair.join('='))
         .sort(),
@@ -42,7 +42,7 @@ describe('the Dockerfile and hack/image', () => {
   });
 
   it('copy the same folders, each to its own name, those with programs after these were bundled', () => {
-    const [bundle, ...others] = said(last, 'COPY')
+    const [bundle, ...others] = instructionsOf(last, 'COPY')
       .filter((words) => !words.endsWith(' node_modules'))
       .reverse();
     expect(bundle).to.equal('--from=modules /app/bundle bundle');
@@ -50,22 +50,24 @@ describe('the Dockerfile and hack/image', () => {
       name === 'package.json' ? 'package.json ./' : `--from=modules /app/${name} ${name}`,
     );
     expect(others.reverse()).to.deep.equal(wanted);
-    expect(said(last, 'COPY')).to.include('--from=modules /app/node_modules node_modules');
+    expect(instructionsOf(last, 'COPY')).to.include('--from=modules /app/node_modules node_modules');
   });
 
   it("bundle the same programs, of which the operator's Deployment runs one by its bundle", () => {
-    const brought = said(modules, 'COPY').map((words) => words.split(' ')[0]);
+    const brought = instructionsOf(modules, 'COPY').map((words) => words.split(' ')[0]);
     expect(brought).to.include.members(product.copy.map((name) => (name === 'web/build' ? 'web' : name)));
-    expect(said(modules, 'RUN')[2]).to.include('vite.js build');
-    expect(said(modules, 'RUN')[1]).to.equal('node hack/bundle.ts . && npm prune --omit=dev --ignore-scripts');
+    expect(instructionsOf(modules, 'RUN')[2]).to.include('vite.js build');
+    expect(instructionsOf(modules, 'RUN')[1]).to.equal(
+      'node hack/bundle.ts . && npm prune --omit=dev --ignore-scripts',
+    );
     expect(readFileSync('hack/images/product.sh', 'utf8')).to.include('node "$root/hack/bundle.ts" "$1/app"');
     expect(PROGRAM).to.include('operator/bundle/main.js');
   });
 
   it('leave out the same modules and take the same packages of Debian', () => {
-    const removed = said(modules, 'RUN').at(-1)?.split('rm -rf ')[1]?.split(' ');
+    const removed = instructionsOf(modules, 'RUN').at(-1)?.split('rm -rf ')[1]?.split(' ');
     expect(removed).to.deep.equal(product.without.map((name) => `node_modules/${name}`));
-    const installed = said(last, 'RUN')[0]?.split('--no-install-recommends ')[1]?.split(' &&')[0]?.split(' ');
+    const installed = instructionsOf(last, 'RUN')[0]?.split('--no-install-recommends ')[1]?.split(' &&')[0]?.split(' ');
     expect(installed?.filter(Boolean)).to.deep.equal(product.packages);
   });
 
@@ -83,7 +85,7 @@ describe('the Dockerfile and hack/image', () => {
 });
 
 describe('the lock file', () => {
-  it('has for arm64 what it has for amd64, of the same version', () => {
+  it('has the same for arm64 and amd64, of the same version', () => {
     const lock = readFileSync('package-lock.json', 'utf8');
     const { packages } = JSON.parse(lock) as {
       packages: Record<string, { version: string; dev?: boolean; cpu?: string[]; os?: string[] }>;

@@ -44,12 +44,12 @@ describe('images', function () {
   const inProduct = (name: string, args: string[]) => runPod(kubectl, { name, namespace, image: product, args });
 
   it('the product is Node 24 and runs its own TypeScript as user 1000', async () => {
-    const said = await inProduct('node', script('console.log(process.version, process.getuid())'));
-    expect(said.trim()).to.match(/^v24\.\d+\.\d+ 1000$/);
+    const printed = await inProduct('node', script('console.log(process.version, process.getuid())'));
+    expect(printed.trim()).to.match(/^v24\.\d+\.\d+ 1000$/);
     expect(await inProduct('operator', ['operator/bundle/main.js', '--help'])).to.include('operator');
   });
 
-  it('the product encodes H.264 and AAC, and reads what it made', async () => {
+  it('the product encodes H.264 and AAC, and reads its own output', async () => {
     const make =
       'ffmpeg -v error -f lavfi -i testsrc=d=1:s=160x90 -f lavfi -i sine=d=1 -c:v libx264 -c:a aac /tmp/a.mp4';
     const read = 'ffprobe -v error -show_entries stream=codec_name -of csv=p=0 /tmp/a.mp4';
@@ -74,7 +74,7 @@ describe('images', function () {
     expect((await inProduct('read-only', script(text))).trim()).to.equal('EROFS');
   });
 
-  it('Postgres makes the database and user asked for, and keeps them over a restart', async () => {
+  it('Postgres creates the requested database and user, and keeps them over a restart', async () => {
     await kubectl.apply(claim('postgres', namespace));
     const env = {
       POSTGRES_USER: 'foyer',
@@ -91,23 +91,25 @@ describe('images', function () {
       uid: 999,
       args: ['-c', 'max_connections=50'],
     };
-    const ask = (sql: string, host: string) =>
+    const queryArgs = (sql: string, host: string) =>
       script(`import pg from 'pg';
         for (let n = 0; ; n++) try {
           const c = new pg.Client('postgres://foyer:${PASSWORD}@${host}/library'); await c.connect();
           console.log(JSON.stringify((await c.query("${sql}")).rows)); await c.end(); break;
         } catch (e) { if (n > 100) throw e; await new Promise((r) => setTimeout(r, 200)); }`);
     const first = await addressOf(options);
-    expect(await inProduct('pg-1', ask('create table t as select 7 as n', first))).to.include('[]');
+    expect(await inProduct('pg-1', queryArgs('create table t as select 7 as n', first))).to.include('[]');
     await kubectl.run(['delete', 'pod', 'postgres', '-n', namespace]);
     const second = await addressOf(options);
-    expect(await inProduct('pg-2', ask("select n, current_setting('max_connections') m from t", second))).to.include(
-      '[{"n":7,"m":"50"}]',
-    );
+    expect(
+      await inProduct('pg-2', queryArgs("select n, current_setting('max_connections') m from t", second)),
+    ).to.include('[{"n":7,"m":"50"}]');
     const probe = ['exec', 'postgres', '-n', namespace, '--', 'pg_isready'];
     expect(await kubectl.run(probe)).to.include('accepting connections');
-    expect((await kubectl.ask([...probe, '-p', '1'])).code).to.equal(2);
-    const wrong = ask('select 1', second).map((word) => word.replace(PASSWORD, 'wrong').replace('n > 100', 'true'));
+    expect((await kubectl.attempt([...probe, '-p', '1'])).code).to.equal(2);
+    const wrong = queryArgs('select 1', second).map((word) =>
+      word.replace(PASSWORD, 'wrong').replace('n > 100', 'true'),
+    );
     expect(await inProduct('pg-3', wrong).catch((error: Error) => error.message)).to.include('authentication failed');
   });
 

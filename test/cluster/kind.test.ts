@@ -1,4 +1,5 @@
-// hack/cluster --kind, on a machine with kind and Docker and without Go: what it asks of them, by programs that write that down.
+// hack/cluster --kind, on a machine with kind and Docker and without Go: its calls to them, recorded by programs in
+// their place.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,35 +8,35 @@ import { parse } from 'yaml';
 import { temporaryFolder } from '#support/stores.ts';
 
 const KIND = `case "$1 $2" in
-  'get clusters') cat "$ASKED.clusters" 2>/dev/null || echo 'No kind clusters found.' >&2 ;;
-  'create cluster') echo "$4" >>"$ASKED.clusters" ;;
+  'get clusters') cat "$CALLS.clusters" 2>/dev/null || echo 'No kind clusters found.' >&2 ;;
+  'create cluster') echo "$4" >>"$CALLS.clusters" ;;
   'get kubeconfig') echo 'kind: Config' ;;
 esac`;
 const KUBECTL = `case "$*" in *'get nodes -o jsonpath'*) echo foyer-7-control-plane ;; esac`;
 
 describe('hack/cluster --kind', () => {
   const folder = temporaryFolder('kind');
-  const [programs, state, asked] = ['bin', 'state', 'asked'].map((name) => join(folder, name)) as [
+  const [programs, state, commands] = ['bin', 'state', 'calls'].map((name) => join(folder, name)) as [
     string,
     string,
     string,
   ];
   const program = (name: string, body = ''): void => {
-    writeFileSync(join(programs, name), `#!/bin/bash\necho "${name} $*" >>"$ASKED"\n${body}\n`);
+    writeFileSync(join(programs, name), `#!/bin/bash\necho "${name} $*" >>"$CALLS"\n${body}\n`);
     chmodSync(join(programs, name), 0o755);
   };
-  const env = () => ({ PATH: `${programs}:/usr/bin:/bin`, HOME: folder, FOYER_CLUSTER: '7', ASKED: asked });
+  const env = () => ({ PATH: `${programs}:/usr/bin:/bin`, HOME: folder, FOYER_CLUSTER: '7', CALLS: commands });
   const run = (...words: string[]): string =>
     execFileSync('hack/cluster', words, {
       env: { ...env(), FOYER_CLUSTER_STATE: state, FOYER_GO: 'no-go-here' },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-  /** What was asked of the programs by this command. */
-  const askedBy = (...words: string[]): string[] => {
-    writeFileSync(asked, '');
+  /** The calls to the programs by this command. */
+  const commandsOf = (...words: string[]): string[] => {
+    writeFileSync(commands, '');
     run(...words);
-    return readFileSync(asked, 'utf8').trim().split('\n');
+    return readFileSync(commands, 'utf8').trim().split('\n');
   };
 
   before(() => {
@@ -46,10 +47,10 @@ describe('hack/cluster --kind', () => {
   });
 
   it('makes one with our audit log and admission, and leaves it where it runs', () => {
-    const first = askedBy('up', '--kind');
+    const first = commandsOf('up', '--kind');
     const create = `kind create cluster --name foyer-7 --config ${state}/kind/config.yaml --kubeconfig ${state}/admin.kubeconfig --wait 120s`;
     expect(first).to.deep.equal(['docker info', 'kind get clusters', create, 'kind get kubeconfig --name foyer-7']);
-    expect(askedBy('up')).not.to.include(create);
+    expect(commandsOf('up')).not.to.include(create);
     expect(run('kubeconfig').trim()).to.equal(`${state}/admin.kubeconfig`);
     expect(readFileSync(`${state}/admin.kubeconfig`, 'utf8')).to.equal('kind: Config\n');
     expect(statSync(`${state}/admin.kubeconfig`).mode & 0o777).to.equal(0o600);
@@ -78,14 +79,14 @@ describe('hack/cluster --kind', () => {
     expect(extraArgs['enable-admission-plugins']).to.contain('OwnerReferencesPermissionEnforcement');
   });
 
-  it('loads images, asks its kubectl, and advertises devices there', () => {
-    expect(askedBy('load', 'a.tar', 'b.tar').slice(1)).to.deep.equal([
+  it('loads images, calls its kubectl, and advertises devices there', () => {
+    expect(commandsOf('load', 'a.tar', 'b.tar').slice(1)).to.deep.equal([
       'kind load image-archive --name foyer-7 a.tar',
       'kind load image-archive --name foyer-7 b.tar',
     ]);
     const with_ = `kubectl --kubeconfig ${state}/admin.kubeconfig`;
-    expect(askedBy('kubectl', 'get', 'pods', '--kind')).to.deep.equal([`${with_} get pods --kind`]);
-    const device = askedBy('gpu', '2');
+    expect(commandsOf('kubectl', 'get', 'pods', '--kind')).to.deep.equal([`${with_} get pods --kind`]);
+    const device = commandsOf('gpu', '2');
     expect(device[1]).to.equal(
       `${with_} patch node foyer-7-control-plane --subresource=status --type=json -p [{"op":"add","path":"/status/capacity/nvidia.com~1gpu","value":"2"}]`,
     );
@@ -94,15 +95,15 @@ describe('hack/cluster --kind', () => {
     );
   });
 
-  it('takes it and all that was written away', () => {
-    expect(askedBy('down')).to.deep.equal([
+  it('removes it and every file that it wrote', () => {
+    expect(commandsOf('down')).to.deep.equal([
       'docker info',
       `kind delete cluster --name foyer-7 --kubeconfig ${state}/admin.kubeconfig`,
     ]);
     expect(existsSync(state)).to.equal(false);
   });
 
-  it('says what is missing', () => {
+  it('reports missing programs', () => {
     writeFileSync(join(programs, 'docker'), '#!/bin/bash\nexit 1\n');
     expect(() => run('up', '--kind')).to.throw('--kind needs a running Docker');
   });

@@ -32,13 +32,13 @@ const SPEC = {
   media: [{ name: 'films', hostPath: { path: '/films' } }],
 };
 
-/** Between the operator and the server: counts, and can be away. */
+/** Between the operator and the server: counts requests, and can be unreachable. */
 async function door(to: string) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const state = { open: true };
   const server: Server = createServer((request, response) => {
     if (!state.open) return void request.socket.destroy();
-    asked.push(`${request.method} ${request.url?.replace('/api/v1', '')}`);
+    requests.push(`${request.method} ${request.url?.replace('/api/v1', '')}`);
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
@@ -55,7 +55,7 @@ async function door(to: string) {
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { asked, state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+  return { requests, state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
 describe('Library resources', () => {
@@ -134,7 +134,7 @@ describe('Library resources', () => {
     await rest.write({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}` });
   });
 
-  it('waits for its server, and says for what', async () => {
+  it('waits for its server, and reports the reason', async () => {
     await library('early');
     await eventually(async () => (await condition('early', 'Ready')) === 'Unknown ServerNotFound');
     const body = { apiVersion: 'foyer.media/v1alpha1', kind: 'MediaServer', metadata: { name: 'home' }, spec: SPEC };
@@ -145,7 +145,7 @@ describe('Library resources', () => {
     expect((await row('early'))?.managed_by).to.include({ kind: 'Library', namespace, name: 'early' });
   });
 
-  it('becomes a library with its folders, and people cannot change what it says', async () => {
+  it('becomes a library with its folders, and people cannot change the declared members', async () => {
     await library('films', { displayName: 'Films', folders: [{ media: 'films' }], language: 'de' });
     await eventually(async () => (await condition('films', 'Synced')) === 'True InSync');
     const made = await row('Films');
@@ -166,8 +166,8 @@ describe('Library resources', () => {
     expect(await condition('lost', 'Stalled')).to.equal('True MediaUnknown');
   });
 
-  it('asks for a scan once a value of the annotation', async () => {
-    const scans = () => way.asked.filter((line) => line.startsWith('POST') && line.endsWith('/scan')).length;
+  it('requests a scan once a value of the annotation', async () => {
+    const scans = () => way.requests.filter((line) => line.startsWith('POST') && line.endsWith('/scan')).length;
     const annotate = (name: string, annotations: object) => merge(at(name), { metadata: { annotations } });
     const answered = async (name: string) => ((await read(name)).status as { scanRequest?: string }).scanRequest;
     const before = scans();
@@ -179,14 +179,14 @@ describe('Library resources', () => {
     expect(scans()).to.equal(before + 1);
   });
 
-  it('puts its row back when somebody deletes it', async () => {
+  it('creates its row again when it is deleted', async () => {
     await library('again');
     await eventually(async () => (await condition('again', 'Ready')) === 'True AllReady');
     await api.deps
       .db('libraries')
       .where({ id: (await row('again'))?.id })
       .update({ deleted_at: new Date() });
-    // No change of the cluster tells of it: the next look at all libraries does.
+    // No change of the cluster announces it: the next list of all libraries finds it.
     await eventually(async () => (await row('again')) !== undefined, 120_000);
   });
 
@@ -203,7 +203,7 @@ describe('Library resources', () => {
     expect(await row('gone')).to.equal(undefined);
   });
 
-  it('is held as long as its policy says so', async () => {
+  it('is held as long as its policy requires', async () => {
     const finalizers = async () => (await read('changing')).metadata.finalizers ?? [];
     await library('changing', { deletionPolicy: 'Delete' });
     await eventually(async () => (await condition('changing', 'Ready')) === 'True AllReady');
@@ -212,7 +212,7 @@ describe('Library resources', () => {
     await eventually(async () => (await finalizers()).length === 0);
   });
 
-  it('lets its row go also when it went while no operator ran, or none could ask', async () => {
+  it('releases its row also when the row was deleted while no operator ran, or none had access', async () => {
     for (const name of ['unseen', 'unasked']) {
       await library(name);
       await eventually(async () => (await condition(name, 'Ready')) === 'True AllReady');
@@ -229,7 +229,7 @@ describe('Library resources', () => {
     expect((await row('changing'))?.managed_by, 'those of others stay').to.include({ name: 'changing' });
   });
 
-  it('does not hold a deletion for ever when the server is away', async () => {
+  it('does not block a deletion for ever when the server is unreachable', async () => {
     await library('stuck', { deletionPolicy: 'Delete' });
     await eventually(async () => (await condition('stuck', 'Ready')) === 'True AllReady');
     way.state.open = false;
@@ -247,7 +247,7 @@ describe('Library resources', () => {
     expect(events.items.map(({ reason }) => reason)).to.include('CleanupSkipped');
   });
 
-  it('says so while its server is away, with nothing else to tell of it', async () => {
+  it('reports so while its server is unreachable, and reports nothing else of it', async () => {
     way.state.open = false;
     await eventually(async () => (await condition('films', 'Ready')) === 'Unknown ServerNotReady', 120_000);
     way.state.open = true;
@@ -259,13 +259,13 @@ describe('Library resources', () => {
     for (const name of many) await library(name);
     const isThere = async (name: string) => (await condition(name, 'Ready')) === 'True AllReady';
     for (const name of many) await eventually(() => isThere(name), 60_000);
-    await sleep(6000); // scans that were asked for above are told once more
-    const before = { writes: await writes(), asked: way.asked.length };
+    await sleep(6000); // scans that were requested above are reported once more
+    const before = { writes: await writes(), requests: way.requests.length };
     for (const name of many) await merge(at(name), { metadata: { annotations: { poke: 'x' } } });
     await sleep(12_000);
     expect(await writes()).to.equal(before.writes);
-    const asked = way.asked.slice(before.asked);
-    expect([...new Set(asked)]).to.deep.equal(['GET /libraries']);
-    expect(asked.length).to.be.at.most(4);
+    const requests = way.requests.slice(before.requests);
+    expect([...new Set(requests)]).to.deep.equal(['GET /libraries']);
+    expect(requests.length).to.be.at.most(4);
   });
 }).timeout(300_000);

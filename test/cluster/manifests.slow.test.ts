@@ -1,4 +1,5 @@
-// What manifests/ holds: taken by the real API server, the same by kustomize, install.yaml and Helm, and least in what it may do.
+// The content of manifests/: accepted by the real API server, the same by kustomize, install.yaml and Helm, and with
+// least privilege.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
@@ -90,7 +91,7 @@ describe('manifests', function () {
       expect(made['Namespace foyer']).to.deep.equal(namespace);
     });
 
-  it('the chart keeps the definitions when its release goes, and leaves them out when told', async () => {
+  it('the chart keeps the definitions when its release is deleted, and omits them on request', async () => {
     const definitions = objectsOf(await template()).filter(({ kind }) => kind === 'CustomResourceDefinition');
     expect(definitions.map(({ metadata }) => metadata.annotations?.[KEEP])).to.deep.equal(['keep', 'keep', 'keep']);
     expect(await template('--set', 'crds.install=false')).not.to.include('CustomResourceDefinition');
@@ -127,7 +128,7 @@ describe('manifests', function () {
     const label = 'pod-security.kubernetes.io/enforce';
     const words = ['get', 'namespace', 'foyer', '-o', `jsonpath={.metadata.labels.${label.replaceAll('.', '\\.')}}`];
     expect(await kubectl.run(words)).to.equal('restricted');
-    const { err } = await kubectl.ask([
+    const { err } = await kubectl.attempt([
       'label',
       'namespace',
       'foyer',
@@ -140,14 +141,16 @@ describe('manifests', function () {
     expect(made).not.to.include('violates PodSecurity');
   });
 
-  it('what the operator may do has no wildcard, and stays in its namespace', async () => {
+  it("the operator's permissions have no wildcard, and stay in its namespace", async () => {
     const all = [...(await kustomized('namespaced')), ...(await kustomized('cluster-wide'))];
     const rules = all.flatMap((object) => object.rules ?? []);
     expect(rules.length).to.be.greaterThan(20);
     for (const { apiGroups, resources, verbs } of rules)
       expect([...apiGroups, ...resources, ...verbs]).not.to.include('*');
     const may = async (...words: string[]) =>
-      (await kubectl.ask(['auth', 'can-i', '--as=system:serviceaccount:foyer:foyer-operator', ...words])).out.trim();
+      (
+        await kubectl.attempt(['auth', 'can-i', '--as=system:serviceaccount:foyer:foyer-operator', ...words])
+      ).out.trim();
     // The API server learns of new bindings by watches of its own, a moment after their apply.
     const granted = async (...words: string[]) => (await may(...words, '-n', 'foyer')) === 'yes';
     await until('the right to StatefulSets', () => granted('create', 'statefulsets.apps'), 30_000);
@@ -164,7 +167,7 @@ describe('manifests', function () {
   });
 });
 
-describe('the health that Argo CD is told', () => {
+describe('the health that Argo CD computes', () => {
   const config = parse(readFileSync('manifests/argocd/argocd-cm.yaml', 'utf8')) as { data: Record<string, string> };
   const lua = Object.values(config.data)[0] ?? '';
 

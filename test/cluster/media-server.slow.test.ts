@@ -1,4 +1,4 @@
-// The MediaServer controller against a real API server, with a node that only says that pods run.
+// The MediaServer controller against a real API server, with a node that only reports pods as running.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { mediaServerController } from '#operator/media-server/controller.ts';
@@ -50,7 +50,7 @@ describe('MediaServer on a real API server', function () {
     const dryRun = async (objects: readonly object[]): Promise<string> => {
       const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
       const words = ['apply', '--server-side', '--dry-run=server', '--field-manager=test', '-f', '-'];
-      const { code, err } = await cluster.kubectl.ask(words, list);
+      const { code, err } = await cluster.kubectl.attempt(words, list);
       return code === 0 && !/warning/i.test(err) ? '' : err;
     };
 
@@ -83,7 +83,7 @@ describe('MediaServer on a real API server', function () {
       const found = (await find())?.status?.conditions?.find((one) => one.type === type);
       return `${found?.status} ${found?.reason}`;
     };
-    /** Within 90 s, or all conditions are told. */
+    /** Within 90 s, or the error lists all conditions. */
     const reaches = async (type: string, text: string): Promise<void> => {
       try {
         await until(text, async () => (await condition(type)) === text, 90_000);
@@ -159,7 +159,7 @@ describe('MediaServer on a real API server', function () {
       expect((await writes()) - before).to.equal(0);
     });
 
-    it('puts back what others change, and leaves alone what is theirs', async () => {
+    it('restores fields that others change, and leaves alone the fields that others own', async () => {
       const service = { kind: 'service', name: 'home-api', namespace };
       await cluster.kubectl.patch(service, {
         metadata: { annotations: { mesh: 'x' } },
@@ -213,7 +213,7 @@ describe('MediaServer on a real API server', function () {
       await reaches('Progressing', 'False Stable');
     });
 
-    it('tells what the API server refuses, and recovers', async () => {
+    it('reports refusals of the API server, and recovers', async () => {
       const impossible = { requests: { memory: '4Gi' }, limits: { memory: '1Gi' } };
       await cluster.kubectl.patch({ ...at, namespace }, { spec: { workers: { resources: impossible } } });
       await reaches('Stalled', 'True Refused');
@@ -223,16 +223,16 @@ describe('MediaServer on a real API server', function () {
       await reaches('Progressing', 'False Stable');
     });
 
-    it('tells of a Job whose pod the cluster does not let be made', async () => {
+    it('reports a Job whose pod the cluster refuses', async () => {
       const metadata = { name: 'full', namespace };
       const hard = { 'count/pods': '0' };
       await cluster.kubectl.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } });
       const pool = ['-l', 'app.kubernetes.io/component=transcode', '--wait=false'];
       await cluster.kubectl.run(['delete', 'jobs', '-n', namespace, ...pool]);
       await reaches('TranscodeReady', 'False Refused');
-      const told = (await find())?.status?.conditions?.find(({ type }) => type === 'TranscodeReady')?.message;
-      expect(told).to.match(/^no pod of Job home-transcode-\d+ can be created: its pod is .*exceeded quota: full/);
-      expect(told).to.contain('(FailedCreate)');
+      const message = (await find())?.status?.conditions?.find(({ type }) => type === 'TranscodeReady')?.message;
+      expect(message).to.match(/^no pod of Job home-transcode-\d+ can be created: its pod is .*exceeded quota: full/);
+      expect(message).to.contain('(FailedCreate)');
       expect(await condition('Ready')).to.equal('True AllReady');
       await cluster.kubectl.run(['delete', 'resourcequota', 'full', '-n', namespace]);
       await until('no refusal', async () => !(await condition('TranscodeReady')).includes('Refused'), 90_000);

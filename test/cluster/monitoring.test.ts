@@ -1,4 +1,4 @@
-// Every metric that a rule or a dashboard of manifests/ asks for is one that the operator tells.
+// Every metric that a rule or a dashboard of manifests/ queries is one that the operator exposes.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Registry, register } from 'prom-client';
@@ -15,7 +15,7 @@ interface Rules {
 }
 const rulesOf = ({ groups }: Rules) => groups.flatMap(({ rules }) => rules);
 
-/** What somebody does about it is not what it says. */
+/** The remedy of an alert is not its meaning. */
 function expectRunbooks(rules: ReturnType<typeof rulesOf>): void {
   expect(rules.length).to.be.greaterThan(2);
   for (const { alert, annotations } of rules) {
@@ -25,21 +25,21 @@ function expectRunbooks(rules: ReturnType<typeof rulesOf>): void {
 }
 
 describe('rules and dashboards of the operator', () => {
-  it('ask for metrics that are there', async () => {
+  it('query existing metrics', async () => {
     const metrics = newMetrics();
     processMetrics(metrics);
-    const told = (await metrics.registry.getMetricsAsJSON()).flatMap(({ name, type }) =>
+    const exposed = (await metrics.registry.getMetricsAsJSON()).flatMap(({ name, type }) =>
       String(type) === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
     );
     const texts = ['operator.json', 'operator.yaml'].map((name) =>
       readFileSync(`manifests/dashboards/${name}`, 'utf8'),
     );
-    const asked = [...texts.join('\n').matchAll(/([a-z_]+)\{service=/g)].map(([, name]) => name ?? '');
-    expect(asked.length).to.be.greaterThan(8);
-    expect(told).to.include.members(asked);
+    const queried = [...texts.join('\n').matchAll(/([a-z_]+)\{service=/g)].map(([, name]) => name ?? '');
+    expect(queried.length).to.be.greaterThan(8);
+    expect(exposed).to.include.members(queried);
   });
 
-  it('are few: names say the unit, and labels only what is bounded', async () => {
+  it('are few: names carry the unit, and labels are bounded', async () => {
     const all = await newMetrics().registry.getMetricsAsJSON();
     const bounded = ['code', 'controller', 'kind', 'method', 'name', 'namespace', 'reason', 'result', 'verb'];
     expect(all.length).to.be.greaterThan(10);
@@ -52,7 +52,7 @@ describe('rules and dashboards of the operator', () => {
     }
   });
 
-  it('come to fewer than 1,000 series, each controller, kind and answer of the API server told', async () => {
+  it('come to fewer than 1,000 series, with each controller, kind and answer of the API server', async () => {
     const metrics = newMetrics();
     processMetrics(metrics);
     const controllers = controllersOf({ namespace: [], clusterNetwork: [], workers: 4 } as unknown as ClusterOptions);
@@ -80,7 +80,7 @@ describe('rules and dashboards of the operator', () => {
     expect(series.length).to.be.below(1000);
   });
 
-  it('say of each alert what to do', () => {
+  it('give a remedy for each alert', () => {
     const documents = parseAllDocuments(readFileSync('manifests/dashboards/operator.yaml', 'utf8'));
     const objects = documents.map((document) => document.toJS() as KubeObject);
     expectRunbooks(
@@ -90,24 +90,24 @@ describe('rules and dashboards of the operator', () => {
 });
 
 describe('rules and dashboard of a server', () => {
-  it('ask for metrics that its API tells, of its own Service', async () => {
+  it('query metrics that its API exposes, of its own Service', async () => {
     const here = await running(specs.monitored);
     const [dashboard = ''] = Object.values(here.kube.get('ConfigMap', 'media', 'home-dashboard')?.data as object);
     const text = `${JSON.stringify(specOf(here, 'PrometheusRule', 'home'))}${dashboard}`.replaceAll('\\', '');
-    const asked = [...text.matchAll(/([a-z_]+)\{([^}]*)\}/g)];
-    expect(asked.length).to.be.greaterThan(8);
+    const queried = [...text.matchAll(/([a-z_]+)\{([^}]*)\}/g)];
+    expect(queried.length).to.be.greaterThan(8);
     const pool = new Registry();
     servePoolMetrics({} as never, pool);
     const known = (name: string) => register.getSingleMetric(name) ?? pool.getSingleMetric(name);
-    for (const [, name = '', labels = ''] of asked) {
+    for (const [, name = '', labels = ''] of queried) {
       expect(labels).to.contain('namespace="media",service="home-api"');
-      const told = known(name) ?? known(name.replace(/_bucket$/, ''));
-      if (!['up', 'process_resident_memory_bytes'].includes(name)) expect(told, name).to.not.equal(undefined);
+      const exposed = known(name) ?? known(name.replace(/_bucket$/, ''));
+      if (!['up', 'process_resident_memory_bytes'].includes(name)) expect(exposed, name).to.not.equal(undefined);
     }
     expect(parse(dashboard)).to.have.property('panels');
   });
 
-  it('say of each alert what to do', async () => {
+  it('give a remedy for each alert', async () => {
     expectRunbooks(rulesOf(specOf(await running(specs.monitored), 'PrometheusRule', 'home') as unknown as Rules));
   });
 });

@@ -1,6 +1,7 @@
-// A campaign of changes in the manner of Acto: each is made, looked at from all sides once the resource has come to rest, and taken
-// back, upon which all must be as it was. FOYER_MUTATIONS is how many, FOYER_SEED another sequence, FOYER_MUTATION only those whose name has it,
-// FOYER_PART=2/3 the second third of them; 1/10 where nothing is said, and 1/1 all, in half an hour.
+// A campaign of changes in the manner of Acto: each is applied, checked from all sides once the resource has come to
+// rest, and reverted, upon which all must be as before. FOYER_MUTATIONS is their number, FOYER_SEED another sequence,
+// FOYER_MUTATION only those whose name has it, FOYER_PART=2/3 the second third of them; 1/10 by default, and 1/1 all,
+// in half an hour.
 import { expect } from 'chai';
 import { libraryController } from '#operator/library/controller.ts';
 import { differences, libraryBody } from '#operator/library/library.ts';
@@ -38,11 +39,11 @@ const [PART = 1, PARTS = 1] = (process.env.FOYER_PART ?? '1/10').split('/').map(
 const SHARE: Record<Kind, number> = { MediaServer: 0.42, Library: 0.3, TunerDevice: 0.28 };
 const MISOPERATIONS = 0.34;
 const LANES: Record<Kind, number> = { MediaServer: 6, Library: 8, TunerDevice: 6 };
-/** At rest is what did not move for so long; what says that it is under way gets longer. */
+/** A resource that did not change for so long is at rest; one that reports progress gets longer. */
 const QUIET_MS = 1500;
 const STUCK_MS = 6000;
 const SETTLE_MS = 150_000;
-/** What a resource is before anything is done to it. */
+/** The state of a resource before any change. */
 const WELL = { misoperation: false, expected: {} };
 const BACK_MS = 60_000;
 
@@ -50,10 +51,10 @@ const BACK_MS = 60_000;
 const WITHOUT_EFFECT =
   /^(network\.allow|network = |monitoring(\.| = )|subtitles|deletionPolicy|api\.autoscaling|transcode|settings = |guide|timeshift|channels)/;
 
-/** What Kubernetes takes where nothing is said. */
+/** The defaults of Kubernetes. */
 const AS_DEFAULT = /^imagePullPolicy = "IfNotPresent"/;
 
-/** What takes a generated password or claim code away for good: with the change taken back there is a new one. */
+/** Mutations that remove a generated password or claim code for good: with the change reverted there is a new one. */
 const MADE_ANEW = /^(an owner|an external Redis|everything external)/;
 
 const BASES: Record<Kind, (index: number) => Resource> = {
@@ -104,7 +105,7 @@ describe(`${COUNT} changes of resources, part ${PART} of ${PARTS}`, function () 
   const alarms: string[] = [];
   const made: Record<string, number> = {};
 
-  /** Told at once where somebody looks on. */
+  /** Printed at once where a terminal is attached. */
   const raise = (faults: readonly string[]): void => {
     alarms.push(...faults);
     if (process.env.FOYER_LOG_LEVEL) process.stderr.write(faults.map((fault) => `${fault}\n`).join(''));
@@ -140,26 +141,26 @@ describe(`${COUNT} changes of resources, part ${PART} of ${PARTS}`, function () 
       return watched.quietMs(kind, name) > (underWay ? STUCK_MS : unwell ? 2 * QUIET_MS : QUIET_MS);
     };
     const refused = (object: KubeObject): boolean => conditionOf(object, 'Stalled')?.reason === 'Refused';
-    let wishes: string[] = [];
+    let drifts: string[] = [];
     const atRest = async (): Promise<KubeObject | false> => {
       const object = watched.get(kind, name);
-      // It may be slow to come to what is expected of it: what it is in the end counts.
+      // It may reach the expected state slowly: the end state counts.
       if (!still(object) || unexpected(object, expected, misoperation).length > 0) return false;
-      // What the API server refuses stays wished for; a Library has no children.
-      wishes = kind === 'Library' || refused(object) ? [] : await unlikeDesired(watched, controllers[kind], name);
-      return wishes.length === 0 && object;
+      // A change that the API server refuses stays desired; a Library has no children.
+      drifts = kind === 'Library' || refused(object) ? [] : await unlikeDesired(watched, controllers[kind], name);
+      return drifts.length === 0 && object;
     };
     try {
       return await until('rest', atRest, SETTLE_MS);
     } catch (error) {
       const object = watched.get(kind, name);
-      if (still(object) && wishes.length === 0) return object;
-      const told = JSON.stringify([object.metadata.generation, object.status]);
-      throw new Error(`${(error as Error).message}: ${wishes.join('; ')}: ${told}`);
+      if (still(object) && drifts.length === 0) return object;
+      const snapshot = JSON.stringify([object.metadata.generation, object.status]);
+      throw new Error(`${(error as Error).message}: ${drifts.join('; ')}: ${snapshot}`);
     }
   }
 
-  /** Where the server holds something else than the Library says. */
+  /** Where the server holds another value than the Library declares. */
   async function unlikeServer({ metadata, spec, status }: KubeObject): Promise<string[]> {
     const answer = await library((status as { libraryId?: string }).libraryId);
     const roots = new Map(
@@ -170,10 +171,10 @@ describe(`${COUNT} changes of resources, part ${PART} of ${PARTS}`, function () 
     return Object.keys(differences(body, answer)).map((key) => `the server has another ${key}`);
   }
 
-  /** Asked again where the machine was too busy to answer in time. */
+  /** Sent again where the machine was too busy to answer in time. */
   function library(id = ''): Promise<ServerLibrary> {
-    const ask = serverClient(stage.api.url, stage.api.operatorKey);
-    return until('the library', async () => (await ask('GET', `/libraries/${id}`)).body as ServerLibrary);
+    const serverApi = serverClient(stage.api.url, stage.api.operatorKey);
+    return until('the library', async () => (await serverApi('GET', `/libraries/${id}`)).body as ServerLibrary);
   }
 
   async function state(kind: Kind, name: string): Promise<Record<string, unknown>> {
@@ -191,7 +192,7 @@ describe(`${COUNT} changes of resources, part ${PART} of ${PARTS}`, function () 
     return { ...held, server: { settings, access, managedFields, title, folders: at } };
   }
 
-  /** Alarms of a resource at rest, whatever it was that was done. */
+  /** Alarms of a resource at rest, after any change. */
   async function look(kind: Kind, name: string): Promise<string[]> {
     const object = watched.get(kind, name);
     const faults = inconsistencies(object);
@@ -283,7 +284,7 @@ describe(`${COUNT} changes of resources, part ${PART} of ${PARTS}`, function () 
     await stage.close();
   });
 
-  it('come to what they say, are told as faults where they are some, and leave nothing behind when taken back', async () => {
+  it('reach their expected state, are reported as faults where they are some, and leave nothing behind when reverted', async () => {
     const lane = async (kind: Kind, index: number, queue: Mutation[]): Promise<void> => {
       const { metadata, spec } = BASES[kind](index);
       for (let mutation = queue.pop(); mutation; mutation = queue.pop()) {
@@ -309,23 +310,23 @@ describe(`${COUNT} changes of resources, part ${PART} of ${PARTS}`, function () 
     if (ONLY === undefined) expect(wrong.length).to.be.at.least(COUNT / 3);
   });
 
-  it('never made the operator fail, or say so', () => {
+  it('never made the operator fail, or report so', () => {
     expect(operator.alarms).to.deep.equal([]);
     const faults = operator.lines.filter(({ msg }) => msg === 'a pass failed').map(({ message = '' }) => message);
-    // Told by conditions, and tried again slower each time.
+    // Reported by conditions, and tried again slower each time.
     const unexplained = faults.filter(
       (message) => !/^(422 Invalid|403 Forbidden|400 BadRequest|409 Conflict)/.test(message),
     );
     expect(unexplained).to.deep.equal([]);
   });
 
-  it('was at every moment what kstatus makes of it', async () => {
+  it('had at every moment the state that kstatus computes', async () => {
     expect(watched.states.length).to.be.greaterThan(ONLY === undefined ? COUNT / PARTS : 1);
     expect(await kstatusFaults(watched.states)).to.deep.equal([]);
   });
 });
 
-/** Secrets and ConfigMaps that changes name: one that has everything, one that has nothing, one whose values are none. */
+/** Secrets and ConfigMaps that changes name: one with every key, one with none, one with invalid values. */
 function furniture(namespace: string): object[] {
   const secret = (name: string, stringData: Record<string, string>) => ({
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace } },

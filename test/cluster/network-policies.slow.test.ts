@@ -1,5 +1,6 @@
-// Who reaches whom under the policies of a server: pods that carry the labels of every part listen on every port that any part has,
-// and each calls all of them. The cluster enforces (hack/kube/policies.ts); what is to get through stands here, by hand.
+// Who reaches whom under the policies of a server: pods that carry the labels of every part listen on every port that
+// any part has, and each calls all of them. The cluster enforces (hack/kube/policies.ts); the permitted connections are
+// listed here, by hand.
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import { MediaServerSpec } from '#operator/schemas/media-server.ts';
@@ -16,11 +17,14 @@ const PORTS = {
   ...{ api: 8080, metrics: 9090, postgres: 5432, redis: 6379, objects: 9000, tuner: 8081, parser: 8082 },
   other: 9999,
 };
-/** What runs the product's code, and so talks to the stores. */
+/** Pods that run the product's code, and so connect to the stores. */
 const CLIENTS = ['api', 'workers', 'transcode', 'subtitles', 'migrate', 'recovery', 'tuner'];
 const STORES = ['postgres', 'redis', 'objects'];
 const PARTS = [...CLIENTS, ...STORES, 'parser'];
-/** Beside them: the operator, a pod of another server, and two of nobody, one of which stands in the namespace and one in the house. */
+/**
+ * In addition: the operator, a pod of another server, and two foreign pods, one in the namespace and one in the local
+ * network.
+ */
 const OTHERS = ['operator', 'neighbour', 'stranger', 'house'];
 const EVERYBODY = [...PARTS, ...OTHERS];
 /** As hack/kube/net-up.sh has it: of no private range. */
@@ -155,12 +159,12 @@ describe('network policies', function () {
     });
   }
 
-  it('are what holds connections up: without them everybody reaches everybody', async () => {
+  it('block connections: without them everything reaches everything', async () => {
     const all = EVERYBODY.length * (EVERYBODY.length - 1) * Object.keys(PORTS).length;
     expect((await connections()).length).to.equal(all);
   });
 
-  it('let through what the parts of a server need, and nothing else', async () => {
+  it('permit the connections that the parts of a server need, and no others', async () => {
     await kubectl.apply(...(await policies()));
     const forbidden = `${addresses.get('stranger')}:${PORTS.other}`;
     await until('the policies in force', async () => (await reached('redis', [forbidden])).length === 0);

@@ -1,4 +1,4 @@
-// The README's two applies on a bare cluster, as a stranger would run them: to a film that plays, and away again.
+// The README's two applies on a bare cluster, as a newcomer would run them: up to a film that plays, and the removal.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -17,7 +17,7 @@ import { runPod } from './support/pods.ts';
 import { until } from './support/until.ts';
 
 const NAMESPACE = 'foyer';
-/** What goes when the server goes. */
+/** Objects that are deleted with the server. */
 const KINDS = [
   ...['deployments.apps', 'statefulsets.apps', 'jobs.batch', 'services', 'serviceaccounts', 'configmaps', 'secrets'],
   ...['networkpolicies.networking.k8s.io', 'poddisruptionbudgets.policy', 'pods'],
@@ -32,7 +32,7 @@ describe('the quickstart on a bare cluster', function () {
   let canaries: string[] = [];
 
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await home?.tell();
+    if (this.currentTest?.state === 'failed') await home?.printState();
   });
   before(async function () {
     this.timeout(UP_MS);
@@ -61,13 +61,13 @@ describe('the quickstart on a bare cluster', function () {
   });
 
   it('warned of nothing while it started', async () => {
-    interface Told extends KubeObject {
+    interface Reported extends KubeObject {
       type: string;
       reason: string;
       message: string;
       involvedObject: { apiVersion: string };
     }
-    const events = await home.kubectl.list<Told>('events', NAMESPACE);
+    const events = await home.kubectl.list<Reported>('events', NAMESPACE);
     const ours = events.filter(({ involvedObject }) => involvedObject.apiVersion === GROUP_VERSION);
     expect(ours.length).to.be.greaterThan(0);
     const warnings = ours.filter(({ type }) => type === 'Warning');
@@ -114,15 +114,15 @@ describe('the quickstart on a bare cluster', function () {
   it('is looked after by kubectl-mediaserver', async () => {
     const { cluster } = home;
     const plugin = new Plugin(cluster.kubeconfig, NAMESPACE);
-    expect((await plugin.ask('status')).out).to.match(/^home +True /m);
-    const { code, out } = await plugin.ask('doctor');
+    expect((await plugin.attempt('status')).out).to.match(/^home +True /m);
+    const { code, out } = await plugin.attempt('doctor');
     expect(out).to.include('operator foyer-operator: 1 ready').and.not.include('FAULT');
     expect(code).to.equal(0);
-    expect((await plugin.ask('logs', 'home', 'api', '--tail', '5')).out).to.match(/^home-api-\S+ \{/m);
+    expect((await plugin.attempt('logs', 'home', 'api', '--tail', '5')).out).to.match(/^home-api-\S+ \{/m);
     const live = (url: string) => fetch(`${url}/api/v1/server/live`).then(({ status }) => status);
     expect(await plugin.opened(live)).to.equal(200);
     const file = join(temporaryFolder('bundle'), 'bundle.tar.gz');
-    expect(await plugin.ask('support-bundle', '-o', file)).to.include({ code: 0 });
+    expect(await plugin.attempt('support-bundle', '-o', file)).to.include({ code: 0 });
     const bundle = gunzipSync(readFileSync(file)).toString('latin1');
     for (const name of [
       'resources.yaml',
@@ -135,7 +135,7 @@ describe('the quickstart on a bare cluster', function () {
     expect(canaries.filter((canary) => bundle.includes(canary))).to.deep.equal([]);
   });
 
-  it('says what is wrong with what it is told, in a line', async () => {
+  it('reports the fault of an argument in a line', async () => {
     const plugin = new Plugin(home.cluster.kubeconfig, NAMESPACE);
     const refused: [string[], RegExp][] = [
       [['logs', 'nobody'], /^no MediaServer nobody: namespace foyer has home\n$/],
@@ -146,16 +146,16 @@ describe('the quickstart on a bare cluster', function () {
       [['support-bundle', '-o', '/nowhere/at/all'], /nowhere/],
       [['heal'], /unknown command/],
     ];
-    for (const [words, said] of refused) {
-      const { code, err } = await plugin.ask(...words);
-      expect(err, words.join(' ')).to.match(said).and.not.include('    at ');
+    for (const [words, expected] of refused) {
+      const { code, err } = await plugin.attempt(...words);
+      expect(err, words.join(' ')).to.match(expected).and.not.include('    at ');
       expect(code, words.join(' ')).to.equal(1);
     }
-    const elsewhere = await new Plugin(home.cluster.kubeconfig, 'nowhere').ask('open');
+    const elsewhere = await new Plugin(home.cluster.kubeconfig, 'nowhere').attempt('open');
     expect(elsewhere).to.include({ code: 1, err: 'name one: namespace nowhere has none\n' });
   });
 
-  /** In a pod, through the Service by its name: what ffmpeg made of the film. */
+  /** In a pod, through the Service by its name: the output of ffmpeg for the film. */
   async function playInside(name: string, path: string): Promise<string> {
     const [image = ''] = await images('product');
     const lines = Object.entries(home.headers).map(([key, value]) => `${key}: ${value}\r\n`);
@@ -185,7 +185,7 @@ describe('the quickstart on a bare cluster', function () {
     }
   });
 
-  it('opens a picture of somebody in the parser pod', async () => {
+  it('opens an uploaded picture in the parser pod', async () => {
     await until('ParserReady', async () => (await home.condition('ParserReady')) === 'True Running');
     const { profile } = (await home.owner.getMe()).body;
     const given = { params: { id: profile.id }, body: await png(900, 300), headers: { 'content-type': 'image/png' } };
@@ -199,11 +199,11 @@ describe('the quickstart on a bare cluster', function () {
     });
   });
 
-  it('tells no secret in logs, statuses and Events', async () => {
+  it('reveals no secret in logs, statuses and Events', async () => {
     expect(canaries.length).to.be.greaterThan(8);
-    const told = await allThatIsTold();
-    expect(told).to.include('"conditions"').and.include('listening');
-    expect(canaries.filter((canary) => told.includes(canary))).to.deep.equal([]);
+    const published = await everythingPublished();
+    expect(published).to.include('"conditions"').and.include('listening');
+    expect(canaries.filter((canary) => published.includes(canary))).to.deep.equal([]);
   });
 
   it('leaves the data and the media when it is deleted, and nothing else', async () => {
@@ -229,7 +229,7 @@ describe('the quickstart on a bare cluster', function () {
     expect((await runPod(kubectl, options)).trim()).to.equal('2');
   });
 
-  /** The server and its library: what a person deletes who keeps the media. */
+  /** The server and its library: objects that a person deletes who keeps the media. */
   const deletable = (): string =>
     inNamespace(SAMPLE, NAMESPACE)
       .filter(({ apiVersion }) => apiVersion === GROUP_VERSION)
@@ -247,10 +247,10 @@ describe('the quickstart on a bare cluster', function () {
     return [...new Set(known)].filter((text) => !PUBLIC.test(text));
   }
 
-  async function allThatIsTold(): Promise<string> {
+  async function everythingPublished(): Promise<string> {
     const pods = (await list('pods')).map(({ metadata }) => metadata.name);
     const logs = await Promise.all(
-      pods.map(async (name) => (await home.kubectl.ask(['logs', name, '-n', NAMESPACE, '--all-containers'])).out),
+      pods.map(async (name) => (await home.kubectl.attempt(['logs', name, '-n', NAMESPACE, '--all-containers'])).out),
     );
     const kinds = ['events', 'mediaservers', 'libraries', 'pods', 'jobs.batch', 'configmaps', 'deployments.apps'];
     const objects = await Promise.all([...kinds, 'statefulsets.apps'].map((kind) => list(kind)));
@@ -258,7 +258,7 @@ describe('the quickstart on a bare cluster', function () {
   }
 });
 
-/** Ids, which are told to everybody. */
+/** Ids, which are public. */
 const PUBLIC = /^[0-9a-f]{8}-[0-9a-f]{4}-/;
 
 function leaves(value: unknown): string[] {

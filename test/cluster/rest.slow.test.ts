@@ -56,7 +56,7 @@ describe(`50 resources at rest for ${MINUTES} min`, function () {
       },
       90_000,
     );
-  /** Asks for a pass of each. */
+  /** Requests a pass of each. */
   const resync = async (value: number): Promise<void> => {
     for (const kind of kinds)
       await stage.cluster.kubectl.run(['annotate', kind, '--all', '-n', namespace, '--overwrite', `resync=${value}`]);
@@ -123,7 +123,7 @@ describe(`50 resources at rest for ${MINUTES} min`, function () {
     await until('settled', async () => (await all()).every(settled));
     await calm();
     const writes = (await written(mark)).filter(({ resource, subresource }) => resource !== 'events' && !subresource);
-    // The release tells what is in force, and names the workers' template too.
+    // The release names the settings in force, and the workers' template too.
     expect(writes.map(line).sort()).to.deep.equal([
       'patch configmaps home-3-release 200',
       'patch deployments home-3-workers 200',

@@ -1,4 +1,5 @@
-// Least privilege: one run in which the operator does everything that it can be asked for; what it may do and did not is too much.
+// Least privilege: one run in which the operator performs every operation that a resource can request; a permission
+// that it did not use is too much.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
@@ -92,7 +93,7 @@ describe('rights of the operator', function () {
     }
   }
 
-  async function takeAway(): Promise<void> {
+  async function removeAll(): Promise<void> {
     await home.change({ ingress: null, gateway: { parentRefs: [{ name: 'door' }] } });
     await there('httproutes.gateway.networking.k8s.io', 'home');
     await home.change({ ...BARE, gateway: null });
@@ -115,7 +116,10 @@ describe('rights of the operator', function () {
     await home.kubectl.run(['delete', 'library', 'films', '-n', home.namespace, '--timeout=60s']);
   }
 
-  /** The admission that asks about blocking owners learns of new kinds late, and refuses them until then: not for want of a right. */
+  /**
+   * The admission that checks blocking owners learns of new kinds late, and refuses them until then: not for want of a
+   * permission.
+   */
   function makeOwned(kubectl: Kubectl): Promise<string> {
     const owner = { apiVersion: GROUP_VERSION, kind: 'MediaServer', name: 'any', uid: 'any', blockOwnerDeletion: true };
     const metadata = { name: 'owned', namespace: 'default', ownerReferences: [owner] };
@@ -141,7 +145,7 @@ describe('rights of the operator', function () {
     await there('servicemonitors.monitoring.coreos.com', 'home');
     await foreignThings();
     await drift();
-    await takeAway();
+    await removeAll();
     // So that its watches end, and are in the log.
     await kubectl.run(['scale', 'deployment/foyer-operator', '-n', home.namespace, '--replicas=0']);
     await until('no operator', async () => {
@@ -151,7 +155,7 @@ describe('rights of the operator', function () {
     requests = (await audit.since(mark)).filter((request) => request.user === user);
   });
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await home?.tell();
+    if (this.currentTest?.state === 'failed') await home?.printState();
   });
   after(async function () {
     this.timeout(UP_MS);
@@ -165,7 +169,10 @@ describe('rights of the operator', function () {
 
   const roles = (): KubeObject[] => inNamespace(INSTALL, 'foyer').filter(({ kind }) => kind === 'Role');
 
-  /** Asked of who writes an owner reference that blocks; the admission that asks leaves no request in the log. */
+  /**
+   * Required of the writer of an owner reference that blocks; the admission that checks it leaves no request in the
+   * log.
+   */
   async function blocked(): Promise<Set<string>> {
     const objects = await home.kubectl.list<KubeObject>('deployments', home.namespace);
     const owners = objects.flatMap(({ metadata }) => metadata.ownerReferences ?? []);
@@ -199,11 +206,11 @@ describe('rights of the operator', function () {
     expect(elsewhere.map(({ verb, uri }) => `${verb} ${uri}`)).to.deep.equal([]);
     const found = await home.kubectl.find<KubeObject>({ kind: 'namespace', name: home.namespace });
     expect(found?.metadata.labels).to.include({ 'pod-security.kubernetes.io/enforce': 'restricted' });
-    interface Said extends KubeObject {
+    interface Reported extends KubeObject {
       reason: string;
       message: string;
     }
-    const events = await home.kubectl.list<Said>('events', home.namespace);
+    const events = await home.kubectl.list<Reported>('events', home.namespace);
     const refused = events.filter(
       ({ reason, message }) => reason === 'FailedCreate' || message.includes('PodSecurity'),
     );

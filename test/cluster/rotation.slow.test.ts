@@ -1,4 +1,4 @@
-// Credentials that change while a server runs: of stores that somebody else runs, and the keys of its own ring.
+// Credentials that change while a server runs: of external stores, and the keys of its own ring.
 import { expect } from 'chai';
 import { newKeyRing } from '#operator/keys.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
@@ -92,7 +92,7 @@ describe('a server whose credentials change', function () {
       objects: { secretRef: { name: 's3' } },
     };
     const spec = { ...external, transcode: { warm: 0 } };
-    home = await startHome({ name: 'rotated', spec, beside: (namespace) => stores(namespace, from) });
+    home = await startHome({ name: 'rotated', spec, extras: (namespace) => stores(namespace, from) });
     const { status, body } = await home.owner.createWebhook({
       body: { name: 'hook', url: 'https://hooks.example/secret-part', events: ['*'] },
     });
@@ -100,7 +100,7 @@ describe('a server whose credentials change', function () {
     hook = body.id;
   });
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await home?.tell();
+    if (this.currentTest?.state === 'failed') await home?.printState();
   });
   after(async function () {
     this.timeout(UP_MS);
@@ -115,7 +115,7 @@ describe('a server whose credentials change', function () {
   const sql = async (text: string): Promise<string> =>
     run(`import pg from 'pg'; const c = new pg.Client('${await home.secret(DATABASE, 'uri')}'); await c.connect();
       console.log(JSON.stringify((await c.query(${JSON.stringify(text)})).rows)); await c.end();`);
-  const tell = (name: string, stringData: Record<string, string>): Promise<string> =>
+  const printState = (name: string, stringData: Record<string, string>): Promise<string> =>
     home.kubectl.patch(home.named('secret', name), { stringData });
   const podNames = async (): Promise<string[]> => {
     const all = await Promise.all(['api', 'workers'].map((component) => home.pods(component)));
@@ -125,12 +125,15 @@ describe('a server whose credentials change', function () {
       .sort();
   };
 
-  /** None of the pods of before is left, and all is well with those that are. Asks of people go on meanwhile, or are told to come again where the Secret is late. */
+  /**
+   * None of the earlier pods is left, and all is well with the present ones. Requests of people continue meanwhile, or
+   * receive a time to come back where the Secret is late.
+   */
   async function rolledBy(change: () => Promise<unknown>, isLate = false): Promise<void> {
     const before = await podNames();
     const refused: number[] = [];
     const asking = new AbortController();
-    const asks = (async () => {
+    const polling = (async () => {
       while (!asking.signal.aborted) {
         const { status } = await home.owner.listLibraries();
         if (status !== 200 && !(isLate && status === 503)) refused.push(status);
@@ -148,32 +151,32 @@ describe('a server whose credentials change', function () {
       );
     } finally {
       asking.abort();
-      await asks;
+      await polling;
     }
     await home.reaches('Progressing', 'False Stable');
     await home.reaches('Ready', 'True AllReady');
-    await home.reaches('Degraded', 'False AllReady'); // what was away is looked at again within seconds
+    await home.reaches('Degraded', 'False AllReady'); // an unreachable server is checked again within seconds
     expect(refused).to.deep.equal([]);
   }
 
-  it('goes on with another password of its database', async () => {
+  it('continues with another password of its database', async () => {
     await sql("alter user foyer password 'second-password'");
-    await rolledBy(() => tell(DATABASE, { uri: uri.postgres('second-password') }), true);
+    await rolledBy(() => printState(DATABASE, { uri: uri.postgres('second-password') }), true);
   });
 
-  it('goes on with another password of its Redis', async () => {
+  it('continues with another password of its Redis', async () => {
     await run(`import { Redis } from 'ioredis'; const r = new Redis('${uri.redis('first-password')}');
       await r.config('SET', 'requirepass', 'second-password'); r.disconnect();`);
-    await rolledBy(() => tell('cache', { uri: uri.redis('second-password') }), true);
+    await rolledBy(() => printState('cache', { uri: uri.redis('second-password') }), true);
     expect(await home.condition('RedisReady')).to.equal('True Connected');
   });
 
-  it('goes on with other keys of its object store', async () => {
+  it('continues with other keys of its object store', async () => {
     const { kubectl, namespace } = home;
     await kubectl.run(['delete', 'pod', 's3', '-n', namespace]);
     await kubectl.apply(minio(namespace, from.minio, 'second-password'));
     await kubectl.wait(home.named('pod', 's3'), 'condition=Ready', 60);
-    await rolledBy(() => tell('s3', s3('second-password')), true);
+    await rolledBy(() => printState('s3', s3('second-password')), true);
     expect(await home.condition('ObjectsReady')).to.equal('True Connected');
   });
 
@@ -183,8 +186,8 @@ describe('a server whose credentials change', function () {
 
     const ring = async (): Promise<Ring> => JSON.parse(await home.secret('home-keys', 'keys.json')) as Ring;
     const put = async (change: Partial<Ring>): Promise<unknown> =>
-      tell('home-keys', { 'keys.json': JSON.stringify({ ...(await ring()), ...change }) });
-    /** What seals the address of the webhook. */
+      printState('home-keys', { 'keys.json': JSON.stringify({ ...(await ring()), ...change }) });
+    /** The key that seals the address of the webhook. */
     const kidOfHook = async (): Promise<string> => {
       const rows = await sql(`select split_part(url, '.', 1) as kid from webhooks where id = '${hook}'`);
       return (JSON.parse(rows) as { kid: string }[])[0]?.kid ?? '';
@@ -196,7 +199,7 @@ describe('a server whose credentials change', function () {
     };
     const hookUrl = async (): Promise<unknown> => (await home.owner.getWebhook({ params: { id: hook } })).body.url;
 
-    it('takes a new key into use without a restart, and the workers seal anew by it what lasts', async () => {
+    it('takes a new key into use without a restart, and the workers seal lasting values again by it', async () => {
       before = await ring();
       expect(await kidOfHook()).to.equal(before.sealing[0]?.kid);
       const pause = (value: string | null) =>
@@ -214,7 +217,7 @@ describe('a server whose credentials change', function () {
     });
 
     it('loses nothing when the old key goes', async () => {
-      // An hour has gone by: nobody has a token any more that the old key signed.
+      // An hour has gone by: no one has a token any more that the old key signed.
       home.headers = (await home.viewer('rotated')).headers;
       await rolledBy(() => put({ sealing: fresh.sealing, signing: fresh.signing }));
       expect(await hookUrl()).to.equal('https://hooks.example/secret-part');

@@ -1,5 +1,5 @@
-// A program with the kit and one small controller: every Library of the namespace gets a ConfigMap that says who wrote it,
-// again and again. What it does at rest, when it is stopped and when it dies is looked at from outside.
+// A program with the kit and one small controller: every Library of the namespace gets a ConfigMap that names its last
+// writer, repeatedly. It is observed from outside at rest, when it is stopped and when it dies.
 import { pino } from 'pino';
 import { Credentials } from '#operator/runtime/credentials.ts';
 import { after, type Controller, done } from '#operator/runtime/kube.ts';

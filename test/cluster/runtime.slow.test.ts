@@ -128,7 +128,7 @@ describe('controller kit', () => {
       },
     });
 
-  /** A manager in this process, whose controller does what `work` says at that moment. */
+  /** A manager in this process, whose controller does the present `work`. */
   function run(work: { do(owner: KubeObject, kube: Kube): Promise<unknown> }, workers = 2) {
     const controller: Controller = {
       kind: 'Library',
@@ -157,7 +157,7 @@ describe('controller kit', () => {
   const touch = (value: string) =>
     merge(in_(FOYER, 'libraries', 'films'), { metadata: { annotations: { touched: value } } });
 
-  it('writes what is wanted once, and nothing more at rest, also after it was started anew', async () => {
+  it('writes the desired state once, and nothing more at rest, also after a restart', async () => {
     const wanted = [deployment(), service, secret, policy];
     const applied = { do: (owner: KubeObject, kube: Kube) => kube.apply(owner, wanted) };
     const first = run(applied);
@@ -177,7 +177,7 @@ describe('controller kit', () => {
     expect(child.metadata.annotations).to.have.property(APPLIED);
   });
 
-  it('puts back what was changed in fields of ours, says so, and leaves those of others', async () => {
+  it('restores fields of ours that were changed, reports so, and leaves those of others', async () => {
     const { writes } = run({ do: (owner, kube) => kube.apply(owner, [deployment(), service]) });
     await library();
     await eventually(async () => (await writes()) === 2);
@@ -205,7 +205,7 @@ describe('controller kit', () => {
     });
   });
 
-  it('takes away what is no longer wanted, but never what is to be kept or is somebody else’s', async () => {
+  it('removes objects that are no longer desired, but never objects that are kept or belong to others', async () => {
     const work = { do: (owner: KubeObject, kube: Kube) => kube.apply(owner, [deployment(), service, secret]) };
     const { writes } = run(work);
     await library();
@@ -266,7 +266,7 @@ describe('controller kit', () => {
     await eventually(async () => !(await exists(path)));
   });
 
-  it('says no more than ten Events a minute of one object, and counts what repeats', async () => {
+  it('emits at most ten Events a minute for one object, and counts repetitions', async () => {
     const { manager } = run({ do: async () => undefined });
     const owner = await library();
     for (let i = 0; i < 5; i++) manager.kube.event(owner, { type: 'Warning', reason: 'Same', message: 'again' });
@@ -285,7 +285,7 @@ describe('controller kit', () => {
 
   describe('with two operators', () => {
     const WRITER = () => in_('/api/v1', 'configmaps', 'films-writer');
-    /** Who wrote last; undefined before the first. */
+    /** The last writer; undefined before the first. */
     const writer = async () =>
       (await exists(WRITER())) ? Number(((await read(WRITER())).data as { writer: string }).writer) : undefined;
 
@@ -334,7 +334,7 @@ describe('controller kit', () => {
       };
     }
 
-    it('hands over within three seconds when it is told to stop', async () => {
+    it('hands over within three seconds when it is stopped', async () => {
       const seconds = await least(4, 3, await handOver((first) => first.kill('SIGTERM')));
       expect(seconds).to.be.at.most(3);
     });
@@ -363,7 +363,7 @@ describe('controller kit', () => {
       expect(foreign).to.equal(0);
     });
 
-    it('ends right after the write that it was told to die of, and another one goes on', async () => {
+    it('ends right after the write at which it must die, and another one continues', async () => {
       await library();
       const dying = operator({ FOYER_CRASH_AFTER_WRITES: '3' });
       const [, signal] = await once(dying, 'exit', { signal: AbortSignal.timeout(60_000) });

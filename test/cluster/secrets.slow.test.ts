@@ -20,7 +20,7 @@ describe('the Secrets of a server with data', function () {
     serverId = await idOfServer();
   });
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await home?.tell();
+    if (this.currentTest?.state === 'failed') await home?.printState();
   });
   after(async function () {
     this.timeout(UP_MS);
@@ -28,7 +28,7 @@ describe('the Secrets of a server with data', function () {
   });
 
   const idOfServer = async (): Promise<string> => (await home.owner.getServerInfo()).body.id;
-  /** Deleted until it stays so: a pass that had seen it puts it back as it was. */
+  /** Deleted until it stays so: a pass that had observed it puts it back as it was. */
   const lose = (name: string, type: string): Promise<unknown> =>
     until(`${name} is lost`, async () => {
       await home.kubectl.run(['delete', 'secret', name, '-n', home.namespace, '--ignore-not-found']);
@@ -51,7 +51,7 @@ describe('the Secrets of a server with data', function () {
       .map(({ metadata }) => metadata.uid ?? '')
       .sort();
   };
-  /** The server answers its owner, who was not signed out. */
+  /** The server answers its owner, whose session stays. */
   const answers = (): Promise<unknown> =>
     until('an answer to the owner', async () => {
       const signal = AbortSignal.timeout(5000); // a connection of a pod that went may never answer
@@ -60,7 +60,7 @@ describe('the Secrets of a server with data', function () {
       );
       return answer?.status === 200;
     });
-  /** Does it, and waits for pods of that component that are none of before. */
+  /** Runs it, and waits until no earlier pod of that component is left. */
   async function replaced(component: string, change: () => Promise<unknown>): Promise<void> {
     const names = async (): Promise<(string | undefined)[]> =>
       (await home.pods(component)).map(({ metadata }) => metadata.uid);
@@ -94,7 +94,7 @@ describe('the Secrets of a server with data', function () {
       await answers();
     });
 
-  it('give the database another password, of a changed Secret and of one made anew', async () => {
+  it('give the database another password, of a changed Secret and of one that was created again', async () => {
     const uri = 'postgres://foyer:second-password@home-postgres:5432/foyer';
     const stringData = { password: 'second-password', uri };
     await replaced('api', () => home.kubectl.patch(home.named('secret', 'home-postgres'), { stringData }));
@@ -111,7 +111,7 @@ describe('the Secrets of a server with data', function () {
     expect(await idOfServer()).to.equal(serverId);
   });
 
-  it('open a database that was killed, whose files say that it still runs', async () => {
+  it('open a database that was killed, whose files state that it still runs', async () => {
     const kill = ['delete', 'pod', 'home-postgres-0', '-n', home.namespace, '--grace-period=0', '--force'];
     await replaced('postgres', () => home.kubectl.run(kill));
     await home.reaches('DatabaseReady', 'True Connected');
@@ -119,7 +119,7 @@ describe('the Secrets of a server with data', function () {
     await answers();
   });
 
-  it('say what is wrong with a half-changed one, while the server goes on', async () => {
+  it('report the fault of a half-changed one, while the server continues', async () => {
     const before = await uids();
     await home.kubectl.patch(home.named('secret', 'home-postgres'), { stringData: { password: 'a-third' } });
     await home.reaches('DatabaseReady', 'False SecretInvalid');

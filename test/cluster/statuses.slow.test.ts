@@ -1,5 +1,5 @@
-// At each stage of the life of a resource, what the programs that wait for it make of its status: kstatus, as Flux uses it, and
-// `kubectl wait` agree with Ready. Every state between the stages is looked at too.
+// At each stage of the life of a resource, the result of programs that wait for its status: kstatus, as Flux uses it,
+// and `kubectl wait` agree with Ready. Every state between the stages is checked too.
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import type { Controller, KubeObject } from '#operator/runtime/kube.ts';
@@ -14,7 +14,7 @@ type Word = 'Current' | 'InProgress' | 'Failed' | 'Terminating';
 const NAMES = { MediaServer: 'home', Library: 'films', TunerDevice: 'tv' } as const;
 type Kind = keyof typeof NAMES;
 const KINDS = Object.keys(NAMES) as Kind[];
-/** Only what is watched. */
+/** Only watched fields. */
 const watching = (kind: Kind): Controller => ({ kind, watches: [], reconcile: () => Promise.resolve({}) });
 
 describe('the status of resources', function () {
@@ -44,20 +44,20 @@ describe('the status of resources', function () {
   };
   const change = (kind: Kind, spec: object) => stage.cluster.kubectl.patch(named(kind), { spec });
 
-  /** Of the resource as it stands; the two are asked until it stood still between them. */
+  /** The status of the present resource; both are read until it stood still between the reads. */
   const verdict = (kind: Kind): Promise<{ word: string; waits: boolean; ready: boolean }> =>
     until(`${kind} stands still`, async () => {
       const object = await find(kind);
       const [word = ''] = await kstatusOf([object]);
-      const asked = await stage.cluster.kubectl.ask([
+      const answer = await stage.cluster.kubectl.attempt([
         ...['wait', `${kind}/${NAMES[kind]}`, '-n', namespace],
         ...['--for=condition=Ready', '--timeout=0'],
       ]);
       if ((await find(kind)).metadata.resourceVersion !== object.metadata.resourceVersion) return false;
-      return { word, waits: asked.code === 0, ready: readyOf(object) };
+      return { word, waits: answer.code === 0, ready: readyOf(object) };
     });
 
-  /** All three come to agree on it, and be it for a moment: how soon they follow each other is the machine's to say. */
+  /** All three reach and keep agreement for a moment: how soon they follow each other depends on the machine. */
   async function all(word: Word, ready: boolean, kinds: readonly Kind[] = KINDS): Promise<void> {
     const wanted = { word, waits: ready, ready };
     for (const kind of kinds) {
@@ -73,7 +73,7 @@ describe('the status of resources', function () {
     }
   }
 
-  it('is not as it should be before an operator has seen them', async () => {
+  it('is not as it should be before an operator has processed them', async () => {
     stage.folder('films', '/');
     const resources = [serverOnStage('home', { api: { replicas: 1 } }), libraryOnStage('films', 'home')];
     await stage.cluster.kubectl.apply(
@@ -88,7 +88,10 @@ describe('the status of resources', function () {
   it('is under way while their pods come up, and as it should be once these run', async () => {
     stage.hollow.stuck = /^home-(api|postgres)/;
     await stage.operator(namespace);
-    await until('it was seen', async () => ((await find('MediaServer')).status as Seen).observedGeneration === 1);
+    await until(
+      'it was observed',
+      async () => ((await find('MediaServer')).status as Observed).observedGeneration === 1,
+    );
     await all('InProgress', false, ['MediaServer']);
     stage.hollow.stuck = /^$/;
     await all('Current', true);
@@ -102,11 +105,11 @@ describe('the status of resources', function () {
     await all('Current', true);
   });
 
-  it('is failed where somebody must do something, and as it should be once they did', async () => {
+  it('is failed where an action is required, and as it should be after it', async () => {
     await change('MediaServer', { ownerSecretRef: { name: 'no-such-owner' } });
     await change('Library', { folders: [{ media: 'no-such-media', path: '/' }] });
     await change('TunerDevice', { source: { m3u: { url: null, urlSecretRef: { name: 'no-such-list' } } } });
-    await all('Failed', true, ['MediaServer']); // what runs goes on
+    await all('Failed', true, ['MediaServer']); // running parts continue
     await all('Failed', false, ['Library', 'TunerDevice']);
     await change('MediaServer', { ownerSecretRef: null });
     await change('Library', { folders: [{ media: 'films', path: '/' }] });
@@ -126,19 +129,19 @@ describe('the status of resources', function () {
     for (const kind of KINDS) await stage.cluster.kubectl.patch(named(kind), { metadata: { finalizers: null } });
   });
 
-  it('said so in every state between', async () => {
+  it('reported so in every state between', async () => {
     expect(watched.states.length).to.be.greaterThan(30);
     expect(await kstatusFaults(watched.states)).to.deep.equal([]);
   });
 });
 
-interface Seen {
+interface Observed {
   observedGeneration?: number;
   conditions?: { type: string; status: string; observedGeneration?: number }[];
 }
 
 /** True of the newest spec. */
 function readyOf({ metadata, status = {} }: KubeObject): boolean {
-  const ready = (status as Seen).conditions?.find(({ type }) => type === 'Ready');
+  const ready = (status as Observed).conditions?.find(({ type }) => type === 'Ready');
   return ready?.status === 'True' && ready.observedGeneration === metadata.generation;
 }

@@ -1,4 +1,4 @@
-// TunerDevice resources on a real API server without nodes: pods stay pending, and the test says when one is ready.
+// TunerDevice resources on a real API server without nodes: pods stay pending, and the test marks one as ready.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -126,7 +126,7 @@ describe('TunerDevice resources', () => {
     await rest.write({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}` });
   });
 
-  it('waits for its server and for the Secret that it names, and says so', async () => {
+  it('waits for its server and for the Secret that it names, and reports so', async () => {
     const urlSecretRef = { name: 'playlist' };
     const guide = { xmltv: { url: 'http://guide.example/' }, refresh: '0 */6 * * *' };
     await tuner('tv', { source: { m3u: { urlSecretRef } }, guide, recordings: { media: 'recordings' } });
@@ -155,7 +155,7 @@ describe('TunerDevice resources', () => {
     expect(JSON.stringify(await read(at('tv')))).to.not.contain('hunter2');
   });
 
-  it('tells what the pod tells', async () => {
+  it('reports the status of its pod', async () => {
     // There is no node, and so its pod waits for one.
     await eventually(async () => (await condition('tv', 'Ready')) === 'False Unschedulable');
     const lastGuideRefresh = new Date().toISOString();
@@ -172,7 +172,7 @@ describe('TunerDevice resources', () => {
     expect(await condition('tv', 'GuideFresh')).to.equal('False GuideStale');
   });
 
-  it('changes nothing of the pod while it records, and holds its own deletion', async () => {
+  it('changes no field of the pod while it records, and holds its own deletion', async () => {
     pod.status = { reachable: true, message: '', recording: true };
     const isHeld = async () => (await read(at('tv'))).metadata.finalizers?.includes(FINALIZER) === true;
     await eventually(isHeld);

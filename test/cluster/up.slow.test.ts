@@ -8,7 +8,7 @@ import { UP_MS } from './support/cluster.ts';
 import { until } from './support/until.ts';
 
 const run = promisify(execFile);
-/** Beside that of the other tests, which it leaves alone: it has no node. */
+/** In addition to that of the other tests, which it leaves alone: it has no node. */
 const env = { ...process.env, FOYER_CLUSTER: '8' };
 const cluster = async (...words: string[]): Promise<string> =>
   (await run('hack/cluster', words, { env })).stdout.trim();

@@ -63,7 +63,7 @@ describe('a server that people watch', function () {
     await goOn();
   });
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await home?.tell();
+    if (this.currentTest?.state === 'failed') await home?.printState();
   });
   after(async function () {
     this.timeout(UP_MS);
@@ -103,7 +103,7 @@ describe('a server that people watch', function () {
     return logs.flatMap((log) => [ADDS, DROPS].filter((name) => log.includes(name)));
   }
 
-  it('gets the next version with its migrations, and nobody notices', async () => {
+  it('gets the next version with its migrations, without a failed request', async () => {
     for (const player of players) player.calm();
     await home.change({ version: NEXT });
     await settles(NEXT, `foyer:${NEXT}`);
@@ -113,7 +113,7 @@ describe('a server that people watch', function () {
     expect(longestStall()).to.be.below(STALL_MS);
   });
 
-  it('is rolled back onto the schema of the next version, and nobody notices', async () => {
+  it('is rolled back onto the schema of the next version, without a failed request', async () => {
     for (const player of players) player.calm();
     await home.change({ version: null });
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
@@ -124,7 +124,7 @@ describe('a server that people watch', function () {
   });
 
   for (const component of ['api', 'transcode', 'workers', 'redis', 'objects', 'postgres'])
-    it(`goes on when a pod of ${component} is killed`, async () => {
+    it(`continues when a pod of ${component} is killed`, async () => {
       for (const player of players) player.calm();
       const before = await home.pods(component);
       const [victim] = before;
@@ -141,7 +141,7 @@ describe('a server that people watch', function () {
       await home.reaches('Degraded', 'False AllReady');
     });
 
-  it('goes on while there is no operator: pods come back, somebody else begins a film, and it takes up its work again', async () => {
+  it('continues while there is no operator: pods come back, a person begins a film, and the operator resumes its work', async () => {
     for (const player of players) player.calm();
     const operators = async () =>
       (await home.kubectl.list<KubeObject>('pods', home.namespace, 'app.kubernetes.io/name=foyer-operator')).length;

@@ -1,4 +1,4 @@
-// One claim with films and shows in folders of it, as one has it from a NAS, filled as the README says.
+// One claim with films and shows in its folders, as from a NAS, filled as the README describes.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ describe('a server with two media entries on one claim', function () {
     home = await startHome({ name: 'volumes', spec: { media, api: { replicas: 1 } } });
   });
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await home?.tell();
+    if (this.currentTest?.state === 'failed') await home?.printState();
   });
   after(async function () {
     this.timeout(UP_MS);
@@ -66,8 +66,8 @@ describe('a server with two media entries on one claim', function () {
     utimesSync(film, 1.5e9, 1.5e9); // long ago, so that a scan takes it for complete
     await home.kubectl.run(['cp', folder, `${home.namespace}/copy-films:/media`]);
     await home.kubectl.run(['delete', 'pod', 'copy-films', '-n', home.namespace]);
-    const asked = { metadata: { annotations: { 'foyer.media/scan': 'now' } } };
-    await home.kubectl.patch(home.named('library', 'films'), asked);
+    const annotated = { metadata: { annotations: { 'foyer.media/scan': 'now' } } };
+    await home.kubectl.patch(home.named('library', 'films'), annotated);
     const [found] = await home.films(1);
     expect(found?.title).to.equal('Metropolis');
   });

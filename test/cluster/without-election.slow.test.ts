@@ -64,7 +64,7 @@ describe('two operators without an election', function () {
     await stage?.close();
   });
 
-  /** Wishes of somebody, and demand that comes and goes. */
+  /** Changes by another client, and demand that comes and goes. */
   async function change(count: number): Promise<void> {
     const number = () => 1 + Math.floor(random() * 3);
     stage.waiting = random() < 0.3 ? 6 : 0;
@@ -77,7 +77,7 @@ describe('two operators without an election', function () {
     await stage.cluster.kubectl.patch({ kind: 'mediaserver', name: 'home', namespace }, { spec });
   }
 
-  it('bring what people want about', async () => {
+  it('apply the changes of people', async () => {
     const deadline = Date.now() + SECONDS * 1000;
     for (let count = 0; Date.now() < deadline; count++) {
       await change(count);
@@ -92,7 +92,7 @@ describe('two operators without an election', function () {
     expect(operators.every(({ alive }) => alive)).to.equal(true);
   });
 
-  it('made no Job twice, and no secret anew', async () => {
+  it('made no Job twice, and no secret again', async () => {
     const jobs = (await successful(mark)).filter(({ resource, subresource }) => resource === 'jobs' && !subresource);
     const living = new Set<string>();
     const twice: string[] = [];

@@ -1,4 +1,4 @@
-// v1 only adds: what the last release served is held against what is served now, and each rule of that is tried.
+// v1 only adds: the served API is compared with that of the last release, and each rule of the comparison is tried.
 import { expect } from 'chai';
 import { lost } from '../../hack/contract/additive.ts';
 import { currentSurface, readBaseline } from '../../hack/contract/baseline.ts';
@@ -12,8 +12,8 @@ function small() {
   const title: Members = { type: 'string', maxLength: 100, minLength: 1 };
   const colour: Members = { type: 'string', enum: ['black', 'tinted'] };
   const credits = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/Credit' } };
-  const asked: Members = { title, note: { type: ['string', 'null'] }, colour, credits };
-  const body: Members = { type: 'object', required: ['title'], properties: asked };
+  const members: Members = { title, note: { type: ['string', 'null'] }, colour, credits };
+  const body: Members = { type: 'object', required: ['title'], properties: members };
   const kind: Members = { type: 'string', enum: ['silent', 'sound'] };
   const parent = { anyOf: [{ $ref: '#/components/schemas/Film' }, { type: 'null' }] };
   const answered: Members = { title: { type: 'string' }, year: { type: 'integer' }, kind, credits, parent };
@@ -32,20 +32,20 @@ function small() {
     responses: { 200: success, 404: {} },
   };
   const description = { paths: { '/films/{id}': { put: operation } }, components: { schemas: { Credit, Film } } };
-  return { description, operation, parameters, success, asked, title, colour, body, answered, kind, Film, Credit };
+  return { description, operation, parameters, success, members, title, colour, body, answered, kind, Film, Credit };
 }
 type Parts = ReturnType<typeof small>;
 
 const facts = ({ description }: Parts) => surfaceOf(description as unknown as Description);
 
-/** What is lost when `change` is made. */
+/** The loss that `change` causes. */
 function lostBy(change: (of: Parts) => unknown): string[] {
   const later = small();
   change(later);
   return lost(facts(small()), facts(later));
 }
 
-/** Members are taken away by Reflect, so that no type is in the way. */
+/** Members are removed by Reflect, so that no type is in the way. */
 const drop = (of: object, member: string): boolean => Reflect.deleteProperty(of, member);
 const put = (of: object, members: object): object => Object.assign(of, members);
 
@@ -77,20 +77,20 @@ describe('additions to the API', () => {
     ],
     'a parameter less': [({ operation }) => put(operation, { parameters: [] }), '> query.mode is one of'],
     'a value less that is taken': [
-      ({ asked }) => put(asked, { colour: { enum: ['black'] } }),
+      ({ members }) => put(members, { colour: { enum: ['black'] } }),
       '> body.colour takes "tinted"',
     ],
     'a text that has to be one of some now': [
-      ({ asked }) => put(asked, { note: { enum: ['a', null] } }),
+      ({ members }) => put(members, { note: { enum: ['a', null] } }),
       '> body.note is string',
     ],
-    'no null any more': [({ asked }) => put(asked, { note: { type: 'string' } }), '> body.note is null'],
+    'no null any more': [({ members }) => put(members, { note: { type: 'string' } }), '> body.note is null'],
     'a member that has to be given now': [
       ({ body }) => put(body, { required: ['title', 'note'] }),
       '> body.note has to be required',
     ],
     'a new member that has to be given': [
-      ({ body, asked }) => put(asked, { by: { type: 'string' } }) && put(body, { required: ['title', 'by'] }),
+      ({ body, members }) => put(members, { by: { type: 'string' } }) && put(body, { required: ['title', 'by'] }),
       '> body.by has to be required',
     ],
     'a new parameter that has to be given': [
@@ -109,9 +109,9 @@ describe('additions to the API', () => {
       '> body.title has to be ^[a-z]+$',
     ],
   };
-  for (const [what, [change, said]] of Object.entries(breaks))
+  for (const [what, [change, message]] of Object.entries(breaks))
     it(`are not: ${what}`, () => {
-      expect(lostBy(change).join('\n')).to.include(said);
+      expect(lostBy(change).join('\n')).to.include(message);
     });
 
   const additions: Record<string, (of: Parts) => unknown> = {
@@ -119,9 +119,9 @@ describe('additions to the API', () => {
     'a member more in an answer': ({ answered }) => put(answered, { score: { type: 'number' } }),
     'a value more that is answered': ({ kind }) => put(kind, { enum: ['silent', 'sound', '3d'] }),
     'a value more that is taken': ({ colour }) => put(colour, { enum: ['black', 'tinted', 'full'] }),
-    'any text where there were values': ({ asked }) => put(asked, { colour: { type: 'string' } }),
-    'a member more that may be given, and what it needs': ({ asked }) =>
-      put(asked, {
+    'any text where there were values': ({ members }) => put(members, { colour: { type: 'string' } }),
+    'an additional optional member, and its requirements': ({ members }) =>
+      put(members, {
         place: { type: 'object', required: ['city'], properties: { city: { type: 'string', maxLength: 9 } } },
       }),
     'more room': ({ title }) => put(title, { maxLength: 200, minLength: 0 }),

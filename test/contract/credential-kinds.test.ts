@@ -1,4 +1,5 @@
-// A secret is what it was made for and nothing else: each kind, in every place of another kind, at every operation that needs one.
+// A secret serves its own purpose and no other: each kind, in every place of another kind, at every operation that
+// needs one.
 
 import { expect } from 'chai';
 import { areas } from '#areas/index.ts';
@@ -6,7 +7,7 @@ import { storeTicket } from '#areas/setup/public.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { newSecret } from '#platform/ids.ts';
 import { ABSENT } from '#support/answers.ts';
-import { type Api, type Ask, clientFor, startApi } from '#support/api.ts';
+import { type Api, clientFor, type RequestInput, startApi } from '#support/api.ts';
 import { challengeOf, device, errorOf, type Somebody, signIn, somebody, withTotp } from '#support/signing-in.ts';
 
 const SAMPLES: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp' };
@@ -20,7 +21,7 @@ const kinds = ['access token', 'refresh token', 'API key', 'setup ticket', 'chal
 type Kind = (typeof kinds)[number];
 
 /** Where a secret can be put, and the kinds that belong there. */
-const places: { place: string; put: (secret: string) => Ask; takes: readonly Kind[] }[] = [
+const places: { place: string; put: (secret: string) => RequestInput; takes: readonly Kind[] }[] = [
   {
     place: 'as bearer',
     put: (s) => ({ headers: { authorization: `Bearer ${s}` } }),
@@ -70,8 +71,8 @@ describe('a credential of one kind', () => {
         const opened: string[] = [];
         for (const endpoint of guarded) {
           const { query, headers } = put(secret);
-          const ask = { params: paramsOf(endpoint), ...(query && { query }), headers: { ...device, ...headers } };
-          const { status } = await client[endpoint.operationId as keyof typeof client](ask);
+          const input = { params: paramsOf(endpoint), ...(query && { query }), headers: { ...device, ...headers } };
+          const { status } = await client[endpoint.operationId as keyof typeof client](input);
           if (status !== 401) opened.push(`${endpoint.operationId}: ${status}`);
         }
         expect(opened).to.deep.equal([]);
@@ -79,12 +80,12 @@ describe('a credential of one kind', () => {
 
   it('renews no sign-in but the refresh token', async () => {
     for (const kind of kinds.filter((one) => one !== 'refresh token'))
-      for (const ask of [
+      for (const input of [
         { body: { refreshToken: secrets[kind] } },
         { body: {}, headers: { cookie: `foyer_refresh=${secrets[kind]}` } },
       ]) {
-        const answer = await api.anyone.refreshSession({ ...ask, headers: { ...device, ...ask.headers } });
-        // What has not even its shape is said to be no valid request.
+        const answer = await api.anyone.refreshSession({ ...input, headers: { ...device, ...input.headers } });
+        // A credential without even its shape is reported as an invalid request.
         expect(['AUTH_TOKEN_INVALID', 'VALIDATION_FAILED'], kind).to.include(errorOf(answer).code);
       }
     const own = await api.anyone.refreshSession({ body: { refreshToken: member.refreshToken }, headers: device });

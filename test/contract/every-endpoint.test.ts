@@ -6,7 +6,7 @@ import { type Permission, permissions } from '#identity/permissions.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { credentialsOf } from '#kernel/openapi.ts';
 import { ABSENT, errorOf } from '#support/answers.ts';
-import { type Api, type Ask, startApi, type TestClient } from '#support/api.ts';
+import { type Api, type RequestInput, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
@@ -78,17 +78,17 @@ async function refusesBadQueries(api: Api, endpoint: Endpoint, headers: Record<s
     : urlEncoded
       ? { type: 'application/x-www-form-urlencoded', bytes: '' }
       : { type: 'application/json', bytes: JSON.stringify(leastBody(body)) };
-  const ask = (query: string) =>
+  const send = (query: string) =>
     api.fetch(`${pathOf(endpoint)}?${query}`, {
       method: endpoint.method.toUpperCase(),
       headers: { ...headers, ...(body && { 'content-type': sent.type }) },
       ...(body && { body: sent.bytes }),
     });
-  const unknown = await ask('noSuchParameter=1');
+  const unknown = await send('noSuchParameter=1');
   expect(unknown.status).to.equal(400);
   expect(await issuesOf(unknown)).to.include('query.noSuchParameter unknown_field');
   const [name = ''] = endpoint.query instanceof z.ZodObject ? Object.keys(endpoint.query.shape) : [];
-  const twice = await ask(`${name}=1&${name}=1`);
+  const twice = await send(`${name}=1&${name}=1`);
   expect(twice.status).to.equal(400);
   expect(await issuesOf(twice)).to.include(`query.${name} duplicate`);
 }
@@ -103,12 +103,12 @@ describe('every endpoint', () => {
     api = await startApi();
     owner = await api.given.owner();
   });
-  const call = (client: TestClient, endpoint: Endpoint, ask: Ask = {}) =>
-    client[endpoint.operationId as keyof TestClient]({ params: absentParams(endpoint), ...ask });
+  const call = (client: TestClient, endpoint: Endpoint, send: RequestInput = {}) =>
+    client[endpoint.operationId as keyof TestClient]({ params: absentParams(endpoint), ...send });
 
   for (const endpoint of all.filter((one) => !('anyone' in one.access))) {
     describe(endpoint.operationId, () => {
-      it('is for nobody without a credential, and says 401 before all else', async () => {
+      it('is closed to callers without a credential, and returns 401 before all else', async () => {
         const answer = await call(api.anyone, endpoint, { body: endpoint.body ? { garbage: true } : undefined });
         expect(answer.status).to.equal(401);
         expect(errorOf(answer).code).to.equal('UNAUTHENTICATED');
@@ -126,7 +126,7 @@ describe('every endpoint', () => {
           });
           expect(refused.status).to.equal(403);
           expect(errorOf(refused).details.permission).to.equal(permission);
-          if (!credentialsOf(endpoint).includes('key')) return; // told below
+          if (!credentialsOf(endpoint).includes('key')) return; // sent below
           const narrow = await api.given.key(
             owner,
             permissions.filter((one) => one !== permission),
@@ -146,7 +146,7 @@ describe('every endpoint', () => {
 
       const { plus } = endpoint;
       if (typeof plus === 'string') {
-        it(`needs ${plus} where licences are asked for, before its body is looked at`, async () => {
+        it(`needs ${plus} where licences are required, before its body is parsed`, async () => {
           const closed = await startApi({ FOYER_PLUS_VERIFIER: VERIFIER });
           const body = endpoint.body ? { garbage: true } : undefined;
           const refused = await call(closed.as(await closed.given.owner()), endpoint, { body });
@@ -164,7 +164,7 @@ describe('every endpoint', () => {
             expect(answer.status, id.slice(0, 20)).to.equal(400);
             expect(errorOf(answer).code).to.equal('VALIDATION_FAILED');
           }
-          if (endpoint.operationId === 'endSession') return; // an own session that is gone is told by its own tests
+          if (endpoint.operationId === 'endSession') return; // tests of its own cover the end of one's own session
           const query =
             endpoint.operationId === 'getLibraryFacets'
               ? { fields: 'year' }
@@ -186,7 +186,7 @@ describe('every endpoint', () => {
 
       const { files, bodyMedia } = endpoint;
       if (bodyMedia) {
-        it('refuses no bytes with 400, too many with 413, and never says 5xx of what is no picture', async () => {
+        it('refuses no bytes with 400, too many with 413, and never returns 5xx for bytes that are no picture', async () => {
           const put = (size: number, type: string) =>
             call(api.as(owner), endpoint, { body: Buffer.alloc(size, 1), headers: { 'content-type': type } });
           expect((await put(0, bodyMedia[0] ?? '')).status).to.equal(400);
@@ -198,7 +198,7 @@ describe('every endpoint', () => {
       }
 
       if (files) {
-        it('refuses parts of a form that it does not know, twice or too large, and what is no form', async () => {
+        it('refuses parts of a form that it does not know, twice or too large, and bodies that are no form', async () => {
           const form = async (...parts: [string, string | Blob][]) => {
             const body = new FormData();
             for (const [name, value] of parts) body.append(name, value);
@@ -234,7 +234,7 @@ describe('every endpoint', () => {
     });
   }
 
-  describe('that is for anybody', () => {
+  describe('without a credential', () => {
     const CODE = 'abcdefghijklmnopqrstuvwxyz';
     let fresh: Api;
     let ticket: Record<string, string>;

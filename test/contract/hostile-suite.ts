@@ -1,4 +1,4 @@
-// Every operation under hostile requests: a probe beside them waits no longer than this, in CPU time of the event loop.
+// Every operation under hostile requests: a concurrent probe waits no longer than this, in CPU time of the event loop.
 import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { areas } from '#areas/index.ts';
@@ -43,7 +43,7 @@ export function hostileSuite(amount: Amount): void {
   });
 
   let senders = 0;
-  /** From an address of its own, so that no limit of addresses hides what comes behind it. */
+  /** From an address of its own, so that no limit by address hides the checks behind it. */
   async function send(path: string, method: string, { query, headers, body }: Attack) {
     senders += 1;
     const limitMs = path === ENDLESS ? 500 : 30_000;
@@ -67,7 +67,7 @@ export function hostileSuite(amount: Amount): void {
     }
   }
 
-  it('an address of any length and signs holds up nobody', async () => {
+  it('an address of any length and signs delays no other request', async () => {
     const signs = ['/', '%2f', '%', '%80', 'a', ':', '.', '/a', '/..', ';', '//items', 'é'];
     const starts = ['/', '/api/v1/', '/api/v1/items/', `/api/v1/stream/${newId()}/`];
     const paths = starts.flatMap((start) => signs.map((sign) => start + encodeURI(sign.repeat(12_000 / sign.length))));
@@ -78,7 +78,7 @@ export function hostileSuite(amount: Amount): void {
   });
 
   for (const [at, endpoint] of operations.entries()) {
-    it(`${endpoint.operationId} holds up nobody`, async function () {
+    it(`${endpoint.operationId} delays no other request`, async function () {
       this.timeout(120_000);
       const { method } = endpoint;
       owner = await api.given.again(owner);
@@ -89,7 +89,7 @@ export function hostileSuite(amount: Amount): void {
       );
       const path = pathOf(endpoint, known);
       if ((await longestProbeMs(own, () => sendAll(path, method, attacks))) <= MOST_MS) return;
-      // Several may have come together: each by itself says which it is.
+      // Several may have come together: each names itself.
       for (const attack of attacks)
         expect(await longestProbeMs(own, () => sendAll(path, method, [attack])), attack.name).to.be.lessThan(MOST_MS);
     });

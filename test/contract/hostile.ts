@@ -1,4 +1,4 @@
-// Requests of the largest size that is taken, made of what is slow to read.
+// Requests of the largest size that is accepted, made of parts that are slow to read.
 
 import { z } from 'zod';
 import type { Endpoint } from '#kernel/endpoint.ts';
@@ -11,8 +11,8 @@ export interface Attack {
   body?: string | Buffer;
 }
 
-const HEAD_BYTES = 26_000; // beside a token and the other headers
-/** What expressions, splits and parsers may stumble over. */
+const HEAD_BYTES = 26_000; // next to a token and the other headers
+/** Texts that expressions, splits and parsers may stumble over. */
 export const SIGNS = [
   '[',
   '{',
@@ -38,7 +38,7 @@ export const SIGNS = [
 const rowOf = (sign: string, bytes: number): string =>
   sign.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(sign))));
 
-/** Ids of what there is, by the beginning of a path. */
+/** Ids of existing records, by the beginning of a path. */
 export type Known = Readonly<Record<string, string>>;
 
 /** The address of an operation, of a thing that there is where it only reads or takes bytes. */
@@ -192,7 +192,7 @@ export const HEADERS = [
   ...['idempotency-key', 'last-event-id', 'content-type', 'referer', 'authorization'],
 ];
 
-/** How the value begins, where else nobody would read on. */
+/** How the value begins, where a reader would stop at any other. */
 const BEGINNINGS: Readonly<Record<string, string>> = {
   authorization: 'Bearer ',
   cookie: 'foyer_session=',
@@ -220,7 +220,7 @@ export interface Amount {
   headers?: number;
 }
 
-/** What is sent to the operation at this place of the list. */
+/** The values sent to the operation at this place of the list. */
 export function attacksOn(endpoint: Endpoint, at: number, { signs, headers }: Amount): Attack[] {
   return [...bodiesOf(endpoint, signs), ...queriesOf(endpoint, signs), ...headersOf(at, headers)];
 }

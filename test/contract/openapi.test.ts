@@ -1,4 +1,4 @@
-// The committed description: valid for two validators that know nothing of each other, clean under lint, and complete.
+// The committed description: valid for two independent validators, clean under lint, and complete.
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -39,7 +39,7 @@ describe('the description of the API', () => {
   });
 
   it('is valid for another, and clean under its lint', async () => {
-    // A licence is the repository's to say; areas have names, and their operations descriptions.
+    // The repository states the licence; areas have names, and their operations descriptions.
     const rules = {
       'info-license': 'off',
       'tag-description': 'off',
@@ -47,11 +47,11 @@ describe('the description of the API', () => {
     } as const;
     const config = await createConfig({ extends: ['recommended'], rules });
     const problems = await lintFromString({ source, config, absoluteRef: 'api/openapi.json' });
-    const told = problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
-    expect(told).to.deep.equal([]);
+    const findings = problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
+    expect(findings).to.deep.equal([]);
   });
 
-  it('says of each operation its name, permission, credentials and errors', () => {
+  it('states for each operation its name, permission, credentials and errors', () => {
     const names = operations.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).to.equal(names.length);
     for (const { operation, path, method } of operations) {
@@ -104,7 +104,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('says what people would: no id but a UUIDv7, no member filled with its own name', () => {
+  it('has natural examples: no id but a UUIDv7, no member filled with its own name', () => {
     const look = (value: unknown, name: string, where: string): void => {
       if (typeof value === 'string') {
         if (/^[0-9a-f]{8}-/.test(value) && name !== 'uid') expect(value, where).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);

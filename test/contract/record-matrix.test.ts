@@ -1,10 +1,10 @@
-// Whose record it is: what the contract refuses within an operation, by who asks and about whose record.
-// What operations refuse by their permission alone is in role-matrix.test.ts.
+// Refusals of the contract that depend on the owner of the record, by caller. Refusals by permission alone are in
+// role-matrix.test.ts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { startApi } from '#support/api.ts';
-import type { Row, Told } from '#support/record-row.ts';
-import { type Asked, type Caller, World } from '#support/record-world.ts';
+import type { Outcome, Row } from '#support/record-row.ts';
+import { type Caller, type RequestInput, World } from '#support/record-world.ts';
 
 interface Refusal {
   error: { code: string; details: Record<string, string | string[]> };
@@ -13,8 +13,8 @@ interface Refusal {
 const REASONS = ['by', 'permission', 'restriction', 'setting', 'scopes', 'reason'];
 
 /** A success as the row reads it; a refusal as its status and reason. */
-function toldBy({ read }: Row, { status, body }: { status: number; body: unknown }, asked: Asked): Told {
-  if (status < 400) return read ? read(body as never, asked) : 'ok';
+function outcomeOf({ read }: Row, { status, body }: { status: number; body: unknown }, input: RequestInput): Outcome {
+  if (status < 400) return read ? read(body as never, input) : 'ok';
   const sent = Buffer.isBuffer(body) ? (JSON.parse(body.toString()) as unknown) : body;
   const { details } = (sent as Refusal).error;
   if (details['libraryIds']) return `${status} libraries`;
@@ -28,7 +28,7 @@ const files = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter((
 const modules = await Promise.all(files.map((name) => import(new URL(name, tests).href) as Promise<{ rows: Row[] }>));
 const rows = modules.flatMap((module) => module.rows);
 
-describe('records and who may do what to them', function () {
+describe('permissions on records', function () {
   this.timeout(120_000);
   let world: World;
   before(async () => {
@@ -42,15 +42,15 @@ describe('records and who may do what to them', function () {
     .replaceAll(/\s+/g, ' ');
 
   for (const row of rows) {
-    const { op, when, says, ask, answers } = row;
+    const { op, when, says, request, answers } = row;
     it(`${op}${when ? `, ${when}` : ''}: ${says.slice(0, 60)}`, async () => {
       expect(contract, 'the words of the contract').to.include(says);
-      const told: Partial<Record<Caller, Told>> = {};
+      const outcomes: Partial<Record<Caller, Outcome>> = {};
       for (const caller of Object.keys(answers) as Caller[]) {
-        const asked = await ask(world, caller);
-        told[caller] = toldBy(row, await world.ask(caller, op, asked), asked);
+        const input = await request(world, caller);
+        outcomes[caller] = outcomeOf(row, await world.request(caller, op, input), input);
       }
-      expect(told).to.deep.equal(answers);
+      expect(outcomes).to.deep.equal(answers);
     });
   }
 });

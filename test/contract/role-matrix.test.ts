@@ -1,6 +1,6 @@
-// Who may call what: every served operation asked by every role and kind of key, against the contract's own words.
-// What they refuse by whose record it is, is in record-matrix.test.ts.
-// Each question carries a parameter that nobody knows, so that what is not refused before ends in 400 and changes nothing.
+// Who may call each operation: every role and kind of key sends every served operation, compared with the words of the
+// contract. Refusals that depend on the owner of the record are in record-matrix.test.ts. Each request carries an
+// unknown parameter, so that a request that passes the check of permissions ends in 400 and changes nothing.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -86,7 +86,7 @@ interface Refusal {
 }
 const forbidden = (details: Record<string, unknown>): Refusal => ({ status: 403, code: 'FORBIDDEN', details });
 
-/** What the contract says of the cell; undefined is allowed. */
+/** The words of the contract for the cell; undefined is allowed. */
 function refusal({ permission, auth }: Contracted, { kind, role, held, scopes }: Actor): Refusal | undefined {
   if (permission === 'public') return undefined;
   if (kind === 'nobody') return { status: 401, code: 'UNAUTHENTICATED', details: {} };
@@ -99,23 +99,23 @@ function refusal({ permission, auth }: Contracted, { kind, role, held, scopes }:
   return held.includes(permission) ? undefined : forbidden({ permission });
 }
 
-/** Asked of all who may not manage libraries, before the library is looked at. */
+/** Required of all who may not manage libraries, before the library is read. */
 const FURTHER: Record<string, Permission> = { addLibraryFolders: 'photo:upload' };
 
-/** What is not refused before its parameters are looked at. */
+/** Operations that are not refused before their parameters are parsed. */
 const UNKNOWN_PARAMETER = { status: 400, code: 'VALIDATION_FAILED' };
-/** What asks for a setup ticket says so whatever was sent: this server has an owner. */
+/** An operation that requires a setup ticket refuses every request: this server has an owner. */
 const SETUP_IS_OVER = { status: 409, code: 'SETUP_ALREADY_COMPLETE' };
 
-interface Told {
+interface RefusalBody {
   code: string;
   details: Record<string, unknown>;
 }
-const errorOf = ({ body }: Answered): Told => {
-  const told = Buffer.isBuffer(body) ? (JSON.parse(body.toString()) as unknown) : body;
-  return (told as { error: Told }).error;
+const errorOf = ({ body }: Answered): RefusalBody => {
+  const answered = Buffer.isBuffer(body) ? (JSON.parse(body.toString()) as unknown) : body;
+  return (answered as { error: RefusalBody }).error;
 };
-/** What an operation must be asked with. */
+/** The permission that the contract requires for an operation. */
 const QUERIES: Record<string, Record<string, string | number>> = {
   getLibraryFacets: { fields: 'year' },
   getLibraryMap: { bbox: '0,0,1,1', zoom: 1 },
@@ -155,14 +155,14 @@ describe('roles and endpoints', () => {
 
   for (const endpoint of served) {
     it(`${endpoint.operationId}: ${contract.get(endpoint.operationId)?.permission}`, async () => {
-      const asked = contract.get(endpoint.operationId) as Contracted;
+      const expected = contract.get(endpoint.operationId) as Contracted;
       const cells = ACTORS.map(async (actor) => {
         const client = clients.get(actor.who) as TestClient;
         const call = client[endpoint.operationId as keyof TestClient];
         const answer = await call({ params: paramsOf(endpoint), query: { noSuchParameter: 1 } });
         const { code, details } = errorOf(answer);
-        const said = refusal(asked, actor);
-        if (said) expect({ status: answer.status, code, details }, actor.who).to.deep.equal(said);
+        const refused = refusal(expected, actor);
+        if (refused) expect({ status: answer.status, code, details }, actor.who).to.deep.equal(refused);
         else
           expect({ status: answer.status, code }, actor.who).to.deep.equal(
             endpoint.proof ? SETUP_IS_OVER : UNKNOWN_PARAMETER,
@@ -172,7 +172,7 @@ describe('roles and endpoints', () => {
     });
   }
 
-  describe('what a person may not see', () => {
+  describe('records that a person may not see', () => {
     const { paths } = JSON.parse(readFileSync('api/openapi.json', 'utf8')) as {
       paths: Record<string, Record<string, { requestBody?: { content: Record<string, { example?: unknown }> } }>>;
     };
@@ -180,7 +180,7 @@ describe('roles and endpoints', () => {
       const content = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method]?.requestBody?.content ?? {};
       return content['application/json']?.example;
     };
-    /** Path parameters of what is hidden, by the start of the path. */
+    /** Path parameters of hidden records, by the start of the path. */
     type Hidden = Record<string, Record<string, string>>;
     interface Hiding {
       from: readonly string[];
@@ -211,7 +211,7 @@ describe('roles and endpoints', () => {
       },
     };
 
-    /** What the database was asked meanwhile: an answer that takes as long tells no more than its words. */
+    /** The statements sent to the database meanwhile: an answer that takes as long reveals no more than its words. */
     async function asking<T>(work: () => Promise<T>): Promise<{ answer: T; statements: Set<string> }> {
       const statements = new Set<string>();
       const listen = ({ sql }: { sql: string }): void => void statements.add(sql);
@@ -231,29 +231,29 @@ describe('roles and endpoints', () => {
         });
         const viewers = ACTORS.filter(({ who }) => from.includes(who));
         for (const endpoint of served) {
-          const asked = contract.get(endpoint.operationId) as Contracted;
+          const expected = contract.get(endpoint.operationId) as Contracted;
           const [start] = /^\/(libraries|items)\/:id(?=\/|$)|^\/files\/:fileId/.exec(endpoint.path) ?? [];
           const further = FURTHER[endpoint.operationId];
           const reached = viewers.filter(
-            (actor) => start && !refusal(asked, actor) && (!further || actor.held.includes(further)),
+            (actor) => start && !refusal(expected, actor) && (!further || actor.held.includes(further)),
           );
           if (!start || reached.length === 0 || (start === '/libraries/:id' && how !== 'in a library of others'))
             continue;
-          it(`${endpoint.operationId} answers as of what is not there`, async () => {
+          it(`${endpoint.operationId} answers as for absent records`, async () => {
             for (const { who } of reached) {
               const client = clients.get(who) as TestClient;
-              const ask = { body: bodyOf(endpoint), query: QUERIES[endpoint.operationId] ?? {} };
-              const told = async (known: Record<string, string> = {}) => {
+              const input = { body: bodyOf(endpoint), query: QUERIES[endpoint.operationId] ?? {} };
+              const answered = async (known: Record<string, string> = {}) => {
                 const params = paramsOf(endpoint, known);
-                const answer = await client[endpoint.operationId as keyof TestClient]({ params, ...ask });
+                const answer = await client[endpoint.operationId as keyof TestClient]({ params, ...input });
                 expect(answer.status, who).to.equal(404);
                 return { ...errorOf(answer), requestId: undefined };
               };
-              const [absent, there] = [await asking(() => told()), await asking(() => told(hidden[start]))];
+              const [absent, there] = [await asking(() => answered()), await asking(() => answered(hidden[start]))];
               expect(there.answer, who).to.deep.equal(absent.answer);
               const more = there.statements.difference(absent.statements);
-              const again = more.size > 0 ? (await asking(() => told(hidden[start]))).statements : more;
-              expect([...again.intersection(more)], `${who}: asked for what is hidden alone`).to.deep.equal([]);
+              const again = more.size > 0 ? (await asking(() => answered(hidden[start]))).statements : more;
+              expect([...again.intersection(more)], `${who}: statements for hidden records alone`).to.deep.equal([]);
             }
           });
         }

@@ -38,12 +38,12 @@ const served = areas.flatMap((area) =>
   (area.endpoints as readonly Endpoint[]).map((endpoint) => ({ endpoint, slug: area.slug, area: area.name })),
 );
 
-describe('what is served, against the contract', () => {
+describe('the served API, against the contract', () => {
   it(`is the contract's word for word: ${served.length} of ${contracted.size} operations`, () => {
     for (const { endpoint, slug, area } of served) {
-      const asked = contracted.get(endpoint.operationId);
-      expect(asked, endpoint.operationId).to.not.equal(undefined);
-      if (!asked) continue;
+      const described = contracted.get(endpoint.operationId);
+      expect(described, endpoint.operationId).to.not.equal(undefined);
+      if (!described) continue;
       const is = {
         op: endpoint.operationId,
         method: endpoint.method.toUpperCase(),
@@ -54,18 +54,18 @@ describe('what is served, against the contract', () => {
         slug,
         area,
       };
-      const { op, method, path, permission, success } = asked;
+      const { op, method, path, permission, success } = described;
       expect(is).to.deep.equal({
         op,
         method,
         path,
         permission,
         success,
-        cast: asked.cast ?? false,
-        slug: asked.slug,
-        area: asked.area,
+        cast: described.cast ?? false,
+        slug: described.slug,
+        area: described.area,
       });
-      if (asked.auth) expect([...credentialsOf(endpoint)], endpoint.operationId).to.have.members(asked.auth);
+      if (described.auth) expect([...credentialsOf(endpoint)], endpoint.operationId).to.have.members(described.auth);
     }
   });
 
@@ -75,7 +75,7 @@ describe('what is served, against the contract', () => {
     expect(served.length).to.be.at.least(SERVED);
   });
 
-  it('names each operation once, with a summary, and says why what is public is so', () => {
+  it('names each operation once, with a summary, and states why a public one is public', () => {
     expect(new Set(served.map((one) => one.endpoint.operationId)).size).to.equal(served.length);
     for (const { endpoint } of served) {
       expect(endpoint.summary.length, endpoint.operationId).to.be.greaterThan(5);

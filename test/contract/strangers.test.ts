@@ -7,11 +7,11 @@ const open = areas
   .flatMap((area) => area.endpoints as readonly Endpoint[])
   .filter(({ access, body, proof }) => 'anyone' in access && body && !proof);
 
-describe('operations that ask for no credential', () => {
+describe('operations that require no credential', () => {
   let api: Api;
   before(async () => {
     api = await startApi();
-    // Its attempts are counted by an address of their own, here and in memory: other files go on with ours.
+    // Its attempts are counted by an address of their own, here and in memory: other files continue with ours.
     await api.deps.db('settings').insert({ key: 'network.trustedProxies', value: '["127.0.0.1/32"]' });
     await api.deps.settings.reload();
   });
@@ -54,8 +54,8 @@ describe('operations that ask for no credential', () => {
   });
 });
 
-describe('what is wrong with a body', () => {
-  it('is told a hundred times at most, with names cut short', async () => {
+describe('the faults of a body', () => {
+  it('are listed a hundred at most, with names cut short', async () => {
     const api = await startApi();
     const headers = { ...(await api.given.admin()).headers, 'content-type': 'application/json' };
     const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${i}${'n'.repeat(150)}`, 0]));

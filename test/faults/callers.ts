@@ -17,7 +17,7 @@ export function fromElsewhere(): Record<string, string> {
   return { 'x-forwarded-for': `203.0.${113 + (made >> 8)}.${made & 255}` };
 }
 
-/** `ok`, the code of the refusal, or what else went wrong. */
+/** `ok`, the code of the refusal, or another fault. */
 export function outcome(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'ok',

@@ -1,4 +1,4 @@
-// The disk of the data directory fills up and gets space again: films that need no writing go on, nothing ends.
+// The disk of the data directory fills up and gets space again: films that need no writing continue, nothing ends.
 import { copyFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -35,7 +35,7 @@ describe('a disk without space', function () {
   const pids = (): number[] => names.map((name) => machine.pidOf(name));
   const ballast = join(machine.data, 'ballast');
 
-  /** Leaves so many bytes, less what the server itself writes meanwhile. */
+  /** Leaves so many bytes, less those that the server itself writes meanwhile. */
   function fill(leave: number): void {
     const { bavail, bsize } = statfsSync(machine.data);
     for (let rest = bavail * bsize - leave; rest > 0; rest -= 64 * MEGABYTE) {
@@ -69,7 +69,7 @@ describe('a disk without space', function () {
     return new URL(/^[^#].*$/m.exec(text)?.[0] ?? '', new URL(path, machine.url)).pathname;
   }
 
-  /** The first segment of an encoded film, or what refused it. */
+  /** The first segment of an encoded film, or its refusal. */
   async function firstSegment(): Promise<Response> {
     const started = await play({ directPlay: false, directStream: false });
     if (started.status !== 201) return started;
@@ -78,24 +78,24 @@ describe('a disk without space', function () {
     return get(await firstOf(await firstOf(session.url)));
   }
 
-  it('has a transcode worker as soon as somebody needs one, where none waits ready', async () => {
+  it('has a transcode worker as soon as a session needs one, where none waits ready', async () => {
     expect(machine.pidOf('transcode-1')).to.equal(0);
     expect((await firstSegment()).status).to.equal(200);
     expect(machine.pidOf('transcode-1')).to.not.equal(0);
   });
 
-  it('is told before it is full, and nothing changes yet', async () => {
+  it('is reported before it is full, and nothing changes yet', async () => {
     fill(60 * MEGABYTE);
     await eventually(async () => (await degraded()) === 'DiskLow', LONG_MS);
     expect((await firstSegment()).status).to.equal(200);
-    const told = await eventually(async () => {
+    const notice = await eventually(async () => {
       const { body } = await machine.owner.listNotifications();
       return body.items.find(({ kind }) => kind === 'disk-low');
     }, 90_000);
-    expect(told.body).to.include('almost full');
+    expect(notice.body).to.include('almost full');
   });
 
-  it('stops encoding and pictures alone: browsing and direct play go on, no process ends, all is back with the space', async () => {
+  it('stops encoding and pictures alone: browsing and direct play continue, no process ends, all is back with the space', async () => {
     const before = pids();
     fill(0);
     await eventually(async () => (await firstSegment()).status === 503, LONG_MS);
@@ -104,7 +104,7 @@ describe('a disk without space', function () {
     for (let round = 0; round < 20; round += 1) {
       expect((await machine.owner.listLibraries()).status).to.equal(200);
       const direct = await play();
-      expect(direct.status).to.be.oneOf([201, 503]); // a new row may need a page that is not to be had
+      expect(direct.status).to.be.oneOf([201, 503]); // a new row may need a page that is unavailable
     }
     expect(pids()).to.deep.equal(before);
     rmSync(ballast);

@@ -1,4 +1,4 @@
-// The API processes are replaced one after the other under load: nobody notices.
+// The API processes are replaced one after the other under load: no request fails.
 import { createHash } from 'node:crypto';
 import { copyFileSync, createReadStream } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '#support/stores.ts';
 import { fixtures } from '../../hack/fixtures/index.ts';
-import { Machine, tell } from './machine.ts';
+import { Machine, print } from './machine.ts';
 
 const CONNECTIONS = 8;
 const RATE = 50;
@@ -39,7 +39,10 @@ describe('draining', function () {
   });
   after(async () => machine.stop());
 
-  /** As any HTTP client: what a kept connection did not take, since the server closed it meanwhile, is sent on another. */
+  /**
+   * As any HTTP client: a request that a kept connection did not take, since the server closed it meanwhile, is sent on
+   * another.
+   */
   const get = (path: string, agent: Agent, headers: Record<string, string> = {}): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const options = { agent, headers: { ...machine.headers, ...headers } };
@@ -51,14 +54,14 @@ describe('draining', function () {
       sent.end();
     });
 
-  async function ask(agent: Agent, load: Load): Promise<void> {
+  async function send(agent: Agent, load: Load): Promise<void> {
     const paths = ['/libraries', `/libraries/${library}/items`, '/server/ready', '/playback/sessions'];
     const path = paths[load.sent % paths.length] ?? '';
     load.sent += 1;
     try {
       const answer = await get(path, agent);
       for await (const _ of answer);
-      // A process that leaves says so to whoever asks whether it is ready; that is no failure.
+      // A process that leaves reports so to its readiness probe; that is no failure.
       const leaving = path === '/server/ready' && answer.statusCode === 503;
       if (answer.statusCode !== 200 && !leaving) load.failed.push(`${path}: ${answer.statusCode}`);
     } catch (error) {
@@ -72,7 +75,7 @@ describe('draining', function () {
     agent.on('free', (socket) => connections.add(socket));
     let due = Date.now();
     while (!until.aborted) {
-      await ask(agent, load);
+      await send(agent, load);
       due += (1000 * CONNECTIONS) / RATE;
       await sleep(Math.max(0, due - Date.now()));
     }
@@ -119,7 +122,7 @@ describe('draining', function () {
           downloads.push(...pair);
           await sleep(500);
           const took = await machine.strike(name, 'SIGTERM');
-          tell(`${name}: replaced in ${took} ms, ${load.sent} requests, ${load.failed.length} failed`);
+          print(`${name}: replaced in ${took} ms, ${load.sent} requests, ${load.failed.length} failed`);
           await Promise.all(pair);
         }
       }
@@ -128,7 +131,7 @@ describe('draining', function () {
       await Promise.all(asking);
     }
     const seconds = (Date.now() - began) / 1000;
-    tell(`${load.sent} requests in ${seconds.toFixed()} s on ${load.connections} connections`);
+    print(`${load.sent} requests in ${seconds.toFixed()} s on ${load.connections} connections`);
     expect(load.failed).to.deep.equal([]);
     expect(load.connections).to.be.greaterThan(CONNECTIONS);
     expect(new Set(await Promise.all(downloads))).to.deep.equal(new Set([await sumFrom(1000)]));

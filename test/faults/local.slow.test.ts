@@ -65,7 +65,7 @@ describe('operator local', () => {
     const list = (resource(kind)?.status.conditions ?? []) as { type?: string; status?: string }[];
     return list.find((entry) => entry.type === type)?.status;
   };
-  const asked = async (path: string) =>
+  const statusOf = async (path: string) =>
     (await serverClient(`http://127.0.0.1:${port}`, existsSync(data) ? new State(data).operatorKey : '')('GET', path))
       .status;
 
@@ -85,7 +85,7 @@ describe('operator local', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('says where it is and how to set it up, once', async () => {
+  it('prints its address and the steps of the setup, once', async () => {
     const { claimCode } = new State(data);
     await eventually(() => output.includes('setup'), 'setup line');
     expect(output.trim().split('\n')).to.deep.equal([
@@ -109,7 +109,7 @@ describe('operator local', () => {
     mkdirSync(join(dir, 'media', 'attic'));
     writeFileSync(file, SERVER + LIBRARY + more);
     await eventually(() => readStatus(data)?.filter(({ status }) => status.libraryId).length === 2, 'second library');
-    expect(await asked(`/libraries/${String(resource('Library')?.status.libraryId)}`)).to.equal(200);
+    expect(await statusOf(`/libraries/${String(resource('Library')?.status.libraryId)}`)).to.equal(200);
     writeFileSync(file, SERVER + LIBRARY);
     await eventually(() => readStatus(data)?.filter(({ kind }) => kind === 'Library').length === 1, 'library let go');
     expect(children().map(({ pid }) => pid)).to.have.members(before);
@@ -125,12 +125,12 @@ describe('operator local', () => {
     expect(alive(before)).to.equal(true);
   });
 
-  it('keeps running with a bad file, and says so', async () => {
+  it('keeps running with a bad file, and reports so', async () => {
     const before = children().map(({ pid }) => pid);
     writeFileSync(file, `${SERVER}  colour: red\n${LIBRARY}`);
     await eventually(() => condition('MediaServer', 'SettingsValid') === 'False', 'SettingsValid');
     expect(output).to.contain('spec.colour: unknown field');
-    await eventually(async () => (await asked('/server/ready')) === 200, 'ready');
+    await eventually(async () => (await statusOf('/server/ready')) === 200, 'ready');
     writeFileSync(file, SERVER + LIBRARY);
     await eventually(() => condition('MediaServer', 'SettingsValid') === 'True', 'SettingsValid again');
     expect(children().map(({ pid }) => pid)).to.have.members(before);
@@ -138,11 +138,11 @@ describe('operator local', () => {
 
   it('refuses a second start on the same data', async () => {
     const second = spawn(process.execPath, ['operator/main.ts', 'local', '-f', file, '--data', data, '--port', '0']);
-    let told = '';
-    second.stderr.on('data', (chunk) => (told += String(chunk)));
+    let errors = '';
+    second.stderr.on('data', (chunk) => (errors += String(chunk)));
     const [code] = (await once(second, 'exit')) as [number];
     expect(code).to.equal(1);
-    expect(told).to.contain(`is in use by the process ${operator.pid}`);
+    expect(errors).to.contain(`is in use by the process ${operator.pid}`);
   });
 
   for (const name of ['api-1', 'worker-1', 'transcode-1', 'redis', 'postgres']) {
@@ -150,7 +150,7 @@ describe('operator local', () => {
       const before = pidOf(name);
       process.kill(before, 'SIGKILL');
       await eventually(() => pidOf(name) !== before && alive(pidOf(name)), `another ${name}`);
-      await eventually(async () => (await asked('/libraries')) === 200, 'an answer from the database');
+      await eventually(async () => (await statusOf('/libraries')) === 200, 'an answer from the database');
       await eventually(() => condition('MediaServer', 'Degraded') === 'False', 'all well again');
     });
   }
@@ -181,10 +181,10 @@ describe('operator local', () => {
   it('refuses a port that another program holds', async () => {
     const args = ['operator/main.ts', 'local', '-f', file, '--data', join(dir, 'other'), '--port', String(port)];
     const other = spawn(process.execPath, args);
-    let told = '';
-    other.stderr.on('data', (chunk) => (told += String(chunk)));
+    let errors = '';
+    other.stderr.on('data', (chunk) => (errors += String(chunk)));
     expect((await once(other, 'exit'))[0]).to.equal(1);
-    expect(told).to.contain(`port ${port} is in use by another program`);
+    expect(errors).to.contain(`port ${port} is in use by another program`);
   });
 
   it('ends every child on SIGTERM', async () => {

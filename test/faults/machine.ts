@@ -20,13 +20,13 @@ interface StoredState {
   redisPassword: string;
 }
 
-/** What differs from one suite to another. */
+/** Differences between the suites. */
 export interface Wanted {
   /** API processes on the one port. */
   apis?: number;
   /** Proxies whose X-Forwarded headers count. */
   trustedProxies?: readonly string[];
-  /** Transcode workers that wait ready: 1 where it is not said. */
+  /** Transcode workers that wait ready: 1 by default. */
   warm?: number;
   /** Its data lies on a file system of its own, of so many megabytes. */
   diskMegabytes?: number;
@@ -59,7 +59,7 @@ metadata: { name: films }
 spec: { serverRef: { name: home }, type: movies, folders: [{ media: media, path: /films }] }
 `;
 
-/** `operator local` with two API processes, or as many as wanted, over a temporary folder, claimed and signed in. */
+/** `operator local` with two API processes, or a given number, over a temporary folder, claimed and signed in. */
 export class Machine {
   readonly apis: number;
   readonly #server: string;
@@ -122,7 +122,7 @@ export class Machine {
     return found.id;
   }
 
-  /** More lines of the server's spec, and documents beside it, from now on. */
+  /** More lines of the server's spec, and more documents, from now on. */
   declare(spec: string, documents: string): void {
     writeFileSync(this.#file, this.#server + spec + documents);
   }
@@ -144,7 +144,7 @@ export class Machine {
     return children.findLast((child) => child.name === name)?.pid ?? 0;
   }
 
-  /** Ends one process and resolves, in ms, when another runs in its place and the operator says that all is well. */
+  /** Ends one process and resolves, in ms, when another runs in its place and the operator reports that all is well. */
   async strike(name: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<number> {
     const began = Date.now();
     const before = this.pidOf(name);
@@ -154,7 +154,7 @@ export class Machine {
       const pid = this.pidOf(name);
       return pid !== 0 && pid !== before && identityOf(pid) !== undefined && identityOf(before) === undefined;
     };
-    await this.#told(`another ${name}`, eventually(another, HEALING_MS));
+    await this.#timed(`another ${name}`, eventually(another, HEALING_MS));
     await this.ready();
     return Date.now() - began;
   }
@@ -171,7 +171,7 @@ export class Machine {
     }
   }
 
-  /** Until `operator local status` says so of the server. */
+  /** Until `operator local status` reports so for the server. */
   async ready(): Promise<void> {
     const well = async (): Promise<boolean> => {
       const { status } = (await this.status()).find(({ kind }) => kind === 'MediaServer') ?? {};
@@ -180,10 +180,10 @@ export class Machine {
       return is('Ready') === 'True' && is('Degraded') === 'False' && status?.apiReady === `${this.apis}/${this.apis}`;
     };
     const looking = async () => (await well()) || (await sleep(300));
-    await this.#told('Ready', eventually(looking, HEALING_MS));
+    await this.#timed('Ready', eventually(looking, HEALING_MS));
   }
 
-  async #told<T>(what: string, waiting: Promise<T>): Promise<T> {
+  async #timed<T>(what: string, waiting: Promise<T>): Promise<T> {
     return waiting.catch(async (error: unknown) => {
       const status = JSON.stringify(await this.status(), null, 1);
       throw new Error(`${what}: ${String(error)}\n${this.#printed}\n${status}`);
@@ -197,7 +197,7 @@ export class Machine {
     return (JSON.parse(stdout) as { items: Stored[] }).items;
   }
 
-  /** What a process wrote, for a failing test to show. */
+  /** The output of a process, for a failing test to show. */
   log(name: string): string {
     return readFileSync(join(this.data, 'logs', `${name}.log`), 'utf8');
   }
@@ -214,7 +214,7 @@ export class Machine {
   }
 }
 
-/** A test's measurement, on the terminal of who runs the slow tier. */
-export function tell(words: string): void {
+/** A test's measurement, on the terminal that runs the slow tier. */
+export function print(words: string): void {
   process.stdout.write(`    ${words}\n`);
 }

@@ -21,7 +21,7 @@ describe('one request', () => {
   const takes = (path: string, init: RequestInit): Promise<number> =>
     longestProbeMs(own, () => fetch(own.url + path, init).catch(() => undefined));
 
-  it('of many form fields holds up nobody', async () => {
+  it('of many form fields delays no other request', async () => {
     const body = Array.from({ length: 180_000 }, (_, i) => `${i}=`)
       .join('&')
       .slice(0, 1_000_000);
@@ -29,26 +29,26 @@ describe('one request', () => {
     expect(await takes('/api/v1/auth/oidc/logout', { method: 'POST', body, headers })).to.be.lessThan(MOST_MS);
   });
 
-  it('with a picture of comments holds up nobody', async () => {
+  it('with a picture of comments delays no other request', async () => {
     const { headers } = await api.given.person('child');
     const me = (await (await fetch(`${own.url}/api/v1/auth/me`, { headers })).json()) as { profile: { id: string } };
     const body = `${'<!---->'.repeat(40)} `;
-    const ask = { method: 'PUT', body, headers: { ...headers, 'content-type': 'image/svg+xml' } };
-    expect(await takes(`/api/v1/auth/profiles/${me.profile.id}/avatar`, ask)).to.be.lessThan(MOST_MS);
+    const options = { method: 'PUT', body, headers: { ...headers, 'content-type': 'image/svg+xml' } };
+    expect(await takes(`/api/v1/auth/profiles/${me.profile.id}/avatar`, options)).to.be.lessThan(MOST_MS);
   });
 
-  it('with a condition of tabs holds up nobody', async () => {
+  it('with a condition of tabs delays no other request', async () => {
     const { headers } = await api.given.admin();
-    const ask = { headers: { ...headers, 'if-none-match': `a${'\t'.repeat(15_000)}b` } };
-    expect(await takes('/api/v1/items', ask)).to.be.lessThan(MOST_MS);
+    const options = { headers: { ...headers, 'if-none-match': `a${'\t'.repeat(15_000)}b` } };
+    expect(await takes('/api/v1/items', options)).to.be.lessThan(MOST_MS);
   });
 
-  it('for the description of the API holds up nobody, the first one either', async () => {
+  it('for the description of the API delays no other request, the first one either', async () => {
     const fresh = await startApiProcess(api);
-    const asked = (coding: string) => () =>
+    const requestWith = (coding: string) => () =>
       fetch(`${fresh.url}/api/v1/openapi.json`, { headers: { 'accept-encoding': coding } });
-    expect(await longestProbeMs(fresh, asked('br')), 'compressed').to.be.lessThan(MOST_MS);
-    expect(await longestProbeMs(fresh, asked('identity')), 'plain').to.be.lessThan(MOST_MS);
+    expect(await longestProbeMs(fresh, requestWith('br')), 'compressed').to.be.lessThan(MOST_MS);
+    expect(await longestProbeMs(fresh, requestWith('identity')), 'plain').to.be.lessThan(MOST_MS);
     expect(await longestProbeMs(fresh, () => fetch(`${fresh.url}/api/v1/docs`)), 'page').to.be.lessThan(MOST_MS);
   });
 });
@@ -61,7 +61,7 @@ describe('one file', () => {
     return (user + system) / 1000;
   };
 
-  it('of subtitles is read in one pass, whatever stands in it', () => {
+  it('of subtitles is read in one pass, with any content', () => {
     const head = '1\n00:00:01,000 --> 00:00:02,000\n';
     const styled = '[Script Info]\n[Events]\nFormat: Start, End, Text\nDialogue: 0:00:01.00,0:00:02.00,';
     for (const sign of ['{', '{\\', '{\\pos(', '{\\an', '<', '&', '\t', '\n\t', '-->']) {

@@ -1,5 +1,5 @@
-// Two people watch while one process after the other is killed: both see the whole film, and nothing they were told is kept is lost.
-// Runs alone: its players measure how long they wait, and give up after six attempts.
+// Two people watch while one process after the other is killed: both see the whole film, and no acknowledged report is
+// lost. Runs alone: its players measure how long they wait, and give up after six attempts.
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { TestClient } from '#support/api.ts';
 import { parseMaster, parseMedia, samplesOf, tool, validateHls } from '#support/hls-validator.ts';
 import { eventually } from '#support/stores.ts';
 import { fixtures } from '../../hack/fixtures/index.ts';
-import { Machine, tell } from './machine.ts';
+import { Machine, print } from './machine.ts';
 
 type Session = Awaited<ReturnType<TestClient['startPlayback']>>['body']['session'];
 
@@ -18,7 +18,7 @@ const STALL_MS = 30_000;
 /** Each strikes when the player of segments has come so far. */
 const FAULTS = ['transcode-1', 'postgres', 'redis', 'api-1', 'worker-1', 'api-2'];
 
-/** Where one viewer is and what the server said it keeps. */
+/** The position of one viewer and the positions that the server acknowledged. */
 class Viewer {
   readonly machine: Machine;
   readonly session: Session;
@@ -70,13 +70,13 @@ class Viewer {
     this.#longestMs = 0;
   }
 
-  /** A server that is away for a moment is asked again, as hls.js does. */
+  /** A request to a server that is briefly unreachable is repeated, as hls.js does. */
   async fetched(path: string, headers: Record<string, string> = {}): Promise<Response> {
     let last = '';
     for (let n = 0; n < TRIES; n += 1) {
       if (n > 0) await sleep(1000);
-      const asked = fetch(this.machine.url + path, { headers: { ...this.machine.headers, ...headers } });
-      const answer = await asked.catch((error: unknown) => String(error));
+      const response = fetch(this.machine.url + path, { headers: { ...this.machine.headers, ...headers } });
+      const answer = await response.catch((error: unknown) => String(error));
       if (typeof answer !== 'string' && answer.status < 500) return answer;
       last = typeof answer === 'string' ? answer : `${answer.status} ${await answer.text().catch(() => '')}`;
     }
@@ -84,7 +84,7 @@ class Viewer {
   }
 }
 
-/** Fetches every list and segment of an encoded session in order; what it got lies in `got` by its address. */
+/** Fetches every list and segment of an encoded session in order; the bytes lie in `got` by their address. */
 class SegmentPlayer {
   readonly viewer: Viewer;
   readonly got = new Map<string, Buffer>();
@@ -171,7 +171,7 @@ class FilePlayer {
       this.viewer.has();
       return true;
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // what fetch says of a connection that was cut
+      if (!(error instanceof TypeError)) throw error; // the message of fetch for a connection that was cut
       return false;
     }
   }
@@ -226,7 +226,7 @@ describe('playing through faults', function () {
     return session;
   };
 
-  /** What was acknowledged before the call is there, or something later. */
+  /** The position that was acknowledged before the call is stored, or a later one. */
   const expectKept = async (viewer: Viewer, after: string): Promise<void> => {
     const { keptMs, session } = viewer;
     const { body } = await machine.owner.getPlaybackSession({ params: { id: session.id } });
@@ -236,7 +236,7 @@ describe('playing through faults', function () {
     expect(item.positionMs, `item after ${after}`).to.be.at.least(due ? keptMs : 0);
   };
 
-  it('goes on to the end, and keeps every acknowledged position', async () => {
+  it('continues to the end, and keeps every acknowledged position', async () => {
     const [encoded, direct] = [
       new Viewer(machine, await beginEncoded()),
       new Viewer(machine, await beginDirect()),
@@ -254,7 +254,7 @@ describe('playing through faults', function () {
         const healed = await machine.strike(name);
         await eventually(() => segments.done > at || segments.done === segments.total, STALL_MS);
         const stalls = [encoded.stallMs, direct.stallMs];
-        tell(
+        print(
           `${name} at segment ${at} of ${segments.total}: healed ${healed} ms, longest waits ${stalls.join(' and ')} ms`,
         );
         for (const [i, viewer] of [encoded, direct].entries()) {
@@ -275,10 +275,10 @@ describe('playing through faults', function () {
     for (const [name, viewer] of Object.entries({ encoded, direct })) {
       await viewer.report();
       await expectKept(viewer, 'the end');
-      tell(`${name}: ${viewer.reports} reports kept, ${viewer.refused} refused`);
+      print(`${name}: ${viewer.reports} reports kept, ${viewer.refused} refused`);
       expect(viewer.keptMs).to.equal(Math.round(viewer.positionMs));
     }
-    tell(`direct: cut ${file.cuts} times`);
+    print(`direct: cut ${file.cuts} times`);
     await expectWhole(segments);
   });
 

@@ -1,10 +1,11 @@
-// Three API processes on one port, requests spread over them: what one of them was told holds at all of them, also when one is killed.
+// Three API processes on one port, requests spread over them: an acknowledged write holds at all of them, also when one
+// is killed.
 import { expect } from 'chai';
 import { Receiver } from '#support/deliveries.ts';
 import { eventually } from '#support/stores.ts';
 import { apiKey, createClient, type FoyerClient, type FoyerError, session } from '../../api/client/index.ts';
 import { fresh, fromElsewhere, outcome, PASSWORD } from './callers.ts';
-import { Machine, tell } from './machine.ts';
+import { Machine, print } from './machine.ts';
 import { Replicas } from './replicas.ts';
 
 const LONG_MS = 60_000;
@@ -25,13 +26,13 @@ describe('three replicas on one port', function () {
   after(async () => machine.stop());
 
   const anyone = (send: typeof fetch = replicas.any): FoyerClient => createClient({ server: machine.url, fetch: send });
-  /** As the person who got the token; it is never renewed. */
+  /** As the person of the token; it is never renewed. */
   const withToken = (accessToken: string, send: typeof fetch): FoyerClient =>
     createClient({ server: machine.url, credential: session({ accessToken }), fetch: send });
   const times = <T>(n: number, work: (i: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: n }, (_, i) => work(i)));
 
-  /** Somebody of the role, signed in on a device of their own. */
+  /** A new account of the role, signed in on a device of its own. */
   async function somebody(role: 'admin' | 'member') {
     const username = fresh(role);
     const user = await owner.createUser({ body: { username, role, password: PASSWORD, mustChangePassword: false } });
@@ -50,14 +51,14 @@ describe('three replicas on one port', function () {
     expect(Math.min(...shares), shares.join(' ')).to.be.at.least(2);
   });
 
-  it('count the requests of a key together: exactly its limit passes, and each answer says what is left', async () => {
+  it('count the requests of a key together: exactly its limit passes, and each answer returns the rest', async () => {
     const limit = 30;
     const { secret = '' } = await owner.createApiKey({
       body: { name: fresh('counted'), scopes: ['library:view'], expiresAt: null, requestsPerMinute: limit },
     });
-    const ask = (send: typeof fetch): Promise<Response> =>
+    const probe = (send: typeof fetch): Promise<Response> =>
       send(`${machine.url}/api/v1/libraries`, { headers: { authorization: `Bearer ${secret}` } });
-    const answers = (await replicas.each((send) => times(limit, () => ask(send)))).flat();
+    const answers = (await replicas.each((send) => times(limit, () => probe(send)))).flat();
     expect(count(answers.map(({ status }) => String(status)))).to.deep.equal({ 200: limit, 429: 2 * limit });
     const left = answers
       .filter(({ status }) => status === 200)
@@ -78,34 +79,34 @@ describe('three replicas on one port', function () {
   });
 
   describe('from the next request on', () => {
-    /** What 10 requests at each replica come to. */
-    const everywhere = async (ask: (send: typeof fetch) => Promise<unknown>): Promise<Record<string, number>> =>
-      count((await replicas.each((send) => times(10, () => outcome(ask(send))))).flat());
+    /** The outcomes of 10 requests at each replica. */
+    const everywhere = async (probe: (send: typeof fetch) => Promise<unknown>): Promise<Record<string, number>> =>
+      count((await replicas.each((send) => times(10, () => outcome(probe(send))))).flat());
 
     it('refuse a key that one of them revoked', async () => {
       const body = { name: fresh('revoked'), scopes: ['library:view'], expiresAt: null } as const;
       const { id, secret = '' } = await owner.createApiKey({ body: { ...body, scopes: [...body.scopes] } });
-      const ask = (send: typeof fetch): Promise<unknown> =>
+      const probe = (send: typeof fetch): Promise<unknown> =>
         createClient({ server: machine.url, credential: apiKey(secret), fetch: send }).listLibraries();
-      expect(await everywhere(ask)).to.deep.equal({ ok: 30 });
+      expect(await everywhere(probe)).to.deep.equal({ ok: 30 });
       await owner.revokeApiKey({ params: { id } });
-      expect(await everywhere(ask)).to.deep.equal({ AUTH_TOKEN_INVALID: 30 });
+      expect(await everywhere(probe)).to.deep.equal({ AUTH_TOKEN_INVALID: 30 });
     });
 
-    it('refuse who signed out at one of them', async () => {
+    it('refuse a session that was signed out at one of them', async () => {
       const { accessToken } = await somebody('member');
-      const ask = (send: typeof fetch): Promise<unknown> => withToken(accessToken, send).getMe();
-      expect(await everywhere(ask)).to.deep.equal({ ok: 30 });
+      const probe = (send: typeof fetch): Promise<unknown> => withToken(accessToken, send).getMe();
+      expect(await everywhere(probe)).to.deep.equal({ ok: 30 });
       await withToken(accessToken, replicas.any).logout();
-      expect(await everywhere(ask)).to.deep.equal({ AUTH_TOKEN_INVALID: 30 });
+      expect(await everywhere(probe)).to.deep.equal({ AUTH_TOKEN_INVALID: 30 });
     });
 
-    it('refuse an admin who was made a member what only admins may', async () => {
+    it('refuse operations of admins to an admin who was made a member', async () => {
       const { id, accessToken } = await somebody('admin');
-      const ask = (send: typeof fetch): Promise<unknown> => withToken(accessToken, send).getSettings();
-      expect(await everywhere(ask)).to.deep.equal({ ok: 30 });
+      const probe = (send: typeof fetch): Promise<unknown> => withToken(accessToken, send).getSettings();
+      expect(await everywhere(probe)).to.deep.equal({ ok: 30 });
       await owner.updateUser({ params: { id }, body: { role: 'member' } });
-      const after = await everywhere(ask);
+      const after = await everywhere(probe);
       expect(after).to.have.any.keys('FORBIDDEN', 'AUTH_TOKEN_INVALID');
       expect(after).to.not.have.any.keys('ok', 'INTERNAL');
     });
@@ -131,7 +132,7 @@ describe('three replicas on one port', function () {
     expect(await outcome(again.refreshSession({ body: { refreshToken: next } }))).to.equal('AUTH_TOKEN_INVALID');
   });
 
-  /** Makes somebody, which is an event and a delivery; the id, or undefined when no answer said that it was done. */
+  /** Creates an account, which is an event and a delivery; the id, or undefined when no answer acknowledged it. */
   const write = (): Promise<string | undefined> =>
     owner.createUser({ body: { username: fresh('child'), role: 'child' } }).then(
       ({ id }) => id,
@@ -143,13 +144,13 @@ describe('three replicas on one port', function () {
     lastId: string | undefined;
   }
 
-  /** Notes whom the events of one stream tell of, until `signal` or its end. */
+  /** Records the accounts in the events of one stream, until `signal` or its end. */
   async function follow(into: Following, send: typeof fetch, signal: AbortSignal): Promise<void> {
     const client = machine.client({ fetch: send });
     const from = into.lastId === undefined ? {} : { lastEventId: into.lastId };
     for await (const event of client.events({ types: ['user.created'], signal, ...from })) {
-      const told = event.event === 'stream.reset' ? event.payload.reason : event.event;
-      expect(told, JSON.stringify(event)).to.be.oneOf(['user.created', 'access']); // rights of the reader may be new
+      const received = event.event === 'stream.reset' ? event.payload.reason : event.event;
+      expect(received, JSON.stringify(event)).to.be.oneOf(['user.created', 'access']); // rights of the reader may be new
       if (event.event === 'user.created') into.heard.push(event.payload.userId);
       into.lastId = event.id;
     }
@@ -158,14 +159,14 @@ describe('three replicas on one port', function () {
   const isWhole = (heard: readonly string[], ids: readonly string[]): boolean =>
     new Set(ids).isSubsetOf(new Set(heard));
 
-  /** Each heard every one of them once, in one order. */
+  /** Each received every one of them once, in one order. */
   function expectSame(readers: readonly Following[], ids: readonly string[]): void {
     const [first, ...others] = readers.map(({ heard }) => heard.filter((id) => ids.includes(id)));
     for (const { heard } of readers) expect(new Set(heard).size, 'events doubled').to.equal(heard.length);
     for (const other of others) expect(other).to.deep.equal(first);
   }
 
-  it('go on with a stream of events where another left off, without gap or double', async () => {
+  it('continue a stream of events where another left off, without gap or double', async () => {
     const still: Following = { heard: [], lastId: undefined };
     const moving: Following = { heard: [], lastId: undefined };
     const leaving = new AbortController();
@@ -220,17 +221,17 @@ describe('three replicas on one port', function () {
     await eventually(() => acknowledged.size >= 30, LONG_MS);
     const healed = await machine.strike('api-2');
     await writing;
-    tell(`api-2 healed in ${healed} ms; ${acknowledged.size} writes acknowledged, ${unsaid} not`);
+    print(`api-2 healed in ${healed} ms; ${acknowledged.size} writes acknowledged, ${unsaid} not`);
     expect(acknowledged.size).to.be.at.least(80);
-    const told = () =>
+    const received = () =>
       receiver.got.map(({ body }) => (JSON.parse(body.toString()) as { payload: { userId: string } }).payload.userId);
     const known = [...acknowledged];
     await eventually(() => readers.every(({ heard }) => isWhole(heard, known)), LONG_MS);
-    await eventually(() => isWhole(told(), known), LONG_MS);
+    await eventually(() => isWhole(received(), known), LONG_MS);
     leaving.abort();
     await Promise.all(reading);
     expectSame(readers, known);
-    expect(new Set(told()).size, 'deliveries doubled').to.equal(told().length);
+    expect(new Set(received()).size, 'deliveries doubled').to.equal(received().length);
     await owner.deleteWebhook({ params: { id: hook.id } });
   });
 });

@@ -50,19 +50,19 @@ export class Replicas {
     return async (input, init) => this.#fetch(name, new Request(input, init), init?.signal);
   }
 
-  /** What each of them says, all asked at once. */
-  async each<T>(ask: (send: typeof fetch, name: string) => Promise<T>): Promise<T[]> {
-    return Promise.all(this.names.map((name) => ask(this.at(name), name)));
+  /** The answer of each of them to concurrent requests. */
+  async each<T>(call: (send: typeof fetch, name: string) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.names.map((name) => call(this.at(name), name)));
   }
 
-  /** `given` is the caller's own: the signal of a Request is told nothing any more once the Request was collected. */
-  async #fetch(name: string | undefined, asked: Request, given?: AbortSignal | null): Promise<Response> {
-    const body = Buffer.from(await asked.arrayBuffer());
+  /** `given` is the caller's own: the signal of a Request is not forwarded once the Request was collected. */
+  async #fetch(name: string | undefined, incoming: Request, given?: AbortSignal | null): Promise<Response> {
+    const body = Buffer.from(await incoming.arrayBuffer());
     const { socket, replica } = await this.#connection(name);
     if (socket.destroyed) throw new Error('the connection was cut');
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const headers = { ...Object.fromEntries(asked.headers), connection: 'close', 'content-length': body.length };
-      const { method, url } = asked;
+      const headers = { ...Object.fromEntries(incoming.headers), connection: 'close', 'content-length': body.length };
+      const { method, url } = incoming;
       const signal = given ? { signal: given } : {};
       const sent = request(url, { method, headers, ...signal, createConnection: () => socket }, resolve);
       sent.on('error', reject).end(body);

@@ -1,4 +1,4 @@
-// `operator local` with the real server under it: a backup is made and restored by what people call, with nobody's help.
+// `operator local` with the real server under it: a backup is created and restored by the public operations alone.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ stringData: { username: ada, password: ${PASSWORD} }
 `;
 const PATIENCE_MS = 180_000;
 
-interface Asked {
+interface Answered {
   status: number;
   body: Record<string, unknown>;
 }
@@ -40,7 +40,7 @@ describe('restoring under operator local', () => {
   let base = '';
   let token = '';
 
-  const ask = async (method: string, path: string, body?: object): Promise<Asked> => {
+  const send = async (method: string, path: string, body?: object): Promise<Answered> => {
     const headers = {
       'content-type': 'application/json',
       'x-client-id': 'a-browser-of-ada-s',
@@ -49,11 +49,11 @@ describe('restoring under operator local', () => {
     };
     const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
     const response = await fetch(`${base}/api/v1${path}`, sent);
-    return { status: response.status, body: ((await response.json().catch(() => ({}))) ?? {}) as Asked['body'] };
+    return { status: response.status, body: ((await response.json().catch(() => ({}))) ?? {}) as Answered['body'] };
   };
   const signIn = async (): Promise<void> => {
     token = '';
-    const { status, body } = await ask('POST', '/auth/login', { username: 'ada', password: PASSWORD });
+    const { status, body } = await send('POST', '/auth/login', { username: 'ada', password: PASSWORD });
     expect(status, JSON.stringify(body)).to.equal(200);
     token = String(body.accessToken);
   };
@@ -91,34 +91,34 @@ describe('restoring under operator local', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('brings back what the backup held, and answers again by itself', async function () {
+  it('restores the content of the backup, and answers again by itself', async function () {
     this.timeout(3 * PATIENCE_MS);
     await signIn();
-    const made = await ask('POST', '/backups', {});
+    const made = await send('POST', '/backups', {});
     expect(made.status, JSON.stringify(made.body)).to.equal(202);
     const path = `/backups/${String(made.body.id)}`;
-    await eventually(async () => (await ask('GET', path)).body.state === 'completed', 'the backup is made');
-    const late = await ask('POST', '/users', { username: 'late', password: PASSWORD, role: 'member' });
+    await eventually(async () => (await send('GET', path)).body.state === 'completed', 'the backup is made');
+    const late = await send('POST', '/users', { username: 'late', password: PASSWORD, role: 'member' });
     expect(late.status, JSON.stringify(late.body)).to.equal(201);
-    expect((await ask('POST', '/auth/confirm', { password: PASSWORD })).status).to.equal(200);
-    const plan = await ask('POST', `${path}/restore`, {});
+    expect((await send('POST', '/auth/confirm', { password: PASSWORD })).status).to.equal(200);
+    const plan = await send('POST', `${path}/restore`, {});
     expect(plan.status, JSON.stringify(plan.body)).to.equal(200);
     expect(plan.body.blockers).to.deep.equal([]);
-    const begun = await ask('POST', `${path}/restore`, { dryRun: false, token: plan.body.token });
+    const begun = await send('POST', `${path}/restore`, { dryRun: false, token: plan.body.token });
     expect(begun.status, JSON.stringify(begun.body)).to.equal(202);
     const before = token;
     await eventually(async () => {
-      const { status } = await ask('GET', '/auth/me').catch(() => ({ status: 0 }));
-      return status === 401; // whoever was signed in is not any more
+      const { status } = await send('GET', '/auth/me').catch(() => ({ status: 0 }));
+      return status === 401; // every session has ended
     }, 'the restored server answers');
     await signIn();
     expect(token).not.to.equal(before);
-    const { items, restore } = (await ask('GET', '/backups')).body as { items: object[]; restore: object };
+    const { items, restore } = (await send('GET', '/backups')).body as { items: object[]; restore: object };
     expect(restore).to.deep.include({ state: 'completed', progress: 1 });
     expect(items).to.have.length(2);
-    const users = (await ask('GET', '/users')).body as { items: { username: string }[] };
+    const users = (await send('GET', '/users')).body as { items: { username: string }[] };
     expect(users.items.map(({ username }) => username)).to.deep.equal(['ada']);
     expect(readdirSync(join(dir, 'media'))).to.deep.equal(['film.mkv']);
-    await eventually(async () => (await ask('GET', '/server/health')).body.status === 'ok', 'its health is ok');
+    await eventually(async () => (await send('GET', '/server/health')).body.status === 'ok', 'its health is ok');
   });
 });

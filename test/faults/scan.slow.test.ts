@@ -1,4 +1,5 @@
-// A library of some thousand films while what scans it is killed, and while its folder goes away and comes back.
+// A library of some thousand films while its scanning processes are killed, and while its folder disappears and
+// returns.
 import {
   appendFileSync,
   existsSync,
@@ -15,7 +16,7 @@ import { expect } from 'chai';
 import type { TestClient } from '#support/api.ts';
 import { eventually } from '#support/stores.ts';
 import { fixtures } from '../../hack/fixtures/index.ts';
-import { Machine, tell } from './machine.ts';
+import { Machine, print } from './machine.ts';
 
 type Scan = Awaited<ReturnType<TestClient['getScan']>>['body'];
 
@@ -89,7 +90,7 @@ describe('scanning through faults', function () {
   };
 
   /** Titles to item ids, over every page; none comes twice. */
-  const listed = async (away = false): Promise<Map<string, string>> => {
+  const listed = async (unavailable = false): Promise<Map<string, string>> => {
     const found = new Map<string, string>();
     let cursor: string | undefined;
     for (let page = 0; page < 60; page += 1) {
@@ -98,7 +99,7 @@ describe('scanning through faults', function () {
       for (const { title, id, ...item } of body.items) {
         const availability = 'availability' in item ? item.availability : undefined;
         expect(found.has(title), `${title} twice`).to.equal(false);
-        expect(availability, title).to.be.oneOf(away ? [undefined, 'unavailable'] : [undefined]);
+        expect(availability, title).to.be.oneOf(unavailable ? [undefined, 'unavailable'] : [undefined]);
         found.set(title, id);
       }
       cursor = body.page.cursor ?? undefined;
@@ -122,7 +123,7 @@ describe('scanning through faults', function () {
     return now;
   };
 
-  it('adds each film once, whoever is killed meanwhile', async () => {
+  it('adds each film once, whichever process is killed meanwhile', async () => {
     library = await machine.addLibrary();
     const began = Date.now();
     const { id } = await eventually(lastScan, 30_000);
@@ -140,10 +141,10 @@ describe('scanning through faults', function () {
         return body.counts.done >= from && body.counts.done;
       }, 120_000);
       const healed = await machine.strike(name);
-      tell(`${name} after ${at} files: healed ${healed} ms`);
+      print(`${name} after ${at} files: healed ${healed} ms`);
     }
     const scan = await scanned(id);
-    tell(`${FILMS} films in ${Date.now() - began} ms: ${JSON.stringify(scan.counts)}, resumed ${scan.resumes} times`);
+    print(`${FILMS} films in ${Date.now() - began} ms: ${JSON.stringify(scan.counts)}, resumed ${scan.resumes} times`);
     expect(scan.counts).to.include({ found: FILMS, total: FILMS, done: FILMS, added: FILMS, missing: 0, moved: 0 });
     expect(scan.counts.probed).to.be.within(FILMS, FILMS + kills.length * BATCH);
     expect(scan.resumes).to.be.at.least(2);
@@ -153,9 +154,9 @@ describe('scanning through faults', function () {
     tinyMs = one.body.runtimeMs ?? 0;
   });
 
-  /** The scan says that it could not look, and leaves everything as it is. */
+  /** The scan reports that the folder was unavailable, and leaves everything as it is. */
   const expectLeftAlone = async (scan: Scan, reasons: string[]): Promise<void> => {
-    tell(`${JSON.stringify(scan.folders)} ${JSON.stringify(scan.counts)}`);
+    print(`${JSON.stringify(scan.folders)} ${JSON.stringify(scan.counts)}`);
     expect(scan.counts).to.include({ missing: 0, moved: 0, added: 0 });
     expect(scan.folders[0]?.reason).to.be.oneOf(reasons);
     expect(await listed(true)).to.deep.equal(ids);
@@ -173,7 +174,7 @@ describe('scanning through faults', function () {
     if (existsSync(aside)) renameSync(aside, existsSync(machine.media) ? machine.films : machine.media);
   });
 
-  it('misses nothing while the storage is away', async () => {
+  it('misses nothing while the storage is unavailable', async () => {
     renameSync(machine.media, aside);
     await expectLeftAlone(await scanned(await startScan('full')), ['storage-unavailable', 'storage-suspect']);
     renameSync(aside, machine.media);
@@ -190,7 +191,7 @@ describe('scanning through faults', function () {
     await expectBack();
   });
 
-  it('misses nothing when the storage goes away in the middle of a scan', async () => {
+  it('misses nothing when the storage becomes unavailable in the middle of a scan', async () => {
     const id = await startScan('deep');
     await eventually(async () => {
       const { counts, state } = (await machine.owner.getScan({ params: { id } })).body;
@@ -223,7 +224,7 @@ describe('scanning through faults', function () {
     }, 90_000);
     const runtimeMs = async () => (await machine.owner.getItem({ params: { id: film.id } })).body.runtimeMs;
     await eventually(async () => (await runtimeMs()) === tinyMs, 60_000);
-    tell(`there ${Date.now() - whole} ms after its last byte`);
+    print(`there ${Date.now() - whole} ms after its last byte`);
     const now = await listed();
     expect(now.size).to.equal(FILMS + 1);
     expect(new Map([...now].filter(([one]) => one !== title))).to.deep.equal(ids);

@@ -1,4 +1,5 @@
-// Redis emptied, Redis gone, Postgres gone: what goes on meanwhile, what says so, and that all is back by itself.
+// Redis emptied, Redis gone, Postgres gone: operations that continue meanwhile, operations that report it, and recovery
+// of all without help.
 
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -10,7 +11,7 @@ import { Receiver } from '#support/deliveries.ts';
 import { eventually } from '#support/stores.ts';
 import { apiKey, createClient, type FoyerClient } from '../../api/client/index.ts';
 import { fresh, fromElsewhere, outcome, PASSWORD } from './callers.ts';
-import { Machine, tell } from './machine.ts';
+import { Machine, print } from './machine.ts';
 import { Replicas } from './replicas.ts';
 
 const LONG_MS = 60_000;
@@ -43,10 +44,10 @@ describe('stores that are emptied or gone', function () {
   after(async () => machine.stop());
 
   const withKey = (key: string): FoyerClient => createClient({ server: machine.url, credential: apiKey(key) });
-  const told = (): string[] =>
+  const received = (): string[] =>
     receiver.got.map(({ body }) => (JSON.parse(body.toString()) as { payload: { userId: string } }).payload.userId);
 
-  /** Somebody of their own device, signed in now. */
+  /** A person on a device of their own, signed in now. */
   async function signedIn() {
     const username = fresh('member');
     await owner.createUser({ body: { username, role: 'member', password: PASSWORD, mustChangePassword: false } });
@@ -55,13 +56,13 @@ describe('stores that are emptied or gone', function () {
     return { device, refreshToken: signIn.refreshToken ?? '' };
   }
 
-  /** Whom the events of a stream tell of from now on, in order. */
+  /** The accounts in the events of a stream from now on, in order. */
   async function listening() {
     const leaving = new AbortController();
     const heard: string[] = [];
     const reading = (async () => {
-      const asked = { types: ['user.created'] as const, signal: leaving.signal };
-      for await (const event of owner.events(asked))
+      const input = { types: ['user.created'] as const, signal: leaving.signal };
+      for await (const event of owner.events(input))
         if (event.event === 'user.created') heard.push(event.payload.userId);
     })();
     await eventually(async () => {
@@ -75,7 +76,7 @@ describe('stores that are emptied or gone', function () {
     return { heard, close };
   }
 
-  /** Somebody new: an event and a delivery. */
+  /** A new account: an event and a delivery. */
   const write = async (): Promise<string> =>
     (await owner.createUser({ body: { username: fresh('child'), role: 'child' } })).id;
 
@@ -91,20 +92,20 @@ describe('stores that are emptied or gone', function () {
     expect(await outcome(withKey(revoked).listLibraries())).to.equal('AUTH_TOKEN_INVALID');
   }
 
-  /** Every write was heard once and in order, and delivered once. */
-  async function expectTold(heard: readonly string[], written: readonly string[]): Promise<void> {
+  /** Every write was received once and in order, and delivered once. */
+  async function expectReceived(heard: readonly string[], written: readonly string[]): Promise<void> {
     const all = new Set(written);
     await eventually(() => all.isSubsetOf(new Set(heard)), LONG_MS);
-    await eventually(() => all.isSubsetOf(new Set(told())), LONG_MS);
+    await eventually(() => all.isSubsetOf(new Set(received())), LONG_MS);
     expect(heard.filter((id) => all.has(id))).to.deep.equal(written);
     expect(
-      told()
+      received()
         .filter((id) => all.has(id))
         .sort(),
     ).to.deep.equal([...written].sort());
   }
 
-  it('Redis emptied: everything goes on, no event and no delivery is lost', async () => {
+  it('Redis emptied: everything continues, no event and no delivery is lost', async () => {
     const { heard, close } = await listening();
     const redis = new Redis(machine.redisUrl);
     const written: string[] = [];
@@ -115,11 +116,11 @@ describe('stores that are emptied or gone', function () {
       await expectAlive();
     }
     redis.disconnect();
-    await expectTold(heard, written);
+    await expectReceived(heard, written);
     await close();
   });
 
-  it('Redis gone: everything goes on, limits are tighter and never open, and events resume', async () => {
+  it('Redis gone: everything continues, limits are tighter and never open, and events resume', async () => {
     const { heard, close } = await listening();
     const written: string[] = [];
     const limit = 20;
@@ -139,18 +140,18 @@ describe('stores that are emptied or gone', function () {
       );
       for (const codes of attempts) expect(codes.filter((code) => code === 'UNAUTHENTICATED')).to.have.length(5);
       for (const codes of attempts) expect(codes.filter((code) => code === 'RATE_LIMITED')).to.have.length(3);
-      const asked = await replicas.each((send) =>
+      const input = await replicas.each((send) =>
         times(limit, () =>
           outcome(createClient({ server: machine.url, credential: apiKey(secret), fetch: send }).listLibraries()),
         ),
       );
-      for (const codes of asked) expect(codes.filter((code) => code === 'ok')).to.have.length(limit / 2);
+      for (const codes of input) expect(codes.filter((code) => code === 'ok')).to.have.length(limit / 2);
       written.push(await write(), await write());
-      await expectTold(heard, written); // while it is away
+      await expectReceived(heard, written); // while it is unavailable
     });
     written.push(await write());
     await expectAlive();
-    await expectTold(heard, written);
+    await expectReceived(heard, written);
     await close();
   });
 
@@ -163,9 +164,9 @@ describe('stores that are emptied or gone', function () {
     try {
       const began = Date.now();
       await withKey(secret).listLibraries();
-      tell(`the first request with a key took ${Date.now() - began} ms`);
+      print(`the first request with a key took ${Date.now() - began} ms`);
       for (let i = 0; i < 20; i += 1) await withKey(secret).listLibraries();
-      tell(`21 with a key took ${Date.now() - began} ms`);
+      print(`21 with a key took ${Date.now() - began} ms`);
       await expectAlive();
     } finally {
       process.kill(pid, 'SIGCONT');
@@ -173,7 +174,7 @@ describe('stores that are emptied or gone', function () {
     await machine.ready();
   });
 
-  it('Postgres hung: 503 within seconds, no process is ended for it, and all goes on', async () => {
+  it('Postgres hung: 503 within seconds, no process is ended for it, and all recovers', async () => {
     const names = [...replicas.names, 'worker-1', 'postgres'];
     const before = names.map((name) => machine.pidOf(name));
     await owner.listLibraries();
@@ -195,7 +196,7 @@ describe('stores that are emptied or gone', function () {
         for (const send of replicas.names.map((name) => replicas.at(name)))
           expect((await send(`${machine.url}/api/v1/server/live`)).status).to.equal(200);
       }
-      tell(`the slowest answer took ${Math.max(...slowest)} ms`);
+      print(`the slowest answer took ${Math.max(...slowest)} ms`);
       expect(Math.max(...slowest)).to.be.below(10_000);
     } finally {
       for (const pid of postgres.reverse()) process.kill(pid, 'SIGCONT');
@@ -210,33 +211,36 @@ describe('stores that are emptied or gone', function () {
     const { heard, close } = await listening();
     const written = [await write()];
     await machine.without(['postgres'], async () => {
-      await everyReplica(503); // what serves a connection ends a moment after the process that was killed
-      await expectAway();
+      await everyReplica(503); // the process that serves a connection ends a moment after the process that was killed
+      await expectUnavailable();
       for (const send of replicas.names.map((name) => replicas.at(name))) {
         expect((await send(`${machine.url}/api/v1/server/live`)).status).to.equal(200);
         const health = (await (await send(`${machine.url}/api/v1/server/health`)).json()) as { status: string };
-        expect(health.status).to.be.oneOf(['unavailable', 'ok', 'degraded']); // it is told after two looks
+        expect(health.status).to.be.oneOf(['unavailable', 'ok', 'degraded']); // it is reported after two checks
       }
     });
     expect(replicas.names.map((name) => machine.pidOf(name))).to.deep.equal(before);
     await eventually(async () => (await outcome(owner.listLibraries())) === 'ok', LONG_MS);
     await expectAlive();
     written.push(await write());
-    await expectTold(heard, written);
+    await expectReceived(heard, written);
     await close();
   });
 
-  /** Each of them says so to who is signed in. */
+  /** Each of them reports so to signed-in callers. */
   async function everyReplica(status: number): Promise<void> {
-    const asks = replicas.names.map((name) => async () => {
+    const checks = replicas.names.map((name) => async () => {
       const answer = await replicas.at(name)(`${machine.url}/api/v1/auth/me`, { headers: machine.headers });
       return answer.status === status;
     });
-    await Promise.all(asks.map((ask) => eventually(ask, LONG_MS)));
+    await Promise.all(checks.map((check) => eventually(check, LONG_MS)));
   }
 
-  /** Each operation for who is signed in answers 503 in the contract's envelope; an open one too, or without the database. */
-  async function expectAway(): Promise<void> {
+  /**
+   * Each operation for signed-in callers answers 503 in the contract's envelope; an open one too, or without the
+   * database.
+   */
+  async function expectUnavailable(): Promise<void> {
     const left: Endpoint[] = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
     const total = left.length;
     const wrong: string[] = [];
@@ -244,18 +248,18 @@ describe('stores that are emptied or gone', function () {
     await times(8, async () => {
       for (let next = left.pop(); next; next = left.pop()) {
         const began = Date.now();
-        const answer = await askOf(next);
+        const answer = await requestOf(next);
         slowestMs = Math.max(slowestMs, Date.now() - began);
         const fault = await faultOf(next, answer);
         if (fault) wrong.push(`${next.operationId}: ${fault}`);
       }
     });
-    tell(`${total} operations without Postgres; the slowest answer took ${slowestMs} ms`);
+    print(`${total} operations without Postgres; the slowest answer took ${slowestMs} ms`);
     expect(wrong).to.deep.equal([]);
     expect(slowestMs).to.be.below(15_000);
   }
 
-  function askOf({ method, path }: Endpoint): Promise<Response> {
+  function requestOf({ method, path }: Endpoint): Promise<Response> {
     const url = `${machine.url}/api/v1${path.replace(/:\w+/g, ABSENT)}`;
     const headers = { ...machine.headers, 'content-type': 'application/json', ...fromElsewhere() };
     const body = ['get', 'delete'].includes(method) ? {} : { body: '{}' };
@@ -268,7 +272,7 @@ describe('stores that are emptied or gone', function () {
     const open = 'anyone' in access || beforeReady;
     if (status !== 503) return status === 500 || !open ? `${status} ${text}` : undefined;
     const { code, details } = (JSON.parse(text) as { error: { code: string; details: { waitingFor?: string } } }).error;
-    const told = code === 'SERVICE_STARTING' && details.waitingFor === 'database' && headers.has('retry-after');
-    return told ? undefined : text;
+    const received = code === 'SERVICE_STARTING' && details.waitingFor === 'database' && headers.has('retry-after');
+    return received ? undefined : text;
   }
 });

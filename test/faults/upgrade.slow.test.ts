@@ -31,7 +31,7 @@ const PATIENCE_MS = 180_000;
 /** The first is watched to its end, in the second a place is kept. */
 const FILMS = { 'Trailer Park (2001).mp4': 'bbb_trailer_720p.mp4', 'Big Buck Bunny (2008).mp4': 'bbb_full_720p.mp4' };
 
-/** Expands as a real one would: a column with a default, filled from what is there. */
+/** Expands as a real one would: a column with a default, filled from existing data. */
 const adds = (column: string, at: string): string => `
 migrations['${at}_${column}_add'] = { up: async (knex) => {
   await knex.schema.alterTable('items', (table) => void table.text('${column}').notNullable().defaultTo(''));
@@ -131,7 +131,7 @@ describe('a household that is given the next version', function () {
   };
 
   const place = join(data, 'objects', 'foyer-backups', 'backups');
-  const takeAway = (): void => {
+  const removeFolder = (): void => {
     renameSync(place, `${place}.away`);
     writeFileSync(place, 'no folder');
   };
@@ -145,7 +145,7 @@ describe('a household that is given the next version', function () {
     return body.items.map(({ state, serverVersion }) => [state, serverVersion]);
   };
 
-  /** What people have of it, told by the server. */
+  /** The data of the people, as the server returns it. */
   const kept = async () => {
     const [users, libraries, item, progress] = await Promise.all([
       owner().listUsers({}),
@@ -219,7 +219,7 @@ describe('a household that is given the next version', function () {
     await watch(115_000);
   });
 
-  it('goes back to the version before, which finds what the next one wrote', async () => {
+  it('returns to the former version, which can read the rows of the next one', async () => {
     await owner().createUser({ body: { username: 'noa', password: 'another good one', role: 'member' } });
     const before = await kept();
     await restart(BEFORE);
@@ -233,23 +233,23 @@ describe('a household that is given the next version', function () {
     expect(await kept()).to.deep.equal(later);
   });
 
-  it('stays as it was where the backup fails, and says how to go on', async () => {
+  it('stays as it was where the backup fails, and prints how to continue', async () => {
     const before = await kept();
     await stop();
-    takeAway();
+    removeFolder();
     install(LATER);
     run();
-    const [told] = await says(/^the backup before the upgrade failed.*$/m);
-    expect(told).to.contain(
+    const [line] = await says(/^the backup before the upgrade failed.*$/m);
+    expect(line).to.contain(
       `foyer.media/upgrade-without-backup: ${LATER.version} of MediaServer home in foyer/data/home.yaml`,
     );
-    expect(told).to.contain(join(data, 'logs', 'backup.log'));
+    expect(line).to.contain(join(data, 'logs', 'backup.log'));
     expect(readFileSync(join(data, 'logs', 'backup.log'), 'utf8')).to.contain('ENOTDIR');
     await reaches({ Ready: 'False BackupFailed', MigrationsApplied: 'False BackupFailed' });
     expect(printed).not.to.match(/^ready/m);
     expect(await columns()).not.to.include('later_title');
 
-    await restart(NEXT); // people want their film now
+    await restart(NEXT); // people watch their film now
     expect(await kept()).to.deep.equal(before);
     await watch(121_000);
 
@@ -261,9 +261,9 @@ describe('a household that is given the next version', function () {
     expect(await kept()).to.include({ positionMs: 121_000 });
   });
 
-  it('goes on without a backup where people say so, in the file that the start made', async () => {
+  it('continues without a backup where the file of the start says so', async () => {
     await stop();
-    takeAway();
+    removeFolder();
     install(LAST);
     run();
     await says(/^the backup before the upgrade failed/m);

@@ -22,16 +22,16 @@ describe('the words after hack/test', () => {
   for (const words of ['--ful', 'one two', '--lanes none', '--lanes 0', '--without'])
     it(`are refused: ${words}`, () => expect(() => optionsOf(words.split(' '))).to.throw(WrongUse));
 
-  const gate = (...words: string[]): Promise<{ code: unknown; out: string; told: string }> =>
+  const gate = (...words: string[]): Promise<{ code: unknown; out: string; errors: string }> =>
     new Promise((done) => {
-      execFile(process.execPath, ['hack/gate/main.ts', ...words], (error, out, told) =>
-        done({ code: error?.code ?? 0, out, told }),
+      execFile(process.execPath, ['hack/gate/main.ts', ...words], (error, out, errors) =>
+        done({ code: error?.code ?? 0, out, errors }),
       );
     });
 
   it('end a run at once that has none of them right', async () => {
-    const told = 'hack/test: git knows no commit no-such-commit that this one grew from\n';
-    expect(await gate('--changed', 'no-such-commit')).to.deep.equal({ code: 2, out: '', told });
+    const errors = 'hack/test: git knows no commit no-such-commit that this one grew from\n';
+    expect(await gate('--changed', 'no-such-commit')).to.deep.equal({ code: 2, out: '', errors });
   });
 
   it('fail a run that has no test file', async () => {

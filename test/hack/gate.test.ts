@@ -1,4 +1,5 @@
-// The gate on files of its own: whatever becomes of a test file, it is counted, and what is not well fails.
+// The gate on files of its own: whatever becomes of a test file, it is counted, and a file that does not end well
+// fails.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +37,7 @@ describe('hack/test', function () {
     });
   }
 
-  it('counts what passes, with the seconds of each file', async () => {
+  it('counts passed tests, with the seconds of each file', async () => {
     const result = await gate(['passes']);
     expect(result).to.deep.include({ passed: 2, failed: 0, unsteady: [] });
     expect(verdict(result)).to.deep.equal({ text: '0 unsteady\n2 passed, 0 failed\n', code: 0 });
@@ -44,8 +45,8 @@ describe('hack/test', function () {
     expect(result.seconds.get(fileOf('passes'))).to.be.greaterThan(0);
   });
 
-  const WRONG: [name: string, passed: number, told: RegExp][] = [
-    ['fails', 1, /what is expected/],
+  const WRONG: [name: string, passed: number, printedText: RegExp][] = [
+    ['fails', 1, /the expected outcome/],
     ['hook', 0, /the hook fails/],
     ['broken', 0, /it cannot be loaded/],
     ['empty', 0, /no test ran/],
@@ -55,46 +56,46 @@ describe('hack/test', function () {
     ['hangs', 0, /not ended after 4 s/],
     ['slow-end', 1, /did not end well after it \(it hung\)/],
   ];
-  for (const [name, passed, told] of WRONG) {
-    it(`fails by a file that ${name}, after trying it once more, and runs those beside it`, async () => {
+  for (const [name, passed, printedText] of WRONG) {
+    it(`fails by a file that ${name}, after trying it once more, and runs the files next to it`, async () => {
       const result = await gate([name, 'passes']);
       expect(result).to.deep.include({ passed: passed + 2, failed: 1, unsteady: [] });
       expect(verdict(result).code).to.equal(1);
-      expect(printed).to.match(told);
+      expect(printed).to.match(printedText);
       expect(printed).to.match(new RegExp(`once more, alone: ${fileOf(name)}\n`));
       expect(printed).to.match(new RegExp(`  failed: ${fileOf(name)}\n$`));
     });
   }
 
-  const LEFT: [name: string, told: RegExp][] = [
+  const LEFT: [name: string, printedText: RegExp][] = [
     ['leaves-rejection', /too late for its test/],
     ['leaves-exit', /its process ended \(0\)/],
   ];
-  for (const [name, told] of LEFT) {
-    it(`fails by what a file that ${name} does to the next one`, async () => {
+  for (const [name, printedText] of LEFT) {
+    it(`fails by the effect of a file that ${name} on the next one`, async () => {
       const result = await gate([name, 'waits', 'passes', 'fails', 'hook'], {
         lanes: 1,
         seconds: { [fileOf(name)]: 30 },
       });
       expect(result.failed).to.equal(3);
-      expect(printed).to.match(told);
+      expect(printed).to.match(printedText);
     });
   }
 
-  it('goes on with the files after one that ended its process', async () => {
+  it('continues with the files after one that ended its process', async () => {
     const names = ['exits', 'killed', 'fails', 'passes'];
     const result = await gate(names, { lanes: 1 });
     expect(result).to.deep.include({ passed: 3, failed: 3, unsteady: [] });
     for (const name of names) expect(printed).to.contain(fileOf(name));
   });
 
-  it('names what fails once and passes alone as unsteady, and does not fail by it', async () => {
+  it('names a test that fails once and passes alone as unsteady, and does not fail by it', async () => {
     const result = await gate(['unsteady', 'passes']);
     expect(result).to.deep.include({ passed: 3, failed: 0, unsteady: [fileOf('unsteady')] });
     expect(verdict(result)).to.deep.equal({ text: '1 unsteady\n3 passed, 0 failed\n', code: 0 });
   });
 
-  it('runs a file that wants the machine alone when all others have ended', async () => {
+  it('runs a file that needs the machine alone when all others have ended', async () => {
     const names = ['alone', 'waits', 'passes'];
     await gate(names, { lanes: 3, seconds: { [fileOf('alone')]: 30 } });
     expect([...printed.matchAll(/gate-files\/(\w+)\.ts/g)].map(([, name]) => name)).to.deep.equal([
@@ -104,7 +105,7 @@ describe('hack/test', function () {
     ]);
   });
 
-  it('does not try again what fails in three files', async () => {
+  it('does not retry failures of three files', async () => {
     rmSync(join(folder, 'mark'));
     const result = await gate(['fails', 'broken', 'unsteady', 'passes']);
     expect(result).to.deep.include({ passed: 3, failed: 3, unsteady: [] });

@@ -38,14 +38,14 @@ describe('the resources of hack/start', () => {
     expect(homeText(srv, before)).to.equal(before);
   });
 
-  it('keep what people noted on the server', () => {
+  it('keep the notes of people on the server', () => {
     const first = homeText(at('srv'), '');
     const noted = first.replace('  name: home\n', '  name: home\n  annotations:\n    foyer.media/reconcile: paused\n');
     expect(noted).not.to.equal(first);
     expect(homeText(at('srv'), noted)).to.equal(noted);
   });
 
-  it('are left alone by a start beside the one that runs', async () => {
+  it('are left alone by a start next to a running one', async () => {
     const data = at('data');
     const file = join(data, 'home.yaml');
     const write = async (media: string): Promise<string> => {

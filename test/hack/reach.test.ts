@@ -1,4 +1,4 @@
-// Which test files a change can reach: on a small tree by each way there is, and on this tree by what is known to start what.
+// Which test files a change can reach: on a small tree by each way there is, and on this tree by known starts.
 import { expect } from 'chai';
 import { testFiles, treeOf } from '../../hack/gate/files.ts';
 import { testsReached } from '../../hack/gate/reach.ts';
@@ -40,29 +40,29 @@ describe('hack/test --changed', () => {
 
   const CASES: [change: string, files: string[], tests: string][] = [
     ['a test file', ['test/a.test.ts'], 'a whole'],
-    ['what is imported through others', ['api/platform/ids.ts'], 'a c whole'],
+    ['a file that is imported through others', ['api/platform/ids.ts'], 'a c whole'],
     ['a program that is started, and what its parts load', ['api/areas/b/thread-of-b.ts'], 'b whole'],
-    ['what a script starts', ['workers/main.ts'], 'd e whole'],
+    ['the programs that a script starts', ['workers/main.ts'], 'd e whole'],
     ['a path that is put together', ['workers/tuner/main.ts'], 'e whole'],
     ['a file of a folder that is read', ['operator/words/en.txt'], 'f whole'],
-    ['a file that is named alone, beside the test', ['test/f-child.ts'], 'f whole'],
+    ['a file that is named alone, next to the test', ['test/f-child.ts'], 'f whole'],
     ['several files', ['test/a.test.ts', 'test/f-child.ts'], 'a f whole'],
     ['a text for people', ['README.md', 'hack/decisions/001-a.md'], 'whole'],
     ['a bench', ['hack/bench/bench.ts'], 'whole'],
     ['a migration', ['api/platform/migrations/1_a.ts'], ALL],
     ['a new migration', ['api/platform/migrations/2_b.ts'], ALL],
-    ['what tests are built on', ['test/support/api.ts'], ALL],
+    ['the support code of tests', ['test/support/api.ts'], ALL],
     ['the packages', ['package.json'], ALL],
-    ['the sources of what is generated', ['hack/mail/mail.mjml'], ALL],
-    ['what is generated', ['crds/libraries.yaml'], ALL],
+    ['the sources of generated files', ['hack/mail/mail.mjml'], ALL],
+    ['a generated file', ['crds/libraries.yaml'], ALL],
     ['the gate', ['hack/gate/lane.ts'], ALL],
     ['a file that nothing names', ['operator/lone.ts'], ALL],
     ['nothing', [], ''],
   ];
   for (const [change, files, expected] of CASES)
-    it(`runs what ${change} can reach`, () => expect(reached(...files)).to.equal(expected));
+    it(`runs the files that ${change} can reach`, () => expect(reached(...files)).to.equal(expected));
 
-  it('finds on this tree what is started and read, and leaves out what is far from it', () => {
+  it('finds on this tree the files that are started and read, and leaves out distant ones', () => {
     const all = testFiles({ full: true });
     const from = (...changed: string[]): string[] => testsReached(all, changed, treeOf(changed));
     expect(from('workers/transcode/main.ts')).to.include('test/workers/transcode/worker.test.ts');

@@ -1,4 +1,5 @@
-// What a newcomer gets wrong is told before anything is installed: these run where there is no npm, which the installation asks for first.
+// Mistakes of a newcomer are reported before anything is installed: these run where there is no npm, which the
+// installation needs first.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,17 +18,17 @@ describe('hack/start', () => {
   });
   after(() => rmSync(dir, { recursive: true }));
 
-  const start = (args: readonly string[], env: Record<string, string> = {}): Promise<[code: unknown, told: string]> =>
+  const start = (args: readonly string[], env: Record<string, string> = {}): Promise<[code: unknown, errors: string]> =>
     new Promise((done) => {
-      execFile('hack/start', args, { env: { PATH: join(dir, 'bin'), ...env } }, (error, out, told) =>
-        done([error?.code ?? 0, out + told]),
+      execFile('hack/start', args, { env: { PATH: join(dir, 'bin'), ...env } }, (error, out, errors) =>
+        done([error?.code ?? 0, out + errors]),
       );
     });
 
   const wrong: [string, string[], RegExp][] = [
     ['an unknown option', ['--prot', '8081'], /^hack\/start: unknown option --prot\n/],
     ['a word of no option', ['media'], /^hack\/start: unknown option media\n/],
-    ['a port that is none', ['--port', '80a'], /^hack\/start: 80a is no port\n/],
+    ['an invalid port', ['--port', '80a'], /^hack\/start: 80a is no port\n/],
     ['a port beyond the last', ['--port=65536'], /^hack\/start: 65536 is no port\n/],
     ['an option without its value', ['--data'], /^hack\/start: --data needs a value\n/],
     [
@@ -41,16 +42,16 @@ describe('hack/start', () => {
       /^hack\/start: the data directory \/proc\/foyer cannot be/,
     ],
   ];
-  for (const [what, args, told] of wrong) {
-    it(`tells ${what} at once, with how it is used`, async () => {
+  for (const [what, args, errors] of wrong) {
+    it(`reports ${what} at once, with the usage`, async () => {
       const [code, text] = await start(args);
-      expect(text).to.match(told);
+      expect(text).to.match(errors);
       expect(text).to.contain('hack/start [--data DIR] [--port N]');
       expect(code).to.equal(2);
     });
   }
 
-  it('tells at once that the folder of FOYER_MEDIA is not there', async () => {
+  it('reports at once that the folder of FOYER_MEDIA is missing', async () => {
     const [code, text] = await start([], { FOYER_MEDIA: '/nowhere at all' });
     expect([code, text.split('\n')[0]]).to.deep.equal([
       2,
@@ -58,7 +59,7 @@ describe('hack/start', () => {
     ]);
   });
 
-  it('takes what is right, and goes on to what it needs', async () => {
+  it('accepts valid arguments, and continues to its requirements', async () => {
     const [code, text] = await start([
       `--data=${join(dir, 'a b')}`,
       '--port',

@@ -8,7 +8,7 @@ import { atEnd } from '#support/stores.ts';
 const run = promisify(execFile);
 const root = new URL('../../', import.meta.url).pathname;
 
-/** What each line breaks; the first fits. */
+/** The fault of each line; the first fits. */
 const statements = {
   fits: `await db('labels').where({ id }).first('name')`,
   'a table': `await db('lables').where({ id })`,

@@ -37,7 +37,7 @@ describe('credentials', () => {
     expect(presented({ authorization: 'Basic abc', cookie: 'xfoyer_session=1' }, false)).to.equal(undefined);
   });
 
-  it('say whose they are and nothing else, and no two are alike', async () => {
+  it('name their kind and nothing else, and no two are alike', async () => {
     const person = await api.given.member();
     const now = new Date();
     const [one, two] = await Promise.all([1, 2].map(() => signAccessToken(keys, claimsOf(person), now)));
@@ -72,7 +72,7 @@ describe('credentials', () => {
     expect(await readAccessToken(keys, made).catch((e: { code: string }) => e.code)).to.equal('AUTH_TOKEN_INVALID');
   });
 
-  it('that anybody but this server made for this purpose are none', async () => {
+  it('are refused unless this server made them for this purpose', async () => {
     const person = await api.given.member();
     const [signing] = keys.signing;
     if (!signing) throw new Error('no key');
@@ -120,7 +120,7 @@ describe('credentials', () => {
     }
   });
 
-  it('that are keys end when revoked, and say so when they expire', async () => {
+  it('that are keys end when revoked, and report so when they expire', async () => {
     const admin = await api.given.admin();
     const bare = (person: Person): string => (person.headers['authorization'] ?? '').replace('Bearer ', '');
     const revoked = await api.given.key(admin, ['library:view'], { revoked_at: new Date() });

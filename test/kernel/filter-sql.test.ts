@@ -74,7 +74,7 @@ describe('applyRules', () => {
     expect(await found("name:eq:' or true --")).to.deep.equal([]);
   });
 
-  it('compares numbers; what has none is not equal to any', async () => {
+  it('compares numbers; an item without one is not equal to any', async () => {
     expect(await found('size:gte:20')).to.deep.equal([2, 4]);
     expect(await found('size:between:10,20')).to.deep.equal([1, 2]);
     expect(await found('size:ne:10')).to.deep.equal([2, 3, 4]);

@@ -86,7 +86,7 @@ describe('parseFilter', () => {
     expect(parseFilter(undefined, fields)).to.deep.equal({ all: [] });
   });
 
-  it('tells all problems at once, each with its condition', () => {
+  it('reports all problems at once, each with its condition', () => {
     const problems = (filter: string): string[] => refusals(() => parseFilter(filter, fields));
     expect(problems('nope:eq:1;year:contains:2;year:gte:x;title;year:eq:2000')).to.deep.equal([
       '0 unknown_field',
@@ -113,7 +113,7 @@ describe('parseFilter', () => {
     expect(refusals(() => parseFilter(`title:eq:${'x'.repeat(1992)}`, fields))).to.deep.equal(['too_big']);
   });
 
-  it('throws nothing but 400 whatever it is given', () => {
+  it('throws nothing but 400 for any text', () => {
     const pieces = fc.array(
       fc.constantFrom(...Object.keys(fields), ...operators, ':', ';', ',', '\\', 'now-', '1', '\0'),
     );
@@ -124,7 +124,7 @@ describe('parseFilter', () => {
           pieces.map((list) => list.join('')),
         ),
         (filter) => {
-          refusals(() => parseFilter(filter, fields)); // throws on what is no ApiError
+          refusals(() => parseFilter(filter, fields)); // throws on errors that are no ApiError
         },
       ),
       { numRuns: 2000 },
@@ -194,7 +194,7 @@ describe('parseRules', () => {
     );
   });
 
-  it('throws nothing but 400 whatever JSON it is given', () => {
+  it('throws nothing but 400 for any JSON', () => {
     const word = fc.oneof(fc.constantFrom('all', 'any', 'field', 'op', 'value', ...Object.keys(fields), ...operators));
     const json = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -209,7 +209,7 @@ describe('parseRules', () => {
     fc.assert(
       fc.property(fc.oneof(json, fc.record({ all: fc.array(json, { maxLength: 3 }) })), (given) => {
         const read = RuleGroup.safeParse(given);
-        if (read.success) refusals(() => parseRules(read.data, fields)); // throws on what is no ApiError
+        if (read.success) refusals(() => parseRules(read.data, fields)); // throws on errors that are no ApiError
         taken += Number(read.success);
       }),
       { numRuns: 3000 },

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { type Api, startApi } from '#support/api.ts';
 
-describe('what never becomes a request', () => {
+describe('bytes that never become a request', () => {
   let api: Api;
   before(async () => {
     api = await startApi();
@@ -15,13 +15,13 @@ describe('what never becomes a request', () => {
       socket.on('error', () => undefined);
       socket.on('close', () => done(Buffer.concat(chunks).toString('latin1')));
     });
-  const told = (answer: string) => {
+  const parsed = (answer: string) => {
     const [head = '', body = '{}'] = answer.split('\r\n\r\n');
     return { head, error: (JSON.parse(body) as { error: { code: string; details: object; requestId: string } }).error };
   };
 
   it('is refused by the envelope: a head too large', async () => {
-    const { head, error } = told(
+    const { head, error } = parsed(
       await say(`GET /api/v1/items?filter=${'x'.repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`),
     );
     expect(head).to.match(/^HTTP\/1\.1 413 /);
@@ -29,27 +29,27 @@ describe('what never becomes a request', () => {
     expect(head).to.include(`X-Request-Id: ${error.requestId}`);
   });
 
-  it('is refused by the envelope: what is no HTTP', async () => {
+  it('is rejected by the envelope: bytes that are no HTTP', async () => {
     for (const text of [
       '\x16\x03\x01 hello\r\n\r\n',
       'GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n',
       'GET\r\n\r\n',
     ]) {
-      const { head, error } = told(await say(text));
+      const { head, error } = parsed(await say(text));
       expect(head, text).to.match(/^HTTP\/1\.1 400 /);
       expect(error.code, text).to.equal('VALIDATION_FAILED');
     }
   });
 
   it('is refused by the envelope: two names of the server', async () => {
-    const { head, error } = told(
+    const { head, error } = parsed(
       await say('GET /api/v1/server/live HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n'),
     );
     expect(head).to.match(/^HTTP\/1\.1 400 /);
     expect(JSON.stringify(error.details)).to.include('"path":["headers","host"],"code":"duplicate"');
   });
 
-  it('is none of the longest that the contract allows, all of it escaped', async () => {
+  it('does not occur for the longest that the contract allows, all of it escaped', async () => {
     const filter = encodeURIComponent('\u{1F3AC}'.repeat(2000));
     const response = await api.fetch(`/api/v1/items?filter=${filter}`, { headers: (await api.given.admin()).headers });
     expect(response.status).to.equal(400);

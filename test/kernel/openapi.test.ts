@@ -41,7 +41,7 @@ describe('OpenAPI document', () => {
     expect(new Set(served).size).to.equal(served.length);
   });
 
-  it('has no reference that leads nowhere and no component that nobody uses', () => {
+  it('has no reference that leads nowhere and no component without a user', () => {
     const used = new Set<string>();
     for (const node of nodes(document)) {
       const ref = node['$ref'];
@@ -55,7 +55,7 @@ describe('OpenAPI document', () => {
       expect(used.has(`#/components/schemas/${name}`), name).to.equal(true);
   });
 
-  it('leads from what makes a thing to what reads it, and on to what changes and deletes it', () => {
+  it('leads from the operation that creates a record to those that read, change and delete it', () => {
     const linksOf = (path: string, method: string, status: string): unknown =>
       (document.paths[path]?.[method]?.responses[status] as { links?: unknown } | undefined)?.links;
     const made = { parameters: { id: '$response.body#/id' } };
@@ -68,7 +68,7 @@ describe('OpenAPI document', () => {
     expect(linksOf('/libraries', 'get', '200')).to.equal(undefined);
   });
 
-  it('says of each operation what it needs, with what credentials, and how it fails', () => {
+  it('states for each operation its requirements, its credentials, and its failures', () => {
     const schemes = Object.keys(document.components['securitySchemes'] ?? {});
     for (const { operation } of operations) {
       const { operationId, security, responses } = operation;
@@ -121,7 +121,7 @@ describe('OpenAPI document', () => {
     }
   });
 
-  it('closes no answer to members that v1 may add, and keeps out what no reader of the numbers can use', () => {
+  it('closes no answer to members that v1 may add, and omits bounds that no reader of the numbers can use', () => {
     for (const { operation } of operations) {
       for (const node of nodes(operation.responses)) expect(node['additionalProperties']).to.not.equal(false);
     }

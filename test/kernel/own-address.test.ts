@@ -27,10 +27,10 @@ describe('the name of the server', () => {
   };
   const send = (method: string, path: string, headers: Record<string, string>) =>
     new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: string }>((done, fail) => {
-      const asked = request(`${api.url}/api/v1${path}`, { method, headers }, (response) => {
+      const sent = request(`${api.url}/api/v1${path}`, { method, headers }, (response) => {
         void text(response).then((body) => done({ status: response.statusCode ?? 0, headers: response.headers, body }));
       });
-      asked.on('error', fail).end();
+      sent.on('error', fail).end();
     });
 
   it('is taken from the request where it is one of this network or machine', async () => {
@@ -42,7 +42,7 @@ describe('the name of the server', () => {
       expect(await linked(host)).to.equal(host);
   });
 
-  it('is never one that a stranger made up', async () => {
+  it('is never one that a caller made up', async () => {
     for (const host of [
       'evil.example',
       'evil.example:8080',
@@ -57,7 +57,7 @@ describe('the name of the server', () => {
         .and.not.include('8.8.8.8');
   });
 
-  it('is what the settings name, and what a trusted proxy let through', async () => {
+  it('is one that the settings name, and one that a trusted proxy let through', async () => {
     await set('network.corsOrigins', ['https://app.example']);
     expect(await linked('app.example')).to.equal('app.example');
     await set('network.trustedProxies', ['127.0.0.1/32']);

@@ -41,7 +41,7 @@ describe('pageOf', () => {
     );
   });
 
-  const ask = (sort: string, more: object = {}) => ({
+  const queryFor = (sort: string, more: object = {}) => ({
     keys,
     terms: parseSort(sort, sorts, 'name'),
     cursor: undefined as string | undefined,
@@ -85,7 +85,7 @@ describe('pageOf', () => {
     ...['name', '-name', 'rank', '-rank', 'rank,other', '-rank,other,name', 'name,-rank', '-other,-rank', 'circle'],
   );
 
-  it('reads every row once, in order, forwards and back, whatever ties and nulls there are', async () => {
+  it('reads every row once, in order, forwards and back, with any ties and nulls', async () => {
     await fc.assert(
       fc.asyncProperty(
         arbitrary,
@@ -101,7 +101,7 @@ describe('pageOf', () => {
           let cursor: string | undefined | null;
           let last: string | null | undefined;
           do {
-            const { items, page } = await pageOf(db, things(), { ...ask(by, more), cursor: cursor ?? undefined });
+            const { items, page } = await pageOf(db, things(), { ...queryFor(by, more), cursor: cursor ?? undefined });
             forwards.push(items);
             if (forwards.length === 1) expect(page.total).to.equal(rows.length);
             expect(page.hasMore).to.equal(page.cursor !== null);
@@ -112,7 +112,7 @@ describe('pageOf', () => {
 
           const backwards: string[][] = [];
           while (last) {
-            const { items, page } = await pageOf(db, things(), { ...ask(by, more), cursor: last });
+            const { items, page } = await pageOf(db, things(), { ...queryFor(by, more), cursor: last });
             backwards.unshift(items);
             last = page.previous;
           }
@@ -134,16 +134,16 @@ describe('pageOf', () => {
           await db('things').insert(rows.map((row) => ({ id: newId(), ...row })));
           const wanted = await inOrder(by);
           const around = wanted[nth % wanted.length] ?? '';
-          const first = await pageOf(db, things(), ask(by, { limit, around }));
+          const first = await pageOf(db, things(), queryFor(by, { limit, around }));
           expect(first.items).to.include(around);
           const whole = [...first.items];
           for (let cursor = first.page.cursor; cursor; ) {
-            const next = await pageOf(db, things(), ask(by, { limit, cursor }));
+            const next = await pageOf(db, things(), queryFor(by, { limit, cursor }));
             whole.push(...next.items);
             ({ cursor } = next.page);
           }
           for (let previous = first.page.previous; previous; ) {
-            const before = await pageOf(db, things(), ask(by, { limit, cursor: previous }));
+            const before = await pageOf(db, things(), queryFor(by, { limit, cursor: previous }));
             whole.unshift(...before.items);
             previous = before.page.previous;
           }
@@ -155,7 +155,7 @@ describe('pageOf', () => {
   });
 
   it('is 404 around a row that the list does not hold', async () => {
-    const failed = await pageOf(db, things(), ask('name', { around: newId() })).catch((error: unknown) => error);
+    const failed = await pageOf(db, things(), queryFor('name', { around: newId() })).catch((error: unknown) => error);
     expect((failed as ApiError).code).to.equal('NOT_FOUND');
   });
 
@@ -169,14 +169,14 @@ describe('pageOf', () => {
       share: 0,
     }));
     await db('things').insert(rows.map((row) => ({ ...row, shelf: 0 })));
-    const first = await pageOf(db, things(), ask('name', { limit: 2 }));
+    const first = await pageOf(db, things(), queryFor('name', { limit: 2 }));
     await db('things').insert({ id: newId(), name: 'b', share: 0, shelf: 0 });
     await db('things').where({ name: 'a' }).delete();
-    const second = await pageOf(db, things(), ask('name', { limit: 2, cursor: first.page.cursor }));
+    const second = await pageOf(db, things(), queryFor('name', { limit: 2, cursor: first.page.cursor }));
     expect(second.items).to.deep.equal(rows.slice(2).map((row) => row.id));
   });
 
-  it('refuses a cursor of another sort, another scope, or of nobody with 400', async () => {
+  it('rejects a cursor of another sort, another scope, or of no list with 400', async () => {
     const scope = 'things|name';
     const cursor = writeCursor(keys, scope, { values: ['a'], id: newId() });
     expect(readCursor(keys, scope, cursor).values).to.deep.equal(['a']);

@@ -44,7 +44,7 @@ describe('drain of a real process', function () {
         .on('error', reject)
         .end();
     });
-  const ask = async (path: string, agent: Agent): Promise<{ status: number; connection: string; body: string }> => {
+  const send = async (path: string, agent: Agent): Promise<{ status: number; connection: string; body: string }> => {
     const answer = await get(path, agent);
     return { status: answer.statusCode ?? 0, connection: answer.headers.connection ?? '', body: await text(answer) };
   };
@@ -56,13 +56,13 @@ describe('drain of a real process', function () {
   const ready = (): Promise<unknown> =>
     eventually(async () => {
       const agent = new Agent();
-      return ask('/server/ready', agent).then(
+      return send('/server/ready', agent).then(
         ({ status }) => status === 200,
         () => false,
       );
     }, 30_000);
 
-  it('is unready at once, serves on, asks clients to go, and ends well', async () => {
+  it('is unready at once, continues to serve, closes kept connections, and ends well', async () => {
     const child = await startApi();
     await ready();
     const exit = once(child, 'exit');
@@ -70,17 +70,17 @@ describe('drain of a real process', function () {
       new Agent({ keepAlive: true, maxSockets: 1 }),
       new Agent({ keepAlive: true, maxSockets: 1 }),
     ] as const;
-    for (const agent of agents) expect((await ask('/server/ready', agent)).connection).to.not.equal('close');
+    for (const agent of agents) expect((await send('/server/ready', agent)).connection).to.not.equal('close');
     child.kill('SIGTERM');
     const began = Date.now();
     const unready = await eventually(async () => {
-      const answer = await ask('/server/ready', new Agent());
+      const answer = await send('/server/ready', new Agent());
       return answer.status !== 200 && answer;
     }, 1000);
     expect(unready.status).to.equal(503);
     expect(unready.body).to.include('draining');
     expect(unready.connection).to.equal('close');
-    const served = await ask('/server/info', agents[0]);
+    const served = await send('/server/info', agents[0]);
     expect([served.status, served.connection]).to.deep.equal([200, 'close']);
     expect(Date.now() - began, 'the pause was long enough to see it').to.be.lessThan(1500);
     expect(await exit).to.deep.equal([0, null]);
@@ -91,7 +91,7 @@ describe('drain of a real process', function () {
     const first = await startApi();
     await ready();
     await startApi();
-    await sleep(4000); // nothing tells of a second listener on the port
+    await sleep(4000); // no event announces a second listener on the port
     const failed: string[] = [];
     let sent = 0;
     const done = new AbortController();
@@ -99,7 +99,7 @@ describe('drain of a real process', function () {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!done.signal.aborted) {
         sent += 1;
-        await ask('/server/info', agent).then(
+        await send('/server/info', agent).then(
           ({ status }) => status === 200 || failed.push(String(status)),
           (error: unknown) => failed.push(String(error)),
         );

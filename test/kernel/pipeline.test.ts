@@ -15,7 +15,7 @@ describe('pipeline', () => {
   before(async () => {
     api = await startApi({ FOYER_SETTINGS: JSON.stringify({ 'network.corsOrigins': [ORIGIN] }) });
   });
-  const ask = async (path: string, init: RequestInit = {}) => {
+  const send = async (path: string, init: RequestInit = {}) => {
     const response = await api.fetch(`/api/v1${path}`, init);
     const body = (await response.text()) || '{}';
     const error = (
@@ -24,12 +24,12 @@ describe('pipeline', () => {
     return { status: response.status, headers: response.headers, error };
   };
   const post = (path: string, headers: Record<string, string>, body = '{"wrong":true}') =>
-    ask(path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
+    send(path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
   const cookieOf = (person: Person): string =>
     `foyer_session=${(person.headers['authorization'] ?? '').replace('Bearer ', '')}`;
 
   describe('order of refusals', () => {
-    it('is credential, limit of the key, viewing hours, permission, content: the first that speaks against it', async () => {
+    it('is credential, limit of the key, viewing hours, permission, content: the first fault decides', async () => {
       const { given, deps } = api;
       const never = [{ days: [DAYS[(new Date().getUTCDay() + 3) % 7]], from: '10:00', to: '10:01' }];
       const child = await given.person('child', { viewing_hours: JSON.stringify(never) });
@@ -46,11 +46,11 @@ describe('pipeline', () => {
       expect(await code((await given.admin()).headers), 'with nothing but a bad body').to.equal('VALIDATION_FAILED');
     });
 
-    it('tells what is wrong with a filter, a sort and a cursor together with all the rest', async () => {
+    it('reports the faults of a filter, a sort and a cursor together with all the rest', async () => {
       const { headers } = await api.given.admin();
       const wrong = 'filter=year:like:1;nothing:eq:1;title:eq:ok&sort=-weight&cursor=x&limit=0&colour=red';
       for (const path of ['/items', '/users', '/settings/history', '/email/messages']) {
-        const { status, error } = await ask(`${path}?${wrong}`, { headers });
+        const { status, error } = await send(`${path}?${wrong}`, { headers });
         const issues = error?.details['issues'] as { path: (string | number)[]; code: string }[];
         expect([path, status, new Set(issues.map((issue) => issue.path.join('.')))]).to.deep.equal([
           path,
@@ -63,12 +63,12 @@ describe('pipeline', () => {
       }
     });
 
-    it('says when watching resumes, and which permission or scope is missing', async () => {
+    it('reports when watching resumes, and which permission or scope is missing', async () => {
       const { given } = api;
       const day = DAYS[(new Date().getUTCDay() + 3) % 7];
       const hours = JSON.stringify([{ days: [day], from: '10:00', to: '10:01' }]);
       const child = await given.person('child', { viewing_hours: hours });
-      const later = (await ask('/libraries', { headers: child.headers })).error?.details['resumesAt'];
+      const later = (await send('/libraries', { headers: child.headers })).error?.details['resumesAt'];
       expect(String(later)).to.match(/T10:00:00\.000Z$/);
       expect(new Date(String(later)).getUTCDay()).to.equal(DAYS.indexOf(day ?? ''));
       const member = await post('/libraries', (await given.member()).headers);
@@ -78,22 +78,22 @@ describe('pipeline', () => {
       expect(refused.error?.details).to.deep.equal({ permission: 'library:manage', scopes: ['library:manage'] });
     });
 
-    it('says for which store it waits, and keeps what the store said to itself', async () => {
+    it('names the store that it waits for, and keeps the error of the store to itself', async () => {
       const { vitals } = api.deps;
       const state = (): never => {
         throw new ObjectsUnavailable('connect ECONNREFUSED 10.1.2.3:9000');
       };
       api.deps.vitals = { ...vitals, state };
-      const { status, headers, error } = await ask('/server/health').finally(() => {
+      const { status, headers, error } = await send('/server/health').finally(() => {
         api.deps.vitals = vitals;
       });
       expect([status, error?.details, headers.get('retry-after')]).to.deep.equal([503, { waitingFor: 'objects' }, '2']);
       expect(JSON.stringify(error)).to.not.include('10.1.2.3');
     });
 
-    it('tells every fault of a query at once, those of the sort too', async () => {
+    it('reports every fault of a query at once, those of the sort too', async () => {
       const { headers } = await api.given.admin();
-      const { status, error } = await ask('/scans?limit=0&sort=queuedAt,-nothing,queuedAt,durationMs&odd=1', {
+      const { status, error } = await send('/scans?limit=0&sort=queuedAt,-nothing,queuedAt,durationMs&odd=1', {
         headers,
       });
       expect(status).to.equal(400);
@@ -107,28 +107,28 @@ describe('pipeline', () => {
       ]);
     });
 
-    it('tells a key what is left of its minute', async () => {
+    it('returns the rest of its minute to a key', async () => {
       const key = await api.given.key(await api.given.admin(), ['library:view'], { per_minute: 2 });
       const answers = [];
-      for (let i = 0; i < 3; i += 1) answers.push(await ask('/libraries', { headers: key.headers }));
+      for (let i = 0; i < 3; i += 1) answers.push(await send('/libraries', { headers: key.headers }));
       expect(answers.map((one) => one.status)).to.deep.equal([200, 200, 429]);
       expect(answers.map((one) => one.headers.get('x-ratelimit-remaining'))).to.deep.equal(['1', '0', '0']);
       expect(Number(answers[2]?.headers.get('retry-after'))).to.be.within(1, 60);
     });
 
-    it('tells every key with every answer: of public operations, refusals, what has not changed, and the operator too', async () => {
+    it('returns it to every key with every answer: of public operations, refusals, 304, and the operator too', async () => {
       const key = await api.given.key(await api.given.admin(), ['library:view'], { per_minute: 7 });
       const left = (answer: { headers: Headers }) =>
         ['limit', 'remaining', 'reset'].map((name) => Number(answer.headers.get(`x-ratelimit-${name}`)));
-      const etag = (await ask('/branding', { headers: key.headers })).headers.get('etag') ?? '';
+      const etag = (await send('/branding', { headers: key.headers })).headers.get('etag') ?? '';
       const answers = [
-        await ask('/server/info', { headers: key.headers }),
-        await ask('/auth/options', { headers: key.headers }),
-        await ask('/branding', { headers: { ...key.headers, 'if-none-match': etag } }),
-        await ask('/users', { headers: key.headers }),
-        await ask(`/libraries/${newId()}`, { headers: key.headers }),
-        await ask('/libraries?no=such', { headers: key.headers }),
-        await ask('/server/health', { headers: key.headers }),
+        await send('/server/info', { headers: key.headers }),
+        await send('/auth/options', { headers: key.headers }),
+        await send('/branding', { headers: { ...key.headers, 'if-none-match': etag } }),
+        await send('/users', { headers: key.headers }),
+        await send(`/libraries/${newId()}`, { headers: key.headers }),
+        await send('/libraries?no=such', { headers: key.headers }),
+        await send('/server/health', { headers: key.headers }),
       ];
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 304, 403, 404, 400, 429]);
       expect(answers.map((answer) => left(answer).slice(0, 2))).to.deep.equal(
@@ -136,8 +136,8 @@ describe('pipeline', () => {
       );
       for (const answer of answers) expect(left(answer)[2]).to.be.within(1, 60);
       const operator = { authorization: `Bearer ${api.operatorKey}` };
-      expect(left(await ask('/libraries', { headers: operator }))[0]).to.equal(10_000);
-      const nobody = await ask('/server/info', { headers: { authorization: `Bearer foyer_${'a'.repeat(43)}` } });
+      expect(left(await send('/libraries', { headers: operator }))[0]).to.equal(10_000);
+      const nobody = await send('/server/info', { headers: { authorization: `Bearer foyer_${'a'.repeat(43)}` } });
       expect([nobody.status, nobody.headers.get('x-ratelimit-limit')]).to.deep.equal([200, null]);
     });
   });
@@ -146,7 +146,7 @@ describe('pipeline', () => {
     it('takes a cookie for reading, and for a change only with the header that no other site can send', async () => {
       const admin = await api.given.admin();
       const cookie = cookieOf(admin);
-      expect((await ask('/libraries', { headers: { cookie } })).status).to.equal(200);
+      expect((await send('/libraries', { headers: { cookie } })).status).to.equal(200);
       const forged = await post('/libraries', { cookie }, '{"name":"Forged","type":"movies"}');
       expect([forged.status, forged.error?.details]).to.deep.equal([403, { header: 'X-Client-Id' }]);
       const own = await post('/libraries', { cookie, 'x-client-id': 'a'.repeat(20) }, '{"name":"Own","type":"movies"}');
@@ -160,17 +160,17 @@ describe('pipeline', () => {
       const both = { cookie: cookieOf(admin), authorization: member.headers['authorization'] ?? '' };
       expect((await post('/libraries', { ...both, 'x-client-id': 'a'.repeat(20) })).status).to.equal(403);
       const key = await api.given.key(admin, ['library:view']);
-      expect((await ask('/libraries', { headers: { cookie: cookieOf(key) } })).error?.code).to.equal(
+      expect((await send('/libraries', { headers: { cookie: cookieOf(key) } })).error?.code).to.equal(
         'AUTH_TOKEN_INVALID',
       );
       const secure = { cookie: cookieOf(admin).replace('foyer_', '__Host-foyer_') };
-      expect((await ask('/libraries', { headers: secure })).status, 'the name of TLS, without TLS').to.equal(401);
+      expect((await send('/libraries', { headers: secure })).status, 'the name of TLS, without TLS').to.equal(401);
     });
   });
 
   describe('other origins', () => {
     it('may call when the settings name them, and get no cookie right', async () => {
-      const preflight = await ask('/libraries', {
+      const preflight = await send('/libraries', {
         method: 'OPTIONS',
         headers: { origin: ORIGIN, 'access-control-request-method': 'POST' },
       });
@@ -180,7 +180,7 @@ describe('pipeline', () => {
         .to.include('Authorization')
         .and.include('X-Client-Id');
       expect(preflight.headers.get('access-control-allow-credentials')).to.equal(null);
-      const refused = await ask('/libraries', { headers: { origin: ORIGIN } });
+      const refused = await send('/libraries', { headers: { origin: ORIGIN } });
       expect([refused.status, refused.headers.get('access-control-allow-origin')]).to.deep.equal([401, ORIGIN]);
       expect(refused.headers.get('vary')).to.include('Origin');
     });
@@ -188,7 +188,7 @@ describe('pipeline', () => {
     it('get nothing otherwise', async () => {
       for (const origin of ['https://evil.example', `${ORIGIN}.evil.example`, 'null', `${ORIGIN}/`, '*']) {
         for (const method of ['OPTIONS', 'GET']) {
-          const { headers } = await ask('/libraries', { method, headers: { origin } });
+          const { headers } = await send('/libraries', { method, headers: { origin } });
           expect(headers.get('access-control-allow-origin'), origin).to.equal(null);
           expect(headers.get('access-control-allow-headers'), origin).to.equal(null);
         }
@@ -196,7 +196,7 @@ describe('pipeline', () => {
     });
   });
 
-  it('answers HEAD as GET without the body, and 304 to who has the same', async () => {
+  it('answers HEAD as GET without the body, and 304 to a caller that has the same', async () => {
     const whole = await api.fetch('/api/v1/openapi.json');
     const length = Buffer.byteLength(await whole.text());
     const etag = whole.headers.get('etag') ?? '';
@@ -218,7 +218,7 @@ describe('pipeline', () => {
   });
 
   describe('bodies', () => {
-    /** A body of `size` bytes whose length is not told before. */
+    /** A body of `size` bytes whose length is not announced. */
     const chunked = (size: number): Promise<{ status: number; body: string }> =>
       new Promise((resolve, reject) => {
         void api.given.admin().then(({ headers }) => {
@@ -232,15 +232,15 @@ describe('pipeline', () => {
         });
       });
 
-    it('over the limit are refused in words, told their length or not', async () => {
+    it('over the limit are rejected in words, with or without an announced length', async () => {
       const { headers } = await api.given.admin();
-      const told = await post('/libraries', headers, JSON.stringify({ name: 'x'.repeat(1 << 20) }));
-      expect([told.status, told.error?.details]).to.deep.equal([413, { maxBytes: 1 << 20 }]);
+      const declined = await post('/libraries', headers, JSON.stringify({ name: 'x'.repeat(1 << 20) }));
+      expect([declined.status, declined.error?.details]).to.deep.equal([413, { maxBytes: 1 << 20 }]);
       const answer = await chunked(3 << 20);
       expect([answer.status, answer.body.includes('PAYLOAD_TOO_LARGE')]).to.deep.equal([413, true]);
     });
 
-    it('must be JSON in UTF-8, and say so', async () => {
+    it('must be JSON in UTF-8, and declare it', async () => {
       const { headers } = await api.given.admin();
       for (const body of ['{', 'null x', '\u0000'])
         expect((await post('/libraries', headers, body)).status).to.equal(400);
@@ -258,8 +258,8 @@ describe('pipeline', () => {
 
   it('refuses text that Postgres could not keep, in every part of a request, naming where', async () => {
     const { headers } = await api.given.admin();
-    const issues = async (asked: ReturnType<typeof ask>): Promise<unknown> => {
-      const { status, error } = await asked;
+    const issues = async (sent: ReturnType<typeof send>): Promise<unknown> => {
+      const { status, error } = await sent;
       return {
         status,
         issues: ((error?.details['issues'] ?? []) as { path: unknown; code: string }[]).map(({ path, code }) => [
@@ -273,23 +273,23 @@ describe('pipeline', () => {
     for (const half of ['a\\u0000', '\\ud83d', '\\udc00b'])
       expect(await issues(named(half)), half).to.deep.equal(refused(['body', 'name']));
     expect((await named('\\ud83d\\udc00')).status).to.equal(201);
-    const asked = await issues(ask('/scans?cursor=%00', { headers }));
-    expect(asked).to.deep.equal(refused(['query', 'cursor']));
+    const sent = await issues(send('/scans?cursor=%00', { headers }));
+    expect(sent).to.deep.equal(refused(['query', 'cursor']));
   });
 
-  it('takes a word of an address for no parameter, whatever the method', async () => {
+  it('takes a word of an address for no parameter, in any method', async () => {
     const { headers } = await api.given.admin();
     const id = ABSENT;
-    const answer = await ask(`/libraries/${id}/trash/restore`, { method: 'DELETE', headers });
+    const answer = await send(`/libraries/${id}/trash/restore`, { method: 'DELETE', headers });
     expect([answer.status, answer.error?.code]).to.deep.equal([405, 'METHOD_NOT_ALLOWED']);
     expect(answer.headers.get('allow')).to.equal('POST');
-    expect((await ask(`/libraries/${id}/trash/${id}`, { method: 'DELETE', headers })).status).to.equal(404);
+    expect((await send(`/libraries/${id}/trash/${id}`, { method: 'DELETE', headers })).status).to.equal(404);
   });
 
   it("carries a request id of its own, or the caller's when that has the right shape", async () => {
-    const refused = await ask('/libraries', { headers: { 'x-request-id': 'mine-1' } });
+    const refused = await send('/libraries', { headers: { 'x-request-id': 'mine-1' } });
     expect([refused.headers.get('x-request-id'), refused.error?.requestId]).to.deep.equal(['mine-1', 'mine-1']);
-    const odd = await ask('/libraries', { headers: { 'x-request-id': 'a b<c>' } });
+    const odd = await send('/libraries', { headers: { 'x-request-id': 'a b<c>' } });
     expect(odd.headers.get('x-request-id'))
       .to.match(/^[0-9a-f-]{36}$/)
       .and.equal(odd.error?.requestId);
@@ -297,10 +297,10 @@ describe('pipeline', () => {
     expect(odd.headers.get('cache-control')).to.equal('no-store');
   });
 
-  it('tells nothing of what went wrong inside', async () => {
+  it('reveals nothing about an internal error', async () => {
     await api.deps.db.raw('alter table libraries rename to libraries_away');
     try {
-      const broken = await ask('/libraries', { headers: (await api.given.admin()).headers });
+      const broken = await send('/libraries', { headers: (await api.given.admin()).headers });
       expect(broken.status).to.equal(500);
       expect(JSON.stringify(broken.error)).to.not.include('libraries').and.not.include('relation');
     } finally {

@@ -23,19 +23,19 @@ describe('rate limit', () => {
       () => false,
       (error: unknown) => error instanceof ApiError && error.code === 'RATE_LIMITED',
     );
-  const count = async (asked: Promise<unknown>[]): Promise<number> =>
-    (await Promise.all(asked.map(refused))).filter((was) => !was).length;
+  const count = async (attempts: Promise<unknown>[]): Promise<number> =>
+    (await Promise.all(attempts.map(refused))).filter((was) => !was).length;
 
   it('lets exactly the limit through on two replicas together, all at once', async () => {
     const [one, two] = [replica(2), replica(2)];
     const key = newId();
-    const asked = Array.from({ length: 40 }, (_, i) => limitAttempts(i % 2 ? one : two, key, 10));
-    expect(await count(asked)).to.equal(10);
+    const attempts = Array.from({ length: 40 }, (_, i) => limitAttempts(i % 2 ? one : two, key, 10));
+    expect(await count(attempts)).to.equal(10);
     expect(await refused(limitAttempts(one, key, 10))).to.equal(true);
     expect(await refused(limitAttempts(one, newId(), 10)), 'another key').to.equal(false);
   });
 
-  it('says how many attempts are left, and counts refused ones too', async () => {
+  it('returns how many attempts are left, and counts refused ones too', async () => {
     const one = replica(1);
     const key = newId();
     const left = [await limitAttempts(one, key, 2), await limitAttempts(one, key, 2)];
@@ -58,43 +58,43 @@ describe('rate limit', () => {
   });
 
   it('is its share of the limit without Redis: tighter, never open', async () => {
-    const away = replica(4, 'redis://127.0.0.1:9');
+    const unreachable = replica(4, 'redis://127.0.0.1:9');
     const key = newId();
-    const asked: Promise<unknown>[] = [];
-    for (let i = 0; i < 12; i += 1) asked.push(limitAttempts(away, key, 10));
-    expect(await count(asked)).to.equal(2);
+    const attempts: Promise<unknown>[] = [];
+    for (let i = 0; i < 12; i += 1) attempts.push(limitAttempts(unreachable, key, 10));
+    expect(await count(attempts)).to.equal(2);
     const small = newId();
-    expect(await count([limitAttempts(away, small, 3), limitAttempts(away, small, 3)])).to.equal(1);
+    expect(await count([limitAttempts(unreachable, small, 3), limitAttempts(unreachable, small, 3)])).to.equal(1);
   });
 
-  it('is shared by the processes that Redis knew last, where nobody told how many they are', async () => {
+  it('is shared by the processes that Redis knew last, where no replica count is given', async () => {
     const { redis } = replica(1);
-    const away = replica(1, 'redis://127.0.0.1:9');
+    const unreachable = replica(1, 'redis://127.0.0.1:9');
     const through = async (): Promise<number> => {
       const key = newId();
-      return count(Array.from({ length: 12 }, () => limitAttempts(away, key, 10)));
+      return count(Array.from({ length: 12 }, () => limitAttempts(unreachable, key, 10)));
     };
     expect(await through()).to.equal(10);
     for (const pod of ['api-a', 'api-b', 'api-c', 'api-d', 'api-a']) await notePeer(redis, pod);
     expect(await through()).to.equal(2);
-    await notePeer(away.redis, 'api-a');
-    expect(await through(), 'what was known stays').to.equal(2);
+    await notePeer(unreachable.redis, 'api-a');
+    expect(await through(), 'the last known state stays').to.equal(2);
     await redis.del('foyer:apis');
     await notePeer(redis, 'api-a');
     expect(await through()).to.equal(10);
   });
 
-  it('counts a key the same on every replica and answers what is left', async () => {
+  it('counts a key the same on every replica and returns the rest', async () => {
     const [one, two] = [replica(2), replica(2)];
     const key = newId();
     const all = await Promise.all(Array.from({ length: 6 }, (_, i) => countKeyRequest(i % 2 ? one : two, key, 5)));
     expect(all.map((each) => each.remaining).sort((a, b) => a - b)).to.deep.equal([-1, 0, 1, 2, 3, 4]);
     for (const { limit, resetSec } of all) expect([limit, resetSec > 0 && resetSec <= 60]).to.deep.equal([5, true]);
-    const away = replica(2, 'redis://127.0.0.1:9');
+    const unreachable = replica(2, 'redis://127.0.0.1:9');
     const left = [
-      await countKeyRequest(away, key, 4),
-      await countKeyRequest(away, key, 4),
-      await countKeyRequest(away, key, 4),
+      await countKeyRequest(unreachable, key, 4),
+      await countKeyRequest(unreachable, key, 4),
+      await countKeyRequest(unreachable, key, 4),
     ];
     expect(left.map((each) => each.remaining)).to.deep.equal([1, 0, -1]);
     const share = await countKeyRequest(replica(4, 'redis://127.0.0.1:9'), newId(), 5);

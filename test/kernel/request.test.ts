@@ -22,10 +22,11 @@ const stranger = fc.oneof(
 const nonsense = fc.oneof(fc.string(), fc.constantFrom('unknown', '_hidden', '10.0.0.1:80', '[::1]', '10.0.0.300', ''));
 
 describe('the client behind proxies', () => {
-  it('cannot say its own address, whatever it sends, unless every hop after it is trusted', () => {
+  it('cannot choose its own address by any header, unless every hop after it is trusted', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(proxy, stranger, nonsense)), stranger, fc.array(proxy), (forged, real, hops) => {
-        // The proxies append: what the client sent, then the client's own address, then the proxies before the last.
+        // The proxies append: the header of the client, then the client's own address, then the proxies before the
+        // last.
         const [last = '', ...before] = hops.toReversed();
         const header = [...forged, real, ...before.toReversed()].join(', ');
         if (last) expect(addressOf(last, header)).to.equal(real);
@@ -46,7 +47,7 @@ describe('the client behind proxies', () => {
     expect(addressOf('10.0.0.1')).to.equal('10.0.0.1');
   });
 
-  it('takes an IPv4 address in IPv6 for what it is', () => {
+  it('takes an IPv4 address in IPv6 as IPv4', () => {
     expect(addressOf('::ffff:8.8.8.8')).to.equal('8.8.8.8');
     expect(addressOf('::ffff:10.0.0.1', '::ffff:9.9.9.9')).to.equal('9.9.9.9');
   });
@@ -68,22 +69,22 @@ describe('the client behind proxies', () => {
   });
 
   it('takes names and ids of the right shape only', () => {
-    const told = (headers: Record<string, string>) => clientOf(request('8.8.8.8', headers), network);
-    expect(told({ 'x-client-id': 'a'.repeat(16), 'x-client-name': 'Living room' })).to.include({
+    const clientFor = (headers: Record<string, string>) => clientOf(request('8.8.8.8', headers), network);
+    expect(clientFor({ 'x-client-id': 'a'.repeat(16), 'x-client-name': 'Living room' })).to.include({
       id: 'a'.repeat(16),
       name: 'Living room',
     });
     for (const id of ['short', 'a'.repeat(65), `${'a'.repeat(16)}/..`, `${'a'.repeat(16)}\n`])
-      expect(told({ 'x-client-id': id }), id).to.not.have.property('id');
-    expect(told({ 'x-client-name': 'a\u0000b' })).to.not.have.property('name');
-    expect(told({ 'x-client-name': 'n'.repeat(100) }).name).to.have.length(60);
+      expect(clientFor({ 'x-client-id': id }), id).to.not.have.property('id');
+    expect(clientFor({ 'x-client-name': 'a\u0000b' })).to.not.have.property('name');
+    expect(clientFor({ 'x-client-name': 'n'.repeat(100) }).name).to.have.length(60);
     expect(requestIdOf(request('8.8.8.8', { 'x-request-id': 'a b' }))).to.equal(undefined);
     expect(requestIdOf(request('8.8.8.8', { 'x-request-id': 'a.b_c-1' }))).to.equal('a.b_c-1');
   });
 });
 
 describe('ranges', () => {
-  it('hold whom they say; what is no range holds nobody and breaks nothing', () => {
+  it('hold the addresses that they name; an invalid range holds none and breaks nothing', () => {
     expect(inRanges('10.1.1.1', ['10.0.0.0/8'])).to.equal(true);
     expect(inRanges('8.8.8.8', ['8.8.8.8'])).to.equal(true);
     expect(inRanges('fd00::1', ['fd00::/8'])).to.equal(true);

@@ -35,7 +35,7 @@ describe('bytes under way', function () {
     const kernel = { deps: api.deps, readiness: { waitingFor: () => undefined } };
     const router = new Router().get('/film', serve(film, 'streaming', kernel));
     const app = new Koa().use(envelope(kernel)).use(router.routes());
-    app.on('error', () => undefined); // what is cut is none of the log's
+    app.on('error', () => undefined); // the log does not count the cut text
     const server = createServer((request, response) => void app.callback()(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     atEnd(() => server.closeAllConnections());
@@ -62,7 +62,7 @@ describe('bytes under way', function () {
     return seen;
   };
 
-  it('end within 20 seconds of the key or the sign-in, and go on for who is still there', async () => {
+  it('end within 20 seconds of the key or the sign-in, and continue for those who are still signed in', async () => {
     const [owner, member] = [await api.given.owner(), await api.given.member()];
     const key = await api.given.key(owner, ['library:view']);
     const [byKey, signedOut, stays] = [await watch(key), await watch(member), await watch(owner)];

@@ -87,7 +87,7 @@ describe('viewing hours', () => {
     );
   });
 
-  it('of a profile and its account are what is inside both, whatever they are', () => {
+  it('of a profile and its account are the hours inside both', () => {
     const minute = fc.integer({ min: 0, max: 1439 });
     const clock = minute.map(
       (at) => `${String(Math.floor(at / 60)).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}`,

@@ -40,11 +40,11 @@ describe('visibility', () => {
       .and.not.include('trashed');
   });
 
-  it('hides what is above the age, all of a hidden parent, and a container with nothing left in it', async () => {
+  it('hides items above the age, all of a hidden parent, and a container with nothing left in it', async () => {
     expect(await sees(await api.given.child(12))).to.deep.equal(['mixed', 'mixed child', 'mixed season', 'unrated']);
   });
 
-  it('hides what has no rating when the account wants that', async () => {
+  it('hides items without a rating when the account requires that', async () => {
     const person = await api.given.person('child', { age_limit: 12, hide_unrated: true });
     expect(await sees(person)).to.deep.equal(['mixed', 'mixed child', 'mixed season']);
   });
@@ -63,7 +63,7 @@ describe('visibility', () => {
     expect(listed.status).to.equal(404);
   });
 
-  it('answers a hidden item as one that does not exist, whatever the operation', async () => {
+  it('answers a hidden item as one that does not exist, in any operation', async () => {
     const child = api.as(await api.given.child(12));
     const params = { id: titles['grown tame'] ?? '' };
     for (const answer of [

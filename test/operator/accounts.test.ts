@@ -13,10 +13,10 @@ describe('accounts that resources name', () => {
     expect(accounts.size).to.equal(201);
     const { ids } = accountsNamed([...accounts.keys()], accounts);
     expect(ids).to.have.members(made.map(({ accountId }) => accountId));
-    expect(accountsNamed(['Nobody of it'], accounts)).to.deep.equal({ ids: [], unknown: ['Nobody of it'] });
+    expect(accountsNamed(['Unknown name'], accounts)).to.deep.equal({ ids: [], unknown: ['Unknown name'] });
   });
 
-  it('are granted a library when they are made, and hold up nothing of it before', async () => {
+  it('are granted a library when they are created, and do not block it before', async () => {
     const api = await startApi();
     const request = serverClient(api.url, api.operatorKey);
     const access = { users: ['nobody-yet'] };
@@ -48,7 +48,7 @@ describe('accounts that resources name', () => {
     expect(accountsNamed(['ann', 'ANN', 'ben'], accounts)).to.deep.equal({ ids: ['a'], unknown: ['ben'] });
   });
 
-  it('are not known in part: those of a page that is refused would lose what they were granted', async () => {
+  it('are not known in part: those of a refused page would lose their grants', async () => {
     const first = { items: [{ id: 'a', username: 'ann' }], page: { cursor: 'more' } };
     const half = accountsOf(async (_method, path) =>
       path.includes('cursor')

@@ -57,13 +57,13 @@ describe('the backup before an upgrade, on one machine', function () {
 
   it('is made of the schema of before, and then the database is migrated', async () => {
     await older();
-    const said: string[] = [];
+    const messages: string[] = [];
     const migration = new Migration();
-    expect(await migration.ensure(env(), tools({ say: (line) => said.push(line) }))).to.equal(true);
+    expect(await migration.ensure(env(), tools({ say: (line) => messages.push(line) }))).to.equal(true);
     expect(ran).to.deep.equal([
       ...['api/migrate.ts guarded', 'workers/backup/before-upgrade.ts alone', 'api/migrate.ts'],
     ]);
-    expect(said).to.have.length(1);
+    expect(messages).to.have.length(1);
     expect(await left()).to.deep.equal([]);
     const [row, ...more] = await backups();
     expect(more).to.deep.equal([]);
@@ -78,7 +78,7 @@ describe('the backup before an upgrade, on one machine', function () {
     expect(await backups()).to.have.length(1);
   });
 
-  it('names the version that ran before, so that it can go back', async () => {
+  it('names the version that ran before, as the target of a rollback', async () => {
     await api.deps.db('server_state').update({ version: '0.0.9' });
     await api.deps.db('knex_migrations').where({ name: '20261122160000_items_age_years' }).delete();
     expect(await new Migration().ensure(env(), tools())).to.equal(true);
@@ -87,7 +87,7 @@ describe('the backup before an upgrade, on one machine', function () {
     expect((await readManifest(await placeOf(api), row?.id ?? '')).serverVersion).to.equal('0.0.9');
   });
 
-  it('is not made where the settings ask for none, nor of a database that is new', async () => {
+  it('is not created where the settings disable it, nor for a new database', async () => {
     await older();
     await api.deps.db('backup_settings').update({ before_upgrade: false });
     expect(await new Migration().ensure(env(), tools())).to.equal(true);
@@ -95,7 +95,7 @@ describe('the backup before an upgrade, on one machine', function () {
     expect(await backups()).to.deep.equal([]);
   });
 
-  it('that fails leaves the database as it was, says how to go on, and gives way to the annotation', async () => {
+  it('that fails leaves the database as it was, prints how to continue, and gives way to the annotation', async () => {
     await older();
     await breakDestination();
     const migration = new Migration();
@@ -114,7 +114,7 @@ describe('the backup before an upgrade, on one machine', function () {
     expect(await left()).to.deep.equal([]);
   });
 
-  it('goes on where it was killed, after any other that was under way', async () => {
+  it('continues where it was killed, after any other that was under way', async () => {
     await older();
     await api.deps.db('backups').insert({
       id: '01900000-0000-7000-8000-0000000000bb',

@@ -27,7 +27,7 @@ const good: ObservedBackup = {
   lastCompletedAt: '2026-11-22T02:00:30.000Z',
   last: { state: 'completed' },
 };
-const said = (seen: ObservedBackup | undefined): string => {
+const verdictText = (seen: ObservedBackup | undefined): string => {
   const { status, reason } = backupVerdict(spec, seen);
   return `${status} ${reason}`;
 };
@@ -59,15 +59,15 @@ describe('spec.backup', function () {
   });
 
   it('is healthy only while the last backup is good, in time, and the place answers', () => {
-    expect(said(undefined)).to.equal('Unknown ServerNotReady');
-    expect(said(good)).to.equal('True Completed');
-    expect(said({ ...good, last: { state: 'running' } })).to.equal('True Completed');
-    expect(said({ ...good, last: { state: 'verified' } })).to.equal('True Completed');
-    expect(said({ ...good, last: { state: 'failed', message: 'full' } })).to.equal('False BackupFailed');
-    expect(said({ ...good, last: { state: 'damaged' } })).to.equal('False BackupFailed');
-    expect(said({ ...good, overdue: true })).to.equal('False BackupOverdue');
-    expect(said({ ...good, destination: 'unreachable' })).to.equal('False DestinationUnreachable');
-    expect(said({ destination: 'ok', overdue: false })).to.equal('Unknown NeverBackedUp');
+    expect(verdictText(undefined)).to.equal('Unknown ServerNotReady');
+    expect(verdictText(good)).to.equal('True Completed');
+    expect(verdictText({ ...good, last: { state: 'running' } })).to.equal('True Completed');
+    expect(verdictText({ ...good, last: { state: 'verified' } })).to.equal('True Completed');
+    expect(verdictText({ ...good, last: { state: 'failed', message: 'full' } })).to.equal('False BackupFailed');
+    expect(verdictText({ ...good, last: { state: 'damaged' } })).to.equal('False BackupFailed');
+    expect(verdictText({ ...good, overdue: true })).to.equal('False BackupOverdue');
+    expect(verdictText({ ...good, destination: 'unreachable' })).to.equal('False DestinationUnreachable');
+    expect(verdictText({ destination: 'ok', overdue: false })).to.equal('Unknown NeverBackedUp');
     expect(backupStatus({ ...good, last: { state: 'failed', message: 'full' } })).to.deep.equal({
       backup: { lastCompletedAt: good.lastCompletedAt, state: 'failed', message: 'full' },
     });
@@ -80,34 +80,34 @@ describe('spec.backup', function () {
     expect(app({ ...good, off: true })).to.include({ status: 'False', reason: 'NoneAsked' });
     expect(app(good)).to.include({ status: 'True', reason: 'Completed' });
     expect(app({ ...good, overdue: true })).to.include({ status: 'False', reason: 'BackupOverdue' });
-    const away = { ...good, destination: 'unreachable', kind: 's3' };
-    expect(app(away).message).to.contain('set in the app').and.contain('spec.network.allow');
+    const unreachable = { ...good, destination: 'unreachable', kind: 's3' };
+    expect(app(unreachable).message).to.contain('set in the app').and.contain('spec.network.allow');
     const open = (seen: ObservedBackup, { enabled = true } = {}) =>
       backupVerdict({ networkPolicy: { enabled } }, seen).message;
-    expect(open({ ...away, kind: 'builtin' })).to.not.contain('NetworkPolicies');
-    expect(open(away, { enabled: false })).to.not.contain('NetworkPolicies');
-    expect(backupVerdict(spec, away).message).to.match(/^spec\.backup\.destination is unreachable: [^;]*$/);
+    expect(open({ ...unreachable, kind: 'builtin' })).to.not.contain('NetworkPolicies');
+    expect(open(unreachable, { enabled: false })).to.not.contain('NetworkPolicies');
+    expect(backupVerdict(spec, unreachable).message).to.match(/^spec\.backup\.destination is unreachable: [^;]*$/);
   });
 
-  it('is judged by what a real server answers to the key of the operator', async () => {
+  it('is judged by the answers of a real server to the key of the operator', async () => {
     const api: Api = await startApi();
     const headers = { authorization: `Bearer ${api.operatorKey}` };
-    const ask = async (method: string, path: string) => {
+    const send = async (method: string, path: string) => {
       const response = await api.fetch(`/api/v1${path}`, { method, headers });
       return { status: response.status, body: await response.json().catch(() => undefined) };
     };
-    const see = async () => (await observeApi(ask as never)).backup;
+    const see = async () => (await observeApi(send as never)).backup;
     expect((await see())?.lastCompletedAt).to.equal(undefined);
-    expect(said(await see())).to.equal('Unknown NeverBackedUp');
+    expect(verdictText(await see())).to.equal('Unknown NeverBackedUp');
     const { id } = await makeBackup(api);
-    expect(said(await see())).to.equal('True Completed');
+    expect(verdictText(await see())).to.equal('True Completed');
     await api.deps
       .db('backups')
       .where({ id })
       .update({ started_at: new Date(Date.now() - 3 * 86_400_000) });
-    expect(said(await see())).to.equal('False BackupOverdue');
+    expect(verdictText(await see())).to.equal('False BackupOverdue');
     await api.deps.db('backup_places').update({ state: 'full', state_reason: 'no space left' });
-    expect(said(await see())).to.equal('False DestinationUnreachable');
+    expect(verdictText(await see())).to.equal('False DestinationUnreachable');
     expect(backupVerdict({}, await see())).to.include({ status: 'False', reason: 'DestinationUnreachable' });
     await api.deps.db('backup_settings').update({ enabled: false });
     expect(backupVerdict({}, await see())).to.include({ status: 'False', reason: 'NoneAsked' });

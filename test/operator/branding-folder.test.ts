@@ -13,7 +13,7 @@ describe('spec.branding on one machine', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true }));
 
-  it('lies in a folder as a cluster mounts it: texts, bytes, and nothing beside its keys', () => {
+  it('lies in a folder as a cluster mounts it: texts, bytes, and nothing but its keys', () => {
     const logo = Buffer.from([0x89, 0x50, 0, 255]);
     const text = `apiVersion: v1
 kind: ConfigMap

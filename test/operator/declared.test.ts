@@ -12,24 +12,24 @@ import { running, specs } from './media-server/specs.ts';
 
 const HOME = { kind: 'MediaServer', namespace: 'media', name: 'home', uid: '01900000-0000-7000-8000-00000000c0de' };
 
-interface Told {
+interface Reported {
   error: { details: { reason: string; managedBy: unknown } };
 }
 
 describe('spec.declared', () => {
   let api: Api;
   let admin: TestClient;
-  let asked: string[];
+  let requests: string[];
   let request: SendRequest;
   let bodies: DeclaredBodies;
   beforeEach(async () => {
     api = await startApi();
     admin = api.as(await api.given.owner());
-    asked = [];
+    requests = [];
     const real = serverClient(api.url, api.operatorKey);
     request = async (method, path, body) => {
       const isTried = (body as { validateOnly?: boolean } | undefined)?.validateOnly;
-      asked.push(`${isTried ? 'TRY' : method} ${path}`);
+      requests.push(`${isTried ? 'TRY' : method} ${path}`);
       return real(method, path, body);
     };
     bodies = new DeclaredBodies(0);
@@ -40,10 +40,10 @@ describe('spec.declared', () => {
     files: { 'themes.json': typeof list === 'string' ? list : JSON.stringify(list), ...more },
   });
   const pass = async (...maps: DeclaredMap[]) => {
-    asked.length = 0;
+    requests.length = 0;
     return bodies.pass({ request, maps, managedBy: HOME });
   };
-  const writes = () => asked.filter((line) => /^(POST|PATCH|DELETE)/.test(line)).map((line) => line.split(' ')[0]);
+  const writes = () => requests.filter((line) => /^(POST|PATCH|DELETE)/.test(line)).map((line) => line.split(' ')[0]);
   const own = async () => (await admin.listThemes()).body.items.filter(({ source }) => source === 'own');
   const names = async () => (await own()).map(({ name }) => name);
   const read = async (name: string) => {
@@ -69,14 +69,14 @@ describe('spec.declared', () => {
     await pass(map([evening, nested]));
     expect(writes(), 'looked at once more').to.deep.equal([]);
     const seen = await pass(map([evening, nested]));
-    expect(asked, 'at rest').to.deep.equal(['GET /themes']);
+    expect(requests, 'at rest').to.deep.equal(['GET /themes']);
     expect(verdict(seen)).to.equal('True InSync: The server holds all declared entries: 2 in all');
     bodies = new DeclaredBodies(0); // another leader
     await pass(map([evening, nested]));
     expect(writes()).to.deep.equal([]);
   });
 
-  it('is refused to people, who are told the resource', async () => {
+  it('rejects changes by people, and names the resource', async () => {
     await pass(map([evening]));
     const [theme] = await own();
     const params = { id: theme?.id ?? '' };
@@ -85,12 +85,12 @@ describe('spec.declared', () => {
       await admin.deleteTheme({ params }),
     ]) {
       expect(answer.status).to.equal(409);
-      const { details } = (answer.body as unknown as Told).error;
+      const { details } = (answer.body as unknown as Reported).error;
       expect(details).to.deep.include({ reason: 'managed-by-resource', managedBy: HOME });
     }
   });
 
-  it('changes exactly what another ConfigMap says, down to tokens and schemes that left it', async () => {
+  it('changes exactly the differences of another ConfigMap, down to tokens and schemes that left it', async () => {
     const before = { ...evening, description: 'x', schemes: { ...evening.schemes, light: { 'color.nav': '#eeeeee' } } };
     await pass(map([before]));
     const { id, createdAt } = await read('Evening');
@@ -107,7 +107,7 @@ describe('spec.declared', () => {
     expect(after).to.not.have.property('description');
   });
 
-  it('puts drift back, and makes again what is gone', async () => {
+  it('reverts drift, and creates deleted ones again', async () => {
     await pass(map([evening]));
     await pass(map([evening]));
     const { id } = await read('Evening');
@@ -120,7 +120,7 @@ describe('spec.declared', () => {
     expect(await names()).to.deep.equal(['Evening']);
   });
 
-  it('deletes what left the files, never what people made, and tells when it is the default', async () => {
+  it('deletes themes that left the files, never themes of people, and reports when one is the default', async () => {
     await admin.createTheme({ body: { name: 'Mine', schemes: { dark: {} } } });
     await pass(map([evening, { name: 'Night', schemes: { dark: {} } }]));
     await pass(map([evening]));
@@ -135,13 +135,13 @@ describe('spec.declared', () => {
     );
     await pass();
     await pass();
-    expect(asked, 'and waits for a change').to.deep.equal(['GET /themes']);
+    expect(requests, 'and waits for a change').to.deep.equal(['GET /themes']);
     await choose(null);
     expect(declaredVerdicts([], await pass())).to.deep.equal([]);
     expect(await names()).to.deep.equal(['Mine']);
   });
 
-  it("tells a refused body with file, entry and the API's own path, keeps what was, and waits for a change", async () => {
+  it("reports a refused body with file, entry and the API's own path, keeps the former one, and waits for a change", async () => {
     await pass(map([evening]));
     const spoilt = { name: 'Evening', schemes: { dark: { 'color.accent': 'red' } } };
     const seen = await pass(map([spoilt, { name: 'Night', schemes: { dark: {} } }]));
@@ -152,17 +152,17 @@ describe('spec.declared', () => {
     expect((await read('Evening')).schemes.dark).to.deep.equal({ 'color.accent': '#ffcc00' });
     expect(await names()).to.deep.equal(['Evening', 'Night']);
     for (let i = 0; i < 2; i++) await pass(map([spoilt, { name: 'Night', schemes: { dark: {} } }]));
-    expect(asked).to.deep.equal(['GET /themes']);
+    expect(requests).to.deep.equal(['GET /themes']);
   });
 
-  it("leaves people's themes alone: a name that is theirs is told, and taken when it is free", async () => {
+  it("leaves people's themes alone: a name in use is reported, and taken when it is free", async () => {
     const { body: mine } = await admin.createTheme({ body: { name: 'EVENING', schemes: { dark: {} } } });
     expect(verdict(await pass(map([evening])))).to.include('409 CONFLICT duplicate-name');
     await admin.updateTheme({ params: { id: mine.id }, body: { name: 'Mine' } });
     expect(verdict(await pass(map([evening])))).to.match(/^True InSync/);
   });
 
-  it('deletes nothing while a file cannot be read or is away', async () => {
+  it('deletes nothing while a file is unreadable or missing', async () => {
     await pass(map([evening]));
     const broken = ['{', '{"name":"x"}', '[1]', '[{"schemes":{}}]', '[{"name":"Other","schemes":{"dark":{}}},null]'];
     for (const text of broken)
@@ -175,7 +175,7 @@ describe('spec.declared', () => {
     ]);
   });
 
-  it('tells by name which files wait, and which are none', async () => {
+  it('reports by name files that wait, and invalid ones', async () => {
     const more = { 'home.json': '{}', 'icons-retro.zip': new Uint8Array([1]), 'custom-fields.json': '[]' };
     const waits = verdict(await pass(map([evening], more)));
     expect(waits).to.match(/^False NotServed/);
@@ -197,7 +197,7 @@ describe('spec.declared', () => {
     expect((await read('Evening')).contrast.filter(({ ok }) => !ok)).to.deep.equal([]);
   });
 
-  it('goes on after the server went away in the middle', async () => {
+  it('continues after the server became unreachable in the middle', async () => {
     let left = 3;
     const failing: SendRequest = async (...words) => {
       left -= 1;

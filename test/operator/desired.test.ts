@@ -128,13 +128,13 @@ describe('processes of the server', () => {
       (action) => `${action.do} ${action.do === 'stop' ? action.name : action.spec.name}`,
     );
 
-  it('are as many as the resource says', () => {
+  it('are as many as the resource declares', () => {
     expect(processes().map(({ name }) => name)).to.deep.equal([
       ...['api-1', 'api-2', 'api-3', 'worker-1', 'transcode-1', 'transcode-2'],
     ]);
   });
 
-  it('that decode are told of the stores and of no other secret', () => {
+  it('that decode receive the stores and no other secret', () => {
     const secretive = environment();
     const { spec } = load(FILE).server;
     const specs = serverProcesses(spec, { ...secretive, FOYER_BACKUP: '{}' }, { transcoding: 1, tree: '/tree' });
@@ -161,7 +161,7 @@ describe('processes of the server', () => {
     expect(change(FILE.replace('replicas: 3', 'replicas: 4'))).to.deep.equal(['start api-4']);
   });
 
-  it('are replaced when what they are told changes', () => {
+  it('are replaced when their environment changes', () => {
     expect(change(FILE.replace('/films', '/elsewhere'))).to.deep.equal([
       ...['api-1', 'api-2', 'api-3', 'worker-1', 'transcode-1', 'transcode-2'].map((name) => `replace ${name}`),
     ]);
@@ -200,7 +200,7 @@ describe('conditions of the MediaServer', () => {
       ]),
     );
 
-  it('are true when everything was seen to work', () => {
+  it('are true when every check passed', () => {
     expect(judge({})).to.deep.equal({
       Ready: 'True AllReady',
       Progressing: 'False Stable',
@@ -221,7 +221,7 @@ describe('conditions of the MediaServer', () => {
     expect(judge({ redis: 'refused' })).to.include({ Ready: 'True AllReady', Degraded: 'True RedisUnreachable' });
   });
 
-  it('say that secrets open by no key any more, which stops nothing else', () => {
+  it('report that no key opens the secrets any more, which stops nothing else', () => {
     const judged = judge({ health: { keys: 'degraded' } });
     expect(judged).to.include({ Ready: 'True AllReady', Degraded: 'True SealedKeyMismatch' });
   });
@@ -238,7 +238,7 @@ describe('conditions of the MediaServer', () => {
     });
   });
 
-  it('tell of files that are not in force, and of what is not served', () => {
+  it('report files that are not in force, and parts that are not served', () => {
     const verdicts = serverVerdicts(load().server.spec, { ...fine, problems: ['home.yaml:1 x'] });
     expect(verdicts.find(({ type }) => type === 'SettingsValid')?.message).to.contain('home.yaml:1 x');
     expect(judge({ problems: ['x'] })).to.include({
@@ -274,7 +274,7 @@ describe('operator local status', () => {
     status: { items: 3, lastScan: { finishedAt: '2026-01-01T01:00:00Z' }, conditions },
   };
 
-  it('prints the columns of kubectl and what needs a look', () => {
+  it('prints the columns of kubectl and those that need attention', () => {
     expect(printStatus([item], 'table', new Date('2026-01-01T03:00:00Z'))).to.equal(
       'NAME    SERVER   TYPE     ITEMS   LAST SCAN   READY   STATUS       AGE\nfilms   home     movies   3       2h          False   ApiRefused   3h\n  films: Ready ApiRefused: no\n',
     );

@@ -25,7 +25,7 @@ describe('exchange', () => {
     server.close();
   });
 
-  it('uses the connections of a pool again, and without one makes each anew', async () => {
+  it('uses the connections of a pool again, and without one opens a new one each time', async () => {
     const pool = new Pool();
     for (const _ of [1, 2, 3]) expect((await exchange(address, { timeoutMs: 5000, pool })).text).to.equal('there');
     expect(sockets.size).to.equal(1);
@@ -34,7 +34,7 @@ describe('exchange', () => {
     pool.http.destroy();
   });
 
-  it('asks once more where a kept connection turns out to be closed', async () => {
+  it('sends the request once more where a kept connection turns out to be closed', async () => {
     const pool = new Pool();
     await exchange(address, { timeoutMs: 5000, pool });
     const [kept] = sockets;
@@ -43,7 +43,7 @@ describe('exchange', () => {
     pool.http.destroy();
   });
 
-  it('sends bodies whole, and answers what a refusal says', async () => {
+  it('sends bodies whole, and returns the body of a refusal', async () => {
     answer = (request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));

@@ -33,7 +33,7 @@ describe('resource files', () => {
     expect(resources.libraries[0]?.spec.deletionPolicy).to.equal('Retain');
   });
 
-  it('tell every problem at once, with line and path', () => {
+  it('report every problem at once, with line and path', () => {
     const text = `apiVersion: foyer.media/v1alpha1
 kind: MediaServer
 metadata: { name: home }
@@ -109,7 +109,7 @@ items:
     ]);
   });
 
-  it('tell what is wrong with the YAML of each document, and blame nothing on what was not read', () => {
+  it('report the YAML faults of each document, and blame nothing on documents that were not read', () => {
     const bomb = `---
 a: &a [x, x, x, x, x, x, x, x, x]
 b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]
@@ -121,7 +121,7 @@ kind: Secret
 metadata: { name: x }
 data: !vault here
 ---
-spec: *nobody
+spec: *missing
 ---
 kind: Library
 metadata: { name: again, name: twice }
@@ -130,7 +130,7 @@ metadata: { name: again, name: twice }
       'home.yaml:6 Tabs are not allowed as indentation',
       'home.yaml:17 Excessive alias count indicates a resource exhaustion attack',
       'home.yaml:24 Unresolved tag: !vault',
-      'home.yaml:26 Unresolved alias (the anchor must be set before the alias): nobody',
+      'home.yaml:26 Unresolved alias (the anchor must be set before the alias): missing',
       'home.yaml:29 Map keys must be unique',
     ]);
   });
@@ -146,7 +146,7 @@ metadata: { name: again, name: twice }
     ]);
   });
 
-  it('refuse references to what is not there', () => {
+  it('refuse references to missing resources', () => {
     const text = SERVER.replace('postgres: { managed: {} }', 'postgres: { secretRef: { name: db } }').replace(
       'objects: { managed: {} }',
       'objects: { secretRef: { name: s3 } }',
@@ -170,7 +170,7 @@ metadata: { name: again, name: twice }
     expect(problemsOf(text)).to.deep.equal(['home.yaml:6 spec.redis: exactly one of secretRef, managed']);
   });
 
-  it('refuse what one machine cannot do', () => {
+  it('refuse fields that one machine cannot serve', () => {
     const text = SERVER.replace('hostPath: { path: /films }', 'nfs: { server: nas, path: /films }');
     expect(problemsOf(text)).to.deep.equal([
       'home.yaml:8 spec.media[0]: one machine mounts nothing: use hostPath with a folder',
@@ -210,7 +210,7 @@ spec:
     ).to.deep.equal([]);
   });
 
-  it('refuse a change of what cannot be changed', () => {
+  it('refuse a change of an immutable field', () => {
     const text = `${SERVER}${library('  type: shows')}`;
     const inForce = new Map([['Library/films', { type: 'movies', serverRef: { name: 'home' } }]]);
     expect(problemsOf(text, inForce)).to.deep.equal(['home.yaml:15 spec.type: cannot be changed']);
@@ -240,15 +240,15 @@ spec:
       expect(problems.map(({ message }) => message)[0]).to.contain('ENOENT');
     });
 
-    it('are not what an editor keeps beside them; one that cannot be read is told, and so is a folder with none', () => {
+    it('are not the copies of an editor next to them; an unreadable one is reported, and so is a folder with none', () => {
       mkdirSync(join(dir, 'folder.yaml'));
       symlinkSync('nowhere', join(dir, '.#home.yaml'));
       writeFileSync(join(dir, 'latin.yaml'), Buffer.from('name: caf\xe9', 'latin1'));
       writeFileSync(join(dir, 'none.yaml'), '# nothing\n---\n');
-      const told = readDocuments([dir, join(dir, 'folder.yaml'), join(dir, 'latin.yaml', 'x')]).problems.map(
+      const texts = readDocuments([dir, join(dir, 'folder.yaml'), join(dir, 'latin.yaml', 'x')]).problems.map(
         problemText,
       );
-      expect(told.map((line) => line.replace(dir, ''))).to.deep.equal([
+      expect(texts.map((line) => line.replace(dir, ''))).to.deep.equal([
         '/folder.yaml no .yaml or .yml file in it',
         '/folder.yaml EISDIR: illegal operation on a directory, read',
         '/latin.yaml:1 not UTF-8 text',
@@ -297,12 +297,12 @@ spec: { serverRef: { name: home }, colour: red }
       look(SERVER + library('films', 'movies') + library('bad', 'nonsense') + tuner);
       const types = () => source.resources?.libraries.map(({ name, spec }) => [name, spec.type]);
       expect([source.isRefused, types(), source.resources?.tuners]).to.deep.equal([false, [['films', 'movies']], []]);
-      expect(source.problems.map((told) => /:\d+ (\S+)/.exec(told)?.[1])).to.deep.equal([
+      expect(source.problems.map((texts) => /:\d+ (\S+)/.exec(texts)?.[1])).to.deep.equal([
         'spec.type:',
         'spec.source:',
         'spec.colour:',
       ]);
-      expect([...(source.resources?.declared ?? [])]).to.include('Library/bad'); // what the server has of it stays
+      expect([...(source.resources?.declared ?? [])]).to.include('Library/bad'); // its remains on the server stay
       look(SERVER + library('films', 'nonsense') + library('bad', 'shows'));
       expect([source.isRefused, types()]).to.deep.equal([
         false,

@@ -17,7 +17,7 @@ class Kube extends MemoryKube {
   }
 }
 
-describe('a Library that is deleted while its server is away', () => {
+describe('a Library that is deleted while its server is unreachable', () => {
   const server: KubeObject = {
     apiVersion: 'foyer.media/v1alpha1',
     kind: 'MediaServer',
@@ -35,7 +35,7 @@ describe('a Library that is deleted while its server is away', () => {
     },
     status: { libraryId: 'the-id' },
   });
-  const away = {
+  const unreachable = {
     libraries: () => ({
       request: () => Promise.reject(new Unreachable('no answer')),
       madeFor: () => Promise.reject(new Unreachable('no answer')),
@@ -45,11 +45,11 @@ describe('a Library that is deleted while its server is away', () => {
   async function passAfter(ms: number, annotations?: Record<string, string>) {
     const kube = new Kube().put(server);
     const now = new Date(DELETED.getTime() + ms);
-    const outcome = await release(library(annotations), { kube, servers: away, now });
+    const outcome = await release(library(annotations), { kube, servers: unreachable, now });
     return { held: kube.isHeld, events: kube.events, ...outcome };
   }
 
-  it('is held for ten minutes, and asked for again within half a minute of their end', async () => {
+  it('is held for ten minutes, and checked again within half a minute of their end', async () => {
     for (const ms of [0, MINUTE_MS, 9.9 * MINUTE_MS]) {
       const { held, events, requeueAfterMs } = await passAfter(ms);
       expect([held, events]).to.deep.equal([true, []]);
@@ -57,15 +57,15 @@ describe('a Library that is deleted while its server is away', () => {
     }
   });
 
-  it('goes then, and says what stays', async () => {
+  it('goes then, and reports the remains', async () => {
     const { held, events, requeueAfterMs } = await passAfter(10 * MINUTE_MS + 1);
     expect([held, requeueAfterMs]).to.deep.equal([false, undefined]);
-    const said = events.map(({ type, reason }) => `${type} ${reason}`);
-    expect(said).to.deep.equal(['Warning CleanupSkipped']);
+    const emitted = events.map(({ type, reason }) => `${type} ${reason}`);
+    expect(emitted).to.deep.equal(['Warning CleanupSkipped']);
     expect(events[0]?.message).to.contain('the data of library the-id stays on the server');
   });
 
-  it('goes at once where the annotation says so', async () => {
+  it('goes at once where the annotation requires it', async () => {
     const { held, events } = await passAfter(0, { 'foyer.media/skip-cleanup': 'true' });
     expect(held).to.equal(false);
     expect(events.map(({ reason }) => reason)).to.deep.equal(['CleanupSkipped']);

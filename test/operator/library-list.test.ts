@@ -9,30 +9,30 @@ const library = (id: string, members: Partial<ServerLibrary> = {}): ServerLibrar
 });
 
 describe('list of libraries', () => {
-  it('tells of those that a later list shows otherwise, that came, and that went', async () => {
+  it('reports those that a later list shows otherwise, that came, and that went', async () => {
     let there = [library('same'), library('other'), library('gone')];
-    const told: string[] = [];
+    const changed: string[] = [];
     const scan = { id: 'scan', folders: [] }; // a Scan looks like a library
     const request: SendRequest = async (method) => ({
       status: 200,
       body: method === 'POST' ? scan : structuredClone(there),
     });
-    const list = new LibraryList(request, ({ id }) => told.push(id));
+    const list = new LibraryList(request, ({ id }) => changed.push(id));
     await list.all();
-    expect(told, 'of the first list there is nothing to tell').to.deep.equal([]);
+    expect(changed, 'the first list reports no change').to.deep.equal([]);
     there = [library('same'), library('other', { sizeBytes: 5 }), library('new')];
     await list.request('POST', '/libraries/same/scan'); // the list is not believed any more
     expect((await list.all()).map(({ id }) => id)).to.deep.equal(['same', 'other', 'new']);
-    expect(told.sort()).to.deep.equal(['gone', 'new', 'other']);
+    expect(changed.sort()).to.deep.equal(['gone', 'new', 'other']);
   });
 
-  it('takes the answer to a write over, and tells nobody of it', async () => {
+  it('applies the answer to a write, and reports no change', async () => {
     const written = library('a', { name: 'written' });
-    const told: string[] = [];
+    const changed: string[] = [];
     const request: SendRequest = async (method) => ({ status: 200, body: method === 'GET' ? [written] : written });
-    const list = new LibraryList(request, ({ id }) => told.push(id));
+    const list = new LibraryList(request, ({ id }) => changed.push(id));
     await list.request('PATCH', '/libraries/a', {});
     expect((await list.read('a')).body).to.deep.equal(written);
-    expect(told).to.deep.equal([]);
+    expect(changed).to.deep.equal([]);
   });
 });

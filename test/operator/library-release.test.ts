@@ -14,42 +14,42 @@ function library(spec: object = {}, annotations: Record<string, string> = {}): K
   return { apiVersion: 'foyer.media/v1alpha1', kind: 'Library', metadata, spec: wanted, status: { libraryId: 'l1' } };
 }
 
-/** How long it is held, and what is told. */
+/** How long it is held, and the reported events. */
 async function released(object: KubeObject, { server, now }: { server: KubeObject | undefined; now: Date }) {
   const kube = new MemoryKube();
   if (server) kube.put(server);
   const { requeueAfterMs } = await release(object, { kube, servers: new Servers(), now });
   return {
     held: requeueAfterMs !== undefined,
-    told: kube.events.map(({ reason, message }) => `${reason}: ${message}`),
+    events: kube.events.map(({ reason, message }) => `${reason}: ${message}`),
   };
 }
 
 describe('a Library that is deleted', () => {
-  it('does not wait for a server that is gone, and says what stays of it', async () => {
+  it('does not wait for a server that is gone, and reports its remains', async () => {
     const left = 'the data of library l1 stays on the server and can be deleted there';
     const now = later(0);
-    const told = [`CleanupSkipped: MediaServer home is gone; ${left}`];
-    expect(await released(library(), { server: undefined, now })).to.deep.equal({ held: false, told });
+    const events = [`CleanupSkipped: MediaServer home is gone; ${left}`];
+    expect(await released(library(), { server: undefined, now })).to.deep.equal({ held: false, events });
     const leaving = mediaServer(stores);
     leaving.metadata.deletionTimestamp = GONE_AT;
-    expect(await released(library(), { server: leaving, now })).to.deep.equal({ held: false, told });
+    expect(await released(library(), { server: leaving, now })).to.deep.equal({ held: false, events });
     const kept = library({ deletionPolicy: 'Retain' });
-    expect(await released(kept, { server: undefined, now })).to.deep.equal({ held: false, told: [] });
+    expect(await released(kept, { server: undefined, now })).to.deep.equal({ held: false, events: [] });
     const strange = await released(library({ type: 7 }), { server: mediaServer(stores), now });
     expect(strange).to.deep.equal({
       held: false,
-      told: [`CleanupSkipped: the spec is not valid for this operator; ${left}`],
+      events: [`CleanupSkipped: the spec is not valid for this operator; ${left}`],
     });
   });
 
-  it('waits ten minutes for one that cannot be asked, or not at all where it is told so', async () => {
+  it('waits ten minutes for an unreachable one, or not at all where the annotation requires it', async () => {
     const server = mediaServer(stores);
-    expect(await released(library(), { server, now: later(599_000) })).to.deep.equal({ held: true, told: [] });
-    const { held, told } = await released(library(), { server, now: later(601_000) });
-    expect({ held, told: told[0] })
+    expect(await released(library(), { server, now: later(599_000) })).to.deep.equal({ held: true, events: [] });
+    const { held, events } = await released(library(), { server, now: later(601_000) });
+    expect({ held, events: events[0] })
       .to.deep.include({ held: false })
-      .and.have.property('told')
+      .and.have.property('events')
       .that.includes('not set up');
     const skipped = library({}, { 'foyer.media/skip-cleanup': 'true' });
     expect(await released(skipped, { server, now: later(0) })).to.have.property('held', false);

@@ -27,13 +27,13 @@ const resourceOf = (text = FILE) => {
   return library;
 };
 
-/** The server's side, as small as the operator sees it: rows, and a list of what was asked. */
+/** The server's side as the operator needs it: rows, and a list of requests. */
 function fakeServer(rows: Map<string, ServerLibrary>) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const answer = (status: number, body?: unknown): Answer => ({ status, body });
   const request: SendRequest = async (method, path, body) => {
     const sent = body as Record<string, unknown> | undefined;
-    asked.push(
+    requests.push(
       `${method} ${path} ${Object.keys(sent ?? {})
         .sort()
         .join()}`.trim(),
@@ -59,7 +59,7 @@ function fakeServer(rows: Map<string, ServerLibrary>) {
     if (method === 'DELETE') rows.delete(id);
     return answer(method === 'DELETE' ? 204 : 200, row);
   };
-  return { request, asked };
+  return { request, requests };
 }
 
 describe('Library resource', () => {
@@ -71,7 +71,7 @@ describe('Library resource', () => {
     accounts: async (names: readonly string[]) => accountsNamed(names, await accountsOf(request)),
   });
 
-  it('says only what its spec names', () => {
+  it('sets only the members that its spec names', () => {
     expect(
       libraryBody(
         resourceOf(),
@@ -88,34 +88,34 @@ describe('Library resource', () => {
   });
 
   it('is made once, scanned once for each value of the annotation, and then only read', async () => {
-    const { request, asked } = fakeServer(new Map());
+    const { request, requests } = fakeServer(new Map());
     const first = await reconcileLibrary(resourceOf(), {}, context(request));
-    expect(asked).to.deep.equal([
+    expect(requests).to.deep.equal([
       'POST /libraries access,folders,managedBy,managedFields,name,settings,type',
       'POST /libraries/l1/scan mode',
     ]);
     expect(first.status).to.include({ libraryId: 'l1', items: 2, sizeBytes: 9, scanRequest: 'again' });
     expect(first.verdicts[0]).to.include({ type: 'Ready', status: 'True' });
-    asked.length = 0;
+    requests.length = 0;
     await reconcileLibrary(resourceOf(), first.status, context(request));
-    expect(asked).to.deep.equal(['GET /libraries/l1']);
+    expect(requests).to.deep.equal(['GET /libraries/l1']);
   });
 
-  it('puts back what drifted, and nothing else', async () => {
+  it('restores drifted members, and no others', async () => {
     const rows = new Map<string, ServerLibrary>();
-    const { request, asked } = fakeServer(rows);
+    const { request, requests } = fakeServer(rows);
     const { status } = await reconcileLibrary(resourceOf(), {}, context(request));
     const row = rows.get('l1') as ServerLibrary;
     row.settings = { ...row.settings, onHome: false }; // a person's own
     row.folders.reverse();
     row.name = 'Renamed';
-    asked.length = 0;
+    requests.length = 0;
     await reconcileLibrary(resourceOf(), status, context(request));
-    expect(asked).to.deep.equal(['GET /libraries/l1', 'PATCH /libraries/l1 name']);
+    expect(requests).to.deep.equal(['GET /libraries/l1', 'PATCH /libraries/l1 name']);
     expect(differences({ folders: [{ storageId: 'x', path: '' }] }, row)).to.have.property('folders');
   });
 
-  it('is at rest whatever order the server tells roles and accounts in, and never where another one is named', () => {
+  it('is at rest in whatever order the server lists roles and accounts, and never where another one is named', () => {
     const access = { everyone: false, roles: ['member', 'admin'], accountIds: ['b', 'a'] };
     const there = { access: { everyone: false, roles: ['admin', 'member'], accountIds: ['a', 'b'] } };
     const row = there as unknown as ServerLibrary;
@@ -129,15 +129,15 @@ describe('Library resource', () => {
   });
 
   it('is made again when the server no longer has it', async () => {
-    const { request, asked } = fakeServer(new Map());
+    const { request, requests } = fakeServer(new Map());
     await reconcileLibrary(resourceOf(), { libraryId: 'gone', scanRequest: 'again' }, context(request));
-    expect(asked.map((line) => line.split(' ').slice(0, 2).join(' '))).to.deep.equal([
+    expect(requests.map((line) => line.split(' ').slice(0, 2).join(' '))).to.deep.equal([
       'GET /libraries/gone',
       'POST /libraries',
     ]);
   });
 
-  it('tells a refusal as a condition', async () => {
+  it('reports a refusal as a condition', async () => {
     const body = { error: { code: 'CONFLICT', message: 'taken', details: { reason: 'duplicate-name' } } };
     const { verdicts, status } = await reconcileLibrary(
       resourceOf(),
@@ -152,17 +152,19 @@ describe('Library resource', () => {
     expect(status).to.deep.equal({});
   });
 
-  it('tells of folders that are away and of scans', async () => {
+  it('reports unavailable folders and scans', async () => {
     const rows = new Map<string, ServerLibrary>();
-    const { request, asked } = fakeServer(rows);
+    const { request, requests } = fakeServer(rows);
     const { status } = await reconcileLibrary(resourceOf(), {}, context(request));
     const row = rows.get('l1') as ServerLibrary;
     Object.assign(row.folders[0] ?? {}, { state: 'unavailable' });
     const counts = { added: 2, updated: 0, missing: 0 };
     row.lastScan = { id: 's1', state: 'completed', finishedAt: '2026-01-01T00:00:00.000Z', ...counts };
     const again = await reconcileLibrary(resourceOf(), status, context(request));
-    const told = Object.fromEntries(again.verdicts.map(({ type, status: is, reason }) => [type, `${is} ${reason}`]));
-    expect(told).to.include({ Ready: 'False FolderMissing', Scanned: 'True Completed', Synced: 'True InSync' });
+    const verdictsOf = Object.fromEntries(
+      again.verdicts.map(({ type, status: is, reason }) => [type, `${is} ${reason}`]),
+    );
+    expect(verdictsOf).to.include({ Ready: 'False FolderMissing', Scanned: 'True Completed', Synced: 'True InSync' });
     expect(again.verdicts[0]?.message, 'which, and what to do').to.match(/: media:\/films \(unavailable\): check/);
     const startedAt = '2025-12-31T23:59:00.000Z';
     expect(again.status.lastScan).to.deep.equal({
@@ -171,12 +173,12 @@ describe('Library resource', () => {
       finishedAt: '2026-01-01T00:00:00.000Z',
       result: 'completed',
     });
-    asked.length = 0;
+    requests.length = 0;
     expect((await reconcileLibrary(resourceOf(), again.status, context(request))).status).to.deep.equal(again.status);
-    expect(asked, 'when it began is known').to.deep.equal(['GET /libraries/l1']);
+    expect(requests, 'when it began is known').to.deep.equal(['GET /libraries/l1']);
   });
 
-  it('names the accounts that nobody has, applies the rest, and heals when they are made', async () => {
+  it('names unknown accounts, applies the rest, and heals when they are created', async () => {
     const rows = new Map<string, ServerLibrary>();
     const { request } = fakeServer(rows);
     const people = [{ id: 'a1', username: 'Ann' }];
@@ -185,40 +187,40 @@ describe('Library resource', () => {
         ? { status: 200, body: { items: people, page: { cursor: null } } }
         : request(method, path, body);
     const library = resourceOf(FILE.replace('roles: [admin, member]', 'users: [ann, ben, eve]'));
-    const told = ({ verdicts }: Awaited<ReturnType<typeof reconcileLibrary>>) =>
+    const verdictsOf = ({ verdicts }: Awaited<ReturnType<typeof reconcileLibrary>>) =>
       Object.fromEntries(verdicts.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
     const first = await reconcileLibrary(library, {}, context(withPeople));
-    expect(told(first)).to.include({ Ready: 'True AllReady', Synced: 'False AccountUnknown' });
+    expect(verdictsOf(first)).to.include({ Ready: 'True AllReady', Synced: 'False AccountUnknown' });
     const message = first.verdicts.find(({ type }) => type === 'Synced')?.message;
     expect(message).to.include('spec.access.users: no account is named ben, eve:').and.not.match(/ann/i);
     expect(rows.get('l1')?.access).to.deep.equal({ everyone: false, roles: [], accountIds: ['a1'] });
     expect(rows.get('l1')?.name, 'the rest is applied').to.equal('Films');
     people.push({ id: 'b2', username: 'ben' }, { id: 'e3', username: 'eve' });
     const healed = await reconcileLibrary(library, first.status, context(withPeople));
-    expect(told(healed)).to.include({ Ready: 'True AllReady', Synced: 'True InSync' });
+    expect(verdictsOf(healed)).to.include({ Ready: 'True AllReady', Synced: 'True InSync' });
     expect(rows.get('l1')?.access).to.deep.include({ accountIds: ['a1', 'b2', 'e3'] });
   });
 
   it('answers an annotation that no status could hold once, too', async () => {
-    const { request, asked } = fakeServer(new Map());
+    const { request, requests } = fakeServer(new Map());
     const library = resourceOf(FILE.replace(': again', `: ${'x'.repeat(3000)}`));
     const { status } = await reconcileLibrary(library, {}, context(request));
     expect(LibraryStatusSchema.safeParse(status).error).to.equal(undefined);
-    asked.length = 0;
+    requests.length = 0;
     await reconcileLibrary(library, status, context(request));
-    expect(asked).to.deep.equal(['GET /libraries/l1']);
+    expect(requests).to.deep.equal(['GET /libraries/l1']);
   });
 
   it('is let go or deleted when the resource is gone', async () => {
     const status: LibraryStatus = { libraryId: 'l1' };
     const rows = new Map<string, ServerLibrary>();
-    const { request, asked } = fakeServer(rows);
+    const { request, requests } = fakeServer(rows);
     await reconcileLibrary(resourceOf(), {}, context(request));
-    asked.length = 0;
+    requests.length = 0;
     const { spec } = resourceOf();
     expect(await releaseLibrary(spec, status, request)).to.equal(true);
     expect(await releaseLibrary({ ...spec, deletionPolicy: 'Delete' }, status, request)).to.equal(true);
-    expect(asked).to.deep.equal(['PATCH /libraries/l1 managedBy', 'DELETE /libraries/l1']);
+    expect(requests).to.deep.equal(['PATCH /libraries/l1 managedBy', 'DELETE /libraries/l1']);
     expect(await releaseLibrary(spec, status, request)).to.equal(true); // 404
     expect(await releaseLibrary(spec, status, async () => ({ status: 503, body: undefined }))).to.equal(false);
   });
@@ -237,7 +239,7 @@ describe('server client', () => {
   });
   afterEach(() => server.close());
 
-  it('speaks with the operator key', async () => {
+  it('uses the operator key', async () => {
     expect((await serverClient(`http://127.0.0.1:${port}`, 'foyer_x')('GET', '/libraries')).body).to.deep.equal({
       method: 'GET',
       url: '/api/v1/libraries',
@@ -245,7 +247,7 @@ describe('server client', () => {
     });
   });
 
-  it('tells a server that is away from one that refuses', async () => {
+  it('distinguishes an unreachable server from one that refuses', async () => {
     server.close();
     await once(server, 'close');
     const fault: unknown = await serverClient(`http://127.0.0.1:${port}`, 'x')('GET', '/').catch(

@@ -27,22 +27,22 @@ describe('spec.declared of operator local', function () {
     const found = all.find(({ type }) => type === 'DeclaredReady');
     return found && `${found.reason} ${found.message}`;
   };
-  const told = (words: RegExp) => eventually(async () => words.test(String(await condition())), 30_000);
+  const reports = (words: RegExp) => eventually(async () => words.test(String(await condition())), 30_000);
 
-  it('brings its themes, follows the file, tells what is refused, and takes them away again', async () => {
+  it('creates its themes, follows the file, reports refused ones, and removes them again', async () => {
     const evening = { name: 'Evening', schemes: { dark: { 'color.accent': '#ffcc00' } } };
     machine.declare(SPEC, looks(evening, { name: 'Night', schemes: { dark: {} } }));
     await becomes('Evening,Night');
-    await told(/^InSync .*2 in all/);
+    await reports(/^InSync .*2 in all/);
     const [theme] = await own();
     expect(theme?.managedBy).to.include({ kind: 'MediaServer', name: 'home' });
     const refused = await machine.owner.deleteTheme({ params: { id: theme?.id ?? '' } });
     expect(refused.status).to.equal(409);
     machine.declare(SPEC, looks(evening, { name: 'Loud', schemes: { dark: { 'color.accent': 'red' } } }));
-    await told(/^ApiRefused ConfigMap looks, themes.json, entry 2 \(Loud\): 400 .*body.schemes.dark.color.accent/);
+    await reports(/^ApiRefused ConfigMap looks, themes.json, entry 2 \(Loud\): 400 .*body.schemes.dark.color.accent/);
     await becomes('Evening');
     machine.declare('', '');
     await becomes('');
-    await told(/^undefined$/);
+    await reports(/^undefined$/);
   });
 });

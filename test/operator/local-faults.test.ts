@@ -1,4 +1,5 @@
-// What keeps `operator local` from starting is told on the terminal and in the status, at once and without a stack.
+// Faults that keep `operator local` from starting are reported on the terminal and in the status, at once and without a
+// stack.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -36,8 +37,8 @@ describe('operator local, hindered', function () {
     '0',
   ];
 
-  /** What it says until it ends by itself, which is with status 1. */
-  async function told(env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  /** Its output until it ends by itself, which is with status 1. */
+  async function outputOf(env: NodeJS.ProcessEnv = process.env): Promise<string> {
     const operator = spawn(process.execPath, args(), { stdio: ['ignore', 'pipe', 'pipe'], env });
     let output = '';
     for (const stream of [operator.stdout, operator.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
@@ -56,7 +57,7 @@ describe('operator local, hindered', function () {
   it('by the data of another Postgres', async () => {
     mkdirSync(join(dir, 'data', 'postgres'), { recursive: true });
     writeFileSync(join(dir, 'data', 'postgres', 'PG_VERSION'), '15\n');
-    const output = await told();
+    const output = await outputOf();
     expect(output).to.match(/^\S+ was created by Postgres 15, and this version is \d+: .*\n$/);
     expect(why('Ready')).to.contain('was created by Postgres 15');
   });
@@ -64,7 +65,7 @@ describe('operator local, hindered', function () {
   it('by a Redis server that is not there', async () => {
     mkdirSync(join(dir, 'bin'));
     symlinkSync(findProgram(['id']) ?? '', join(dir, 'bin', 'id'));
-    const output = await told({ ...process.env, PATH: join(dir, 'bin') });
+    const output = await outputOf({ ...process.env, PATH: join(dir, 'bin') });
     expect(output).to.match(/^none of valkey-server, redis-server is on the PATH: .*\n$/);
     expect(why('RedisReady')).to.contain('redis-server');
   });
@@ -72,12 +73,12 @@ describe('operator local, hindered', function () {
   it('by a Redis server that does not run', async () => {
     mkdirSync(join(dir, 'bin'));
     writeFileSync(join(dir, 'bin', 'valkey-server'), '#!/bin/sh\necho Bad system call\nexit 159\n', { mode: 0o755 });
-    const output = await told({ ...process.env, PATH: `${join(dir, 'bin')}:${process.env['PATH']}` });
+    const output = await outputOf({ ...process.env, PATH: `${join(dir, 'bin')}:${process.env['PATH']}` });
     expect(output).to.match(/^redis cannot be started \(exit 159\): Bad system call \(\S+redis\.log\)\n$/m);
     expect(why('RedisReady')).to.be.a('string');
   });
 
-  it('by a Postgres of somebody else that does not answer', () => {
+  it('by a foreign Postgres that does not answer', () => {
     const secretRef = { name: 'database', key: 'uri' };
     const seen = { database: 'connect ECONNREFUSED 10.0.0.7:5432', redis: true, processes: [] } as const;
     const start = { logsDir: dir, sinceMs: 59_000, spec: { postgres: { secretRef }, redis: {} } };

@@ -66,8 +66,8 @@ describe('tuners of operator local', function () {
     await tuners.report(status, resources, supervisor.children('tuner'));
     status.save();
     const { conditions = [], ...rest } = status.get('TunerDevice', 'roof')?.status ?? {};
-    const said = conditions as { type: string; status: string; reason: string }[];
-    return JSON.stringify({ ...rest, ...Object.fromEntries(said.map(({ type, reason }) => [type, reason])) });
+    const typed = conditions as { type: string; status: string; reason: string }[];
+    return JSON.stringify({ ...rest, ...Object.fromEntries(typed.map(({ type, reason }) => [type, reason])) });
   }
 
   const becomes = async (resources: Resources, words: object): Promise<void> => {
@@ -79,7 +79,7 @@ describe('tuners of operator local', function () {
     expect(await until(holds, 30_000), last).to.equal(true);
   };
 
-  it('run as processes that tell of the device, until their resource is gone', async () => {
+  it('run as processes that report on the device, until their resource is gone', async () => {
     const resources = load(SERVER + tuner(playlist));
     await becomes(resources, { Ready: 'AllReady', Reachable: 'Connected', GuideFresh: 'NoneAsked', channels: 2 });
     const [first] = supervisor.children('tuner');
@@ -92,7 +92,7 @@ describe('tuners of operator local', function () {
     expect(supervisor.children('tuner')).to.deep.equal([]);
   });
 
-  it('say what is wrong with a device that does not answer', async () => {
+  it('report the fault of a device that does not answer', async () => {
     const gone = `http://127.0.0.1:1/list.m3u`;
     await becomes(load(SERVER + tuner(gone)), { Ready: 'DeviceUnreachable', Reachable: 'DeviceUnreachable' });
   });

@@ -18,20 +18,20 @@ const holding = (text: string) => new Map([['keys', { 'jwks.json': text }]]);
 const byName = { verifierKeys: { configMapRef: { name: 'keys' } } };
 
 describe('operator: licensing', () => {
-  it('tells the processes of the verifier, inline or of a ConfigMap, and of a declared licence', () => {
-    const told = (plus: MediaServerSpec['plus'], configMaps = none) =>
+  it('passes the verifier to the processes, inline or of a ConfigMap, and a declared licence', () => {
+    const environmentFor = (plus: MediaServerSpec['plus'], configMaps = none) =>
       plusEnvironment<string>({ plus }, { configMaps, secret });
-    expect(told(undefined)).to.deep.equal({});
-    expect(told({ verifierKeys: { jwks: JWKS } })).to.deep.equal({ FOYER_PLUS_VERIFIER: JWKS });
+    expect(environmentFor(undefined)).to.deep.equal({});
+    expect(environmentFor({ verifierKeys: { jwks: JWKS } })).to.deep.equal({ FOYER_PLUS_VERIFIER: JWKS });
     const plus = { ...byName, licenceSecretRef: { name: 'plus', key: 'licence' } };
-    expect(told(plus, holding(JWKS))).to.deep.equal({
+    expect(environmentFor(plus, holding(JWKS))).to.deep.equal({
       FOYER_PLUS_VERIFIER: JWKS,
       FOYER_PLUS_LICENCE: 'Secret plus.licence',
     });
     expect(plusMessage({ plus })).to.contain('Secret plus');
   });
 
-  it('says what is wrong with a verifier before pods fail on it', () => {
+  it('reports the fault of a verifier before pods fail on it', () => {
     const bad = [
       ...['', '{', '{"keys":[]}', '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"short"}]}'],
       `{"keys":[{"kty":"OKP","crv":"Ed25519","x":"${X}","d":"private"}]}`,
@@ -47,6 +47,6 @@ describe('operator: licensing', () => {
     }
     expect(readConfig({ ...NEEDED, FOYER_PLUS_VERIFIER: JWKS }).plusVerifier).to.have.length(1);
     expect(verifierFault({ plus: byName }, new Map([['keys', {}]]))).to.contain('has no key jwks.json');
-    expect(verifierFault({ plus: byName }, none), 'told as a missing ConfigMap').to.equal(undefined);
+    expect(verifierFault({ plus: byName }, none), 'reported as a missing ConfigMap').to.equal(undefined);
   });
 });

@@ -29,12 +29,12 @@ const ALLOWED = new Set([
   ...['minItems', 'maxItems', 'properties', 'required', 'items', 'additionalProperties', 'anyOf', 'propertyNames'],
 ]);
 
-/** What the API server asks of a structural schema. */
+/** The rules of the API server for a structural schema. */
 function structuralFaults({ path, schema }: Node): string[] {
   const words = Object.keys(schema).filter((word) => !ALLOWED.has(word) && !word.startsWith('x-kubernetes-'));
   const faults = words.map((word) => `${path}: ${word}`);
   if (!schema.type && !schema['x-kubernetes-int-or-string']) faults.push(`${path}: no type`);
-  if (schema.properties && schema.additionalProperties) faults.push(`${path}: properties beside additionalProperties`);
+  if (schema.properties && schema.additionalProperties) faults.push(`${path}: properties next to additionalProperties`);
   if (schema.anyOf && !schema['x-kubernetes-int-or-string']) faults.push(`${path}: anyOf`);
   const keys = (schema['x-kubernetes-list-map-keys'] ?? []) as string[];
   const { required = [], properties = {} } = (schema.items ?? {}) as { required?: string[]; properties?: Json };
@@ -95,12 +95,12 @@ describe('custom resources', () => {
     expect(paths).to.include(kind?.scale?.specReplicasPath);
   });
 
-  it('refuses what cannot be structural, with its path', () => {
+  it('refuses schemas that cannot be structural, with their path', () => {
     const schema = z.object({ a: z.object({ b: z.union([z.string(), z.boolean()]) }) });
     expect(() => structural(schema)).to.throw('.a.b: anyOf is not structural');
   });
 
-  it('writes a rule in CEL that means what the parser does', () => {
+  it('writes a rule in CEL with the meaning of the parser', () => {
     const schema = exactlyOne(z.strictObject({ a: z.string().optional(), b: z.string().optional() }));
     expect(structural(schema)['x-kubernetes-validations']).to.deep.equal([
       { rule: '[has(self.a), has(self.b)].exists_one(x, x)', message: 'exactly one of a, b' },
@@ -128,7 +128,7 @@ describe('setConditions', () => {
     expect(changed[0]?.lastTransitionTime).to.equal(later.toISOString());
   });
 
-  it('drops what nobody judges any more', () => {
+  it('drops conditions without a controller', () => {
     const before = setConditions([], [ready, { ...ready, type: 'Other' }], { generation: 1, now: first });
     expect(setConditions(before, [ready], { generation: 1, now: later }).map(({ type }) => type)).to.deep.equal([
       'Ready',
@@ -153,7 +153,7 @@ describe('images of a MediaServer', () => {
 });
 
 describe('settings of a MediaServer', () => {
-  it('are all that the server has but what is never in a resource, and each of its defaults can be declared', () => {
+  it('are all that the server has except those that are never in a resource, and each of its defaults can be declared', () => {
     const shape: Record<string, z.ZodType> = Settings.shape;
     expect(settingKeys.filter((key) => !shape[key])).to.deep.equal(['jobs.paused']);
     const refused = settingKeys.filter((key) => {

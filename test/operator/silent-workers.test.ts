@@ -29,7 +29,7 @@ describe('workers that run without a report', () => {
     expect(names(silent.look(['a', 'b'], demand('b'), at(302)))).to.deep.equal([]);
   });
 
-  it('are not silent while the server tells nothing, nor for the time that they did not run', () => {
+  it('are not silent while the server reports nothing, nor for the time that they did not run', () => {
     const silent = new SilentWorkers();
     silent.look(['a', 'b'], demand(), at(0));
     expect(names(silent.look(['a', 'b'], undefined, at(290)))).to.deep.equal([]);
@@ -66,8 +66,8 @@ describe('workers that run without a report', () => {
   it('have their Jobs made again in a cluster, with an Event', async () => {
     const here = await running(managed);
     const { connect } = here.tools;
-    const told = ['waiting 0', 'sessions 0', 'workers 0'].map((text) => `foyer_transcode_${text}\n`).join('');
-    here.tools.connect = (server, key) => ({ ...connect(server, key), metrics: async () => told });
+    const metricsText = ['waiting 0', 'sessions 0', 'workers 0'].map((text) => `foyer_transcode_${text}\n`).join('');
+    here.tools.connect = (server, key) => ({ ...connect(server, key), metrics: async () => metricsText });
     const jobs = (): string[] => here.names('Job').filter((name) => name.includes('transcode'));
     const run = (): void => {
       for (const pod of here.kube.list('Pod', 'media')) here.kube.put({ ...pod, status: { phase: 'Running' } });

@@ -18,7 +18,7 @@ describe('data directory', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true }));
 
-  it('makes its secrets once, readable by nobody else', () => {
+  it('creates its secrets once, readable by its own user only', () => {
     const first = new State(dir);
     const keys = readFileSync(first.keysFile, 'utf8');
     expect(first.operatorKey).to.match(/^foyer_[A-Za-z0-9_-]{43}$/);
@@ -60,18 +60,18 @@ describe('data directory', () => {
     await once(server, 'listening');
     expect(await portIsFree(port)).to.equal(false);
     expect(await portFault(port)).to.contain('in use by another program');
-    expect(await portFault(port, '203.0.113.1'), 'taken by nobody').to.contain('EADDRNOTAVAIL');
+    expect(await portFault(port, '203.0.113.1'), 'taken by no process').to.contain('EADDRNOTAVAIL');
     expect(await new State(dir).portOf('redis')).not.to.equal(port);
     server.close();
   });
 
-  it('gives stores ports that no outgoing connection takes while they are away', async () => {
+  it('gives stores ports that no outgoing connection takes while they are down', async () => {
     const [low = 0] = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').split('\t').map(Number);
     const state = new State(dir);
     for (const store of ['postgres', 'redis']) expect(await state.portOf(store)).to.be.within(1024, low - 1);
   });
 
-  it('is refused when it is broken, rather than made anew', () => {
+  it('is refused when it is broken, rather than created again', () => {
     for (const broken of ['{ half', '{"operatorKey":"x"}', '']) {
       writeFileSync(join(dir, 'state.json'), broken);
       expect(() => new State(dir), broken).to.throw(Refused, /state\.json is damaged/); // one line at the terminal
@@ -79,7 +79,7 @@ describe('data directory', () => {
   });
 
   describe('lock', () => {
-    it('is held by one process at a time, and tells by whom', () => {
+    it('is held by one process at a time, and reports by which', () => {
       const release = takeLock(dir, 8080);
       expect(() => takeLock(dir, 8081)).to.throw(AlreadyRunning, `in use by the process ${process.pid}`);
       expect(holderOf(dir)).to.include({ pid: process.pid, port: 8080 });
@@ -118,9 +118,9 @@ describe('data directory', () => {
         try { takeLock('${dir}', 1); process.stdout.write('held'); setTimeout(() => undefined, 3000); } catch { process.stdout.write('refused'); }`;
       const starters = Array.from({ length: 6 }, () => spawn(process.execPath, ['--input-type=module', '-e', script]));
       const answers = starters.map(async ({ stdout }) => String((await once(stdout, 'data'))[0]));
-      const told = await Promise.all(answers);
+      const responses = await Promise.all(answers);
       for (const starter of starters) starter.kill();
-      expect(told.filter((answer) => answer === 'held')).to.have.length(1);
+      expect(responses.filter((answer) => answer === 'held')).to.have.length(1);
     });
   });
 });

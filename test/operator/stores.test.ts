@@ -57,7 +57,7 @@ describe('embedded stores', () => {
     return rows.map((row) => row.value);
   }
 
-  it('run a durable Postgres that keeps what was committed over kill -9', async () => {
+  it('run a durable Postgres that keeps committed rows over kill -9', async () => {
     const url = await startPostgres();
     await query(url, 'create table kept as select 1 as value');
     const before = pidOf();
@@ -98,7 +98,7 @@ describe('embedded stores', () => {
     expect([stranger.exitCode, stranger.signalCode]).to.deep.equal([null, null]);
   });
 
-  it('refuse the data of another version, and data that Postgres can no longer reach, rather than begin anew', async () => {
+  it('refuse the data of another version, and data that Postgres can no longer read, rather than start again', async () => {
     const options = { dir: state.dir, id: 'test', password: 'secret' };
     const { dataDir } = await preparePostgres(options);
     const version = readFileSync(join(dataDir, 'PG_VERSION'), 'utf8');
@@ -120,7 +120,7 @@ describe('embedded stores', () => {
     await startPostgres();
   });
 
-  it('run a Redis that asks for its password and comes back after kill -9', async () => {
+  it('run a Redis that requires its password and comes back after kill -9', async () => {
     const port = await state.portOf('redis');
     const spec = redisSpec({ dir: state.dir, port, password: 'secret', durable: false });
     expect(JSON.stringify(spec)).not.to.contain('secret');

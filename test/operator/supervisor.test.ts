@@ -14,7 +14,7 @@ import { freePort, portIsFree } from '#operator/local/state.ts';
 import { Supervisor } from '#operator/local/supervisor.ts';
 import { until } from '#operator/server-api/server-client.ts';
 
-// A child that writes down its starts, and does what its file `how` says at that moment.
+// A child that writes down its starts, and follows the present content of its file `how`.
 const CHILD = `
 const { appendFileSync, readFileSync } = require('node:fs');
 const { spawn } = require('node:child_process');
@@ -81,7 +81,7 @@ describe('supervisor', () => {
     });
   const eventually = async (holds: () => boolean) => expect(await until(async () => holds(), 10_000)).to.equal(true);
 
-  it('starts what is missing and leaves what runs', async () => {
+  it('starts missing processes and leaves running ones', async () => {
     const supervisor = supervise();
     expect((await supervisor.apply([spec()], ['worker'])).map((action) => action.do)).to.deep.equal(['start']);
     await eventually(() => starts().length === 1 && supervisor.children()[0]?.state === 'ready');
@@ -92,7 +92,7 @@ describe('supervisor', () => {
     await eventually(() => rows('ends').length === 1);
   });
 
-  it('goes on where nothing can be written down any more, and says so', async () => {
+  it('continues where nothing can be written any more, and reports so', async () => {
     const supervisor = supervise();
     const faults: string[] = [];
     supervisor.on('fault', ({ message }) => faults.push(message));
@@ -138,7 +138,7 @@ describe('supervisor', () => {
     expect(await pausesOf({ ...quick, firstPauseMs: 20, healthyMs: 0 }, 3)).to.deep.equal([20, 20, 20]);
   });
 
-  it('starts a child that served for a while again without a pause when somebody ended it', async () => {
+  it('restarts a child that served for a while without a pause when it was ended from outside', async () => {
     const supervisor = supervise({ timing: { ...quick, firstPauseMs: 5000, steadyMs: 50, settleMs: 20 } });
     await supervisor.apply([spec()], ['worker']);
     for (let round = 1; round <= 4; round += 1) {
@@ -173,7 +173,7 @@ describe('supervisor', () => {
     expect(supervisor.children()[0]?.pauseMs).to.equal(60);
   });
 
-  it('ends what a child leaves behind in its group', async () => {
+  it('ends the processes that a child leaves behind in its group', async () => {
     how('spawn');
     const supervisor = supervise();
     await supervisor.apply([spec()], ['worker']);
@@ -193,7 +193,7 @@ describe('supervisor', () => {
     expect(alive(starts()[0]?.pid ?? 0)).to.equal(false);
   });
 
-  it('keeps the one before until its replacement is ready', async () => {
+  it('keeps the old one until its replacement is ready', async () => {
     const probe = async (child: { spec: ProcessSpec }) => child.spec.env.MARK !== 'bad';
     const supervisor = supervise({ probes: { worker: probe } });
     await supervisor.apply([spec()], ['worker']);

@@ -35,17 +35,17 @@ describe('transcode workers on one machine', () => {
     expect(count(demand(1), 1)).to.equal(1);
   });
 
-  it('are started beside one that runs and never reported', () => {
+  it('are started next to one that runs and never reported', () => {
     expect(transcodeCount(spec, { demand: demand(1), running: 1, silent: 1 })).to.equal(2);
   });
 
-  it('end once they served nobody for a while, the highest number first', () => {
+  it('end once they served no session for a while, the highest number first', () => {
     expect(count(demand(0, worker(1, 0, 301)), 1)).to.equal(0);
     expect(count(demand(0, worker(1, 0, 200)), 1)).to.equal(1);
     expect(count(demand(0, worker(1, 0, 900), worker(2, 1), worker(3, 0, 900)), 3)).to.equal(2);
   });
 
-  it('stay as they are while nobody tells', () => {
+  it('stay as they are without a report', () => {
     expect([count(undefined, 2), count(undefined, 0), count(undefined, 0, { warm: 1 })]).to.deep.equal([2, 0, 1]);
   });
 });

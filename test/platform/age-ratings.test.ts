@@ -16,7 +16,7 @@ describe('age ratings', () => {
     [undefined, 'NR|Not Rated|Unrated|UR||Rated|unknown|1994|99'],
   ];
   for (const [years, texts] of cases) {
-    it(`say ${years ?? 'nothing'}: ${texts}`, () => {
+    it(`give ${years ?? 'nothing'}: ${texts}`, () => {
       for (const text of texts.split('|')) expect(ageYears(text), text).to.equal(years);
     });
   }
@@ -29,7 +29,7 @@ describe('age ratings', () => {
     expect(ageYears('FSK 12, PG')).to.equal(12);
   });
 
-  it('are never anything but an age that an account may have, whatever the text', () => {
+  it('are never anything but an age that an account may have, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
         const years = ageYears(text, 'DE');

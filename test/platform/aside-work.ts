@@ -1,4 +1,4 @@
-// What the threads of aside.test.ts do.
+// The work of the threads of aside.test.ts.
 import { threadId } from 'node:worker_threads';
 
 export const sum = (numbers: readonly number[]): object => ({

@@ -18,12 +18,12 @@ const faultsOf = (environment: Record<string, string>): string => {
 };
 
 describe('config', () => {
-  it('fills what is not said and reads what is', () => {
+  it('fills missing values and reads the given ones', () => {
     expect(readConfig(good)).to.include({ host: '127.0.0.1', port: 8080, openSetup: false, claimFrom: 'none' });
     const roots = [{ id: '01900000-0000-7000-8000-000000000001', name: 'films', path: '/media' }];
-    const said = readConfig({ ...good, FOYER_PORT: '0', FOYER_MEDIA_ROOTS: JSON.stringify(roots) });
-    expect(said.port).to.equal(0);
-    expect(said.mediaRoots).to.deep.equal([{ ...roots[0], readOnly: true }]);
+    const parsed = readConfig({ ...good, FOYER_PORT: '0', FOYER_MEDIA_ROOTS: JSON.stringify(roots) });
+    expect(parsed.port).to.equal(0);
+    expect(parsed.mediaRoots).to.deep.equal([{ ...roots[0], readOnly: true }]);
   });
 
   it('names every fault at once', () => {
@@ -37,10 +37,10 @@ describe('config', () => {
       FOYER_CLAIM_SHA256: 'XYZ',
       FOYER_CLAIM_FROM: 'heaven',
     };
-    const told = faultsOf(wrong);
+    const faults = faultsOf(wrong);
     const expected = ['FOYER_DATABASE_URL', 'FOYER_REDIS_URL', ...Object.keys(wrong).slice(1)];
-    for (const name of expected) expect(told).to.include(`${name}:`);
-    expect(told).to.not.include('FOYER_KEYS_FILE');
+    for (const name of expected) expect(faults).to.include(`${name}:`);
+    expect(faults).to.not.include('FOYER_KEYS_FILE');
   });
 
   it('refuses the address of a store that is of another kind', () => {
@@ -55,8 +55,8 @@ describe('config', () => {
       ...['FOYER_DATABASE_URL', 'FOYER_REDIS_URL', 'FOYER_OBJECTS_URL', 'FOYER_CLAIM_SHA256', 'FOYER_PORT'],
       ...['FOYER_OPERATOR_KEY_SHA256', 'FOYER_SETTINGS', 'FOYER_MEDIA_ROOTS', 'FOYER_MANAGED_BY', 'FOYER_CLAIM_FROM'],
     ]) {
-      const told = faultsOf({ ...good, [name]: secret });
-      expect(told).to.include(name).and.not.include(secret);
+      const faults = faultsOf({ ...good, [name]: secret });
+      expect(faults).to.include(name).and.not.include(secret);
       const inside = faultsOf({ ...good, [name]: `{"password":"${secret}"}`, FOYER_LOG_LEVEL: secret });
       expect(inside).to.not.include(secret).and.not.include('password');
     }

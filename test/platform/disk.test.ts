@@ -21,7 +21,7 @@ describe('space on a disk', () => {
     expect(refused).to.be.an.instanceOf(DiskFull);
   });
 
-  it('is what Postgres, the file system and an S3 store say it is', () => {
+  it('is the value of Postgres, the file system and an S3 store', () => {
     const coded = (code: string) => Object.assign(new Error('x'), { code });
     for (const code of ['ENOSPC', 'EDQUOT', '53100', 'XMinioStorageFull'])
       expect(saysFull(coded(code)), code).to.equal(true);
@@ -30,7 +30,7 @@ describe('space on a disk', () => {
 });
 
 describe('a log that cannot be written', () => {
-  it('ends no process, and holds no more than a megabyte of what waits', async () => {
+  it('ends no process, and holds no more than a megabyte of waiting lines', async () => {
     const script = `import { createLog } from '#platform/log.ts';
       const log = createLog('info', 'test');
       const line = 'x'.repeat(1000);
@@ -38,11 +38,11 @@ describe('a log that cannot be written', () => {
       process.exit(process.memoryUsage().rss < 200e6 ? 0 : 3);`;
     const args = ['--input-type=module', '-e', script];
     const child = spawn(process.execPath, args, { stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'] });
-    let said = '';
+    let logged = '';
     child.stderr?.on('data', (chunk) => {
-      said += String(chunk);
+      logged += String(chunk);
     });
     const [code] = await once(child, 'exit');
-    expect(code, said).to.equal(0);
+    expect(code, logged).to.equal(0);
   });
 });

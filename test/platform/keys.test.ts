@@ -36,7 +36,7 @@ describe('keys', () => {
       (error: unknown) => error,
     );
 
-  it('opens what it sealed, any text, and seals it differently each time', () => {
+  it('opens its own sealed values, any text, and seals differently each time', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, place) => {
         const sealed = seal(keys, text, place);
@@ -63,7 +63,7 @@ describe('keys', () => {
       expect(unseal(keys, text, 'accounts|totp|1'), text).to.equal(undefined);
   });
 
-  it('seals under a new first key and opens what the old one sealed until that is gone', async () => {
+  it('seals under a new first key and opens values of the old one until that is gone', async () => {
     const old = seal(keys, 'kept', 'place');
     const both = await changed((ring) => ring.sealing.unshift({ kid: 'k2', key: randomBytes(32).toString('base64') }));
     expect(unseal(both, old, 'place')).to.equal('kept');
@@ -79,7 +79,7 @@ describe('keys', () => {
     expect(sign(keys, 'cursor')).to.not.deep.equal(sign(keys, 'cursos'));
   });
 
-  it('starts no process without a whole ring, and says nothing of the keys', async () => {
+  it('starts no process without a whole ring, and reveals nothing about the keys', async () => {
     expect(await failure(readKeys(join(folder, 'absent.json')))).to.be.instanceOf(Error);
     const short = randomBytes(16).toString('base64');
     const edits: ((ring: Ring) => void)[] = [

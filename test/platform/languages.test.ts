@@ -48,11 +48,11 @@ describe('languages of mails, notifications, chat rooms, Plus and settings', () 
         }
       });
 
-  it('are found by any tag: of a region, of another kind of Norwegian, and English for what has no texts', () => {
+  it('are found by any tag: of a region, of another kind of Norwegian, and English for one without texts', () => {
     const found = ['fr-CA', 'DE-at', 'nn', 'no-NO', 'tlh', null].map(languageWithTexts);
     expect(found).to.deep.equal(['fr', 'de', 'nb', 'nb', 'en', 'en']);
-    const said = textOf({ kind: 'new-episode', data: { name: 'Solaris' }, count: 1 }, languageFor('fr-CA'));
-    expect(said).to.deep.equal({ title: 'Nouvel épisode', body: 'Un nouvel épisode de Solaris est là.' });
+    const plain = textOf({ kind: 'new-episode', data: { name: 'Solaris' }, count: 1 }, languageFor('fr-CA'));
+    expect(plain).to.deep.equal({ title: 'Nouvel épisode', body: 'Un nouvel épisode de Solaris est là.' });
     expect(severalIn(languageFor('de'), 1200)).to.equal('1.200 neue Mitteilungen');
   });
 

@@ -22,11 +22,11 @@ const busy = (leave: string, end: string): string => `
 
 async function ended(leave: string, end: string): Promise<{ how: unknown; before: number; after: number }> {
   const child = spawn(process.execPath, ['--trace-opt', '--input-type=module', '-e', busy(leave, end)]);
-  const [said, how] = await Promise.all([
+  const [printed, how] = await Promise.all([
     text(child.stdout),
     once(child, 'exit').then(([code, signal]) => code ?? signal),
   ]);
-  const [before = 0, after = 0] = said.split('leaving\n').map((part) => part.split('[compiling method').length - 1);
+  const [before = 0, after = 0] = printed.split('leaving\n').map((part) => part.split('[compiling method').length - 1);
   return { how, before, after };
 }
 

@@ -5,7 +5,7 @@ import { createLog } from '#platform/log.ts';
 const SECRET = 'hunter2hunter2';
 
 describe('log', () => {
-  /** What the process would print. */
+  /** The output of the process. */
   const printed = (write: (log: ReturnType<typeof createLog>) => void): string => {
     let text = '';
     const to = new Writable({
@@ -18,7 +18,7 @@ describe('log', () => {
     return text;
   };
 
-  it('leaves out what is secret by its name, at any depth and in any letter case', () => {
+  it('omits members that are secret by their name, at any depth and in any letter case', () => {
     const names = [
       'password',
       'newPassword',
@@ -42,7 +42,7 @@ describe('log', () => {
     }
   });
 
-  it('leaves it out of what an error carries too, and tells the error', () => {
+  it('omits them from the members of an error too, and keeps the error', () => {
     const error = Object.assign(new Error('failed', { cause: Object.assign(new Error('deep'), { token: SECRET }) }), {
       config: { headers: { authorization: SECRET } },
       password: SECRET,
@@ -54,22 +54,22 @@ describe('log', () => {
       .and.not.include(SECRET);
   });
 
-  it('leaves out what looks like a secret, wherever it stands', () => {
+  it('leaves out text that looks like a secret, wherever it stands', () => {
     const key = `foyer_${'a'.repeat(43)}`;
-    const told = { err: new Error(`connect postgres://foyer:${SECRET}@db:5432/foyer`), line: [`GET /x?key=${key}`] };
-    const text = printed((log) => log.warn({ ...told, jwt: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ4In0.c2ln' }, 'said'));
+    const fields = { err: new Error(`connect postgres://foyer:${SECRET}@db:5432/foyer`), line: [`GET /x?key=${key}`] };
+    const text = printed((log) => log.warn({ ...fields, jwt: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ4In0.c2ln' }, 'said'));
     expect(text).to.include('postgres://[redacted]@db:5432/foyer').and.include('GET /x?key=[redacted]');
     for (const secret of [SECRET, key, 'eyJ']) expect(text).to.not.include(secret);
   });
 
-  it('keeps what is not secret, whole', () => {
+  it('keeps members that are not secret, whole', () => {
     const at = new Date(0);
     const kept = { status: 200, errorCode: 'X', tokens: 3, list: [1, 'a', null], at, nothing: null, keyId: 'k' };
     const line = JSON.parse(printed((log) => log.info(kept, 'said'))) as Record<string, unknown>;
     expect(line).to.deep.include({ ...kept, at: at.toISOString(), name: 'test', msg: 'said' });
   });
 
-  it('survives what goes round in a circle', () => {
+  it('survives circular references', () => {
     const round: { self?: unknown } = {};
     round.self = round;
     expect(printed((log) => log.info({ round }, 'said'))).to.include('said');

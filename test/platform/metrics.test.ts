@@ -9,7 +9,7 @@ describe('the port of a process', () => {
   let url = '';
   let collect: () => Promise<void> = async () => undefined;
   before(async () => {
-    new metrics.Gauge({ name: 'test_of_a_store', help: 'A gauge that asks a store.', collect: () => collect() });
+    new metrics.Gauge({ name: 'test_of_a_store', help: 'A gauge that queries a store.', collect: () => collect() });
     const server = serveMetrics(await freePort(), '127.0.0.1');
     if (!server) throw new Error('no server');
     await once(server, 'listening');
@@ -29,7 +29,7 @@ describe('the port of a process', () => {
   });
 
   it('answers 503 to a scrape when a collector fails, and serves the next one', async () => {
-    collect = () => Promise.reject(new Error('the store is away'));
+    collect = () => Promise.reject(new Error('the store is unavailable'));
     expect((await fetch(`${url}/metrics`)).status).to.equal(503);
     collect = async () => undefined;
     expect((await fetch(`${url}/metrics`)).status).to.equal(200);

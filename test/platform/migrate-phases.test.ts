@@ -14,7 +14,7 @@ import { atEnd, freePort, newDatabase } from '#support/stores.ts';
 
 const run = promisify(execFile);
 
-/** What a program that fails says. */
+/** The output of a program that fails. */
 async function failing(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   return run(process.execPath, args, { env }).then(
     () => 'it did not fail',
@@ -40,12 +40,12 @@ describe('phases of the migrations', () => {
     delete migrations[CONTRACT];
   });
 
-  it('are told by the name', () => {
+  it('are known by the name', () => {
     expect(phaseOf(EXPAND)).to.equal('expand');
     expect(phaseOf(CONTRACT)).to.equal('contract');
   });
 
-  it('expand first, and pods are ready then; contract takes away later', async () => {
+  it('expand first, and pods are ready then; contract removes later', async () => {
     const { url, db } = await connect();
     expect(await migrationsPending(db)).to.deep.equal([EXPAND]);
     expect(await migrate(url, 'expand')).to.deep.equal([EXPAND]);

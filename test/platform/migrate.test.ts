@@ -46,7 +46,7 @@ describe('migrate', () => {
     expect(await migrationsPending(db)).to.deep.equal([]);
   });
 
-  it('builds indexes of tables in use while others write, and builds again what was cut short', async () => {
+  it('builds indexes of tables in use while others write, and builds interrupted ones again', async () => {
     const url = await newDatabase();
     const db = connect(url);
     const [name, index] = ['20261123081000_items_below', 'items_in_grandparent'];
@@ -72,7 +72,7 @@ describe('migrate', () => {
     };
     await eventually(others);
     await db.raw('set lock_timeout = 2000');
-    await db('items').where({ title: 'nothing' }).update({ title: 'else' }); // nobody waits behind the index
+    await db('items').where({ title: 'nothing' }).update({ title: 'else' }); // no statement waits behind the index
     await writer.commit();
     expect(await ran).to.deep.equal([name]);
     expect(await valid()).to.deep.equal([true]);
@@ -121,7 +121,7 @@ describe('migrate', () => {
     expect(blocking).to.deep.equal([]);
   });
 
-  it('says what has not run yet', async () => {
+  it('lists the migrations that have not run yet', async () => {
     const db = connect(await newDatabase());
     const last = Object.keys(migrations).sort().at(-1) ?? '';
     await db('knex_migrations').where({ name: last }).delete();

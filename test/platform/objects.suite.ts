@@ -6,7 +6,7 @@ import { ObjectMissing, type Objects } from '#platform/objects.ts';
 
 const BUCKET = 'foyer-artwork';
 
-/** What every object store of ours does, whatever is behind it. */
+/** The behaviour of every object store, on any backend. */
 export function objectsSuite(connect: () => Promise<Objects>): void {
   let objects: Objects;
   before(async () => {
@@ -22,7 +22,7 @@ export function objectsSuite(connect: () => Promise<Objects>): void {
     return found.sort();
   };
 
-  it('gives back what was put, from a string, bytes or a stream, and the newer of two', async () => {
+  it('returns the stored bytes, from a string, bytes or a stream, and the newer of two', async () => {
     await objects.put(BUCKET, 'kinds/a', 'as text: ä');
     expect(await read('kinds/a')).to.equal('as text: ä');
     const bytes = randomBytes(3_000_000);
@@ -52,7 +52,7 @@ export function objectsSuite(connect: () => Promise<Objects>): void {
     expect((await objects.stat(BUCKET, 'stat'))?.etag).to.not.equal(first?.etag);
   });
 
-  it('tells sizes and times in its lists', async () => {
+  it('lists sizes and times', async () => {
     await objects.put(BUCKET, 'told/one', '12345');
     for await (const { size, modifiedAt } of objects.list(BUCKET, 'told/')) {
       expect(size).to.equal(5);
@@ -60,7 +60,7 @@ export function objectsSuite(connect: () => Promise<Objects>): void {
     }
   });
 
-  it('says that an object is missing, and removes what is not there without complaint', async () => {
+  it('reports that an object is missing, and removes an absent object without complaint', async () => {
     expect(await objects.stat(BUCKET, 'no/such')).to.equal(undefined);
     for (const range of [{}, { start: 5 }, { start: 0, end: 3 }]) {
       const error = await objects.get(BUCKET, 'no/such', range).catch((e: unknown) => e);
@@ -95,7 +95,7 @@ export function objectsSuite(connect: () => Promise<Objects>): void {
     expect(await keys('odd/')).to.deep.equal([...odd].sort());
   });
 
-  it('shows nothing of an object whose bytes broke off, and leaves the one before it', async () => {
+  it('shows no object whose bytes broke off, and leaves the one before it', async () => {
     const broken = (): Readable =>
       Readable.from(
         (async function* () {

@@ -10,12 +10,12 @@ describe('objects in a directory', () => {
   const url = `file://${encodeURI(folder)}`;
   objectsSuite(async () => connectObjects(url));
 
-  it('says that the store is away, which is another thing than an object that is not there', async () => {
-    const away = connectObjects('s3://key:secret@127.0.0.1:1/?tls=0');
+  it('distinguishes an unavailable store from a missing object', async () => {
+    const unreachable = connectObjects('s3://key:secret@127.0.0.1:1/?tls=0');
     for (const work of [
-      away.stat('foyer-artwork', 'a'),
-      away.get('foyer-artwork', 'a'),
-      away.put('foyer-artwork', 'a', 'x'),
+      unreachable.stat('foyer-artwork', 'a'),
+      unreachable.get('foyer-artwork', 'a'),
+      unreachable.put('foyer-artwork', 'a', 'x'),
     ])
       expect(await work.catch((error: unknown) => error)).to.be.instanceOf(ObjectsUnavailable);
     const here = connectObjects(url);

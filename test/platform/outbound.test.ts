@@ -11,10 +11,10 @@ import { atEnd } from '#support/stores.ts';
 const LOOPBACK = ['127.0.0.0/8'];
 const outbound = createOutbound();
 
-async function serve(listener: RequestListener): Promise<{ url: string; port: number; asked: () => number }> {
-  let asked = 0;
+async function serve(listener: RequestListener): Promise<{ url: string; port: number; requests: () => number }> {
+  let requests = 0;
   const server = createServer((request, response) => {
-    asked += 1;
+    requests += 1;
     listener(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -23,19 +23,19 @@ async function serve(listener: RequestListener): Promise<{ url: string; port: nu
     server.close();
   });
   const { port } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}`, port, asked: () => asked };
+  return { url: `http://127.0.0.1:${port}`, port, requests: () => requests };
 }
 
 /** Why it was refused; anything else that went wrong, or an answer, fails the test. */
-async function refusal(url: string, ask?: OutboundOptions, way = outbound): Promise<string> {
-  const answer = await way(url, ask).catch((error: unknown) => error);
+async function refusal(url: string, options?: OutboundOptions, way = outbound): Promise<string> {
+  const answer = await way(url, options).catch((error: unknown) => error);
   if (answer instanceof OutboundRefused) return answer.reason;
   throw new Error(`${url} was not refused: ${String((answer as Error).message ?? answer)}`);
 }
 
 describe('outbound', () => {
   describe('addresses', () => {
-    it('refuses every spelling of what is inside, before any connection', async () => {
+    it('rejects every spelling of an internal address, before any connection', async () => {
       const canary = await serve((_request, response) => response.end('secret'));
       const hosts = [
         ...['127.0.0.1', '127.1', '127.0.1', '0x7f.1', '0x7f000001', '2130706433', '017700000001', '0177.0.0.01'],
@@ -48,7 +48,7 @@ describe('outbound', () => {
         ...['192.0.0.1', '192.168.1.1', '198.18.0.1', '198.19.255.255', '224.0.0.1', '240.0.0.1', '255.255.255.255'],
       ];
       for (const host of hosts) expect(await refusal(`http://${host}:${canary.port}/`), host).to.equal('address');
-      expect(canary.asked()).to.equal(0);
+      expect(canary.requests()).to.equal(0);
     });
 
     it('refuses the public addresses of this machine, unless they are opened', async () => {
@@ -57,11 +57,12 @@ describe('outbound', () => {
       const way = createOutbound({ lookup, own });
       for (const host of ['93.184.215.14', '[2600:1f18:0::1]', '[::ffff:93.184.215.14]', 'films.example'])
         expect(await refusal(`http://${host}:1/`, {}, way), host).to.equal('address');
-      const away = new AbortController();
-      away.abort();
-      const opened = await way('http://93.184.215.14:1/', { allow: ['93.184.215.14/32'], signal: away.signal }).catch(
-        (error: unknown) => error,
-      );
+      const aborted = new AbortController();
+      aborted.abort();
+      const opened = await way('http://93.184.215.14:1/', {
+        allow: ['93.184.215.14/32'],
+        signal: aborted.signal,
+      }).catch((error: unknown) => error);
       expect(opened).not.to.be.instanceOf(OutboundRefused);
     });
 
@@ -77,7 +78,7 @@ describe('outbound', () => {
       for (const name of names) expect(await refusal(`http://${name}/`), name).to.equal('name');
     });
 
-    it('refuses other schemes, credentials in the address, and what is none', async () => {
+    it('rejects other schemes, credentials in the address, and invalid addresses', async () => {
       for (const url of ['file:///etc/passwd', 'ftp://x.org/', 'gopher://x.org/', 'data:,x', 'unix:/run/x'])
         expect(await refusal(url), url).to.equal('scheme');
       expect(await refusal('http://example.org@127.0.0.1/')).to.equal('credentials');
@@ -86,7 +87,7 @@ describe('outbound', () => {
         expect(await refusal(url), url).to.equal('url');
     });
 
-    it('refuses a name when a single one of its addresses is inside, whatever the order', async () => {
+    it('rejects a name when a single one of its addresses is inside, in any order', async () => {
       const outside: Address = { address: '93.184.216.34', family: 4 };
       for (const inside of ['10.0.0.1', '::ffff:10.0.0.1', '::1', 'fe80::1%eth0', 'not an address']) {
         const addresses = [outside, { address: inside, family: inside.includes(':') ? 6 : 4 }];
@@ -111,7 +112,7 @@ describe('outbound', () => {
       );
     });
 
-    it('reaches what an integration allows, and never what the deployment denies', async () => {
+    it('reaches addresses that an integration allows, and never those that the deployment denies', async () => {
       const server = await serve((_request, response) => response.end('hello'));
       const answer = await outbound(server.url, { allow: LOOPBACK });
       expect(String(answer.body)).to.equal('hello');
@@ -122,7 +123,7 @@ describe('outbound', () => {
       expect(await refusal(server.url, { allow: LOOPBACK }, strict)).to.equal('address');
     });
 
-    it('fails for a range that is none instead of leaving it out', async () => {
+    it('fails for an invalid range instead of leaving it out', async () => {
       expect(() => createOutbound({ deny: ['10.0.0.0/33'] })).to.throw();
       const answer = await outbound('http://127.0.0.1/', { allow: ['lan'] }).catch((error: Error) => error);
       expect(answer).to.be.instanceOf(Error);
@@ -130,30 +131,30 @@ describe('outbound', () => {
   });
 
   describe('rebinding', () => {
-    it('asks for the name once and connects to the address that was judged', async () => {
+    it('resolves the name once and connects to the address that was judged', async () => {
       const good = await serve((_request, response) => response.end('good'));
-      let asked = 0;
+      let requests = 0;
       const lookup = async (): Promise<Address[]> => {
-        asked += 1;
-        return [{ address: asked === 1 ? '127.0.0.1' : '127.0.0.99', family: 4 }];
+        requests += 1;
+        return [{ address: requests === 1 ? '127.0.0.1' : '127.0.0.99', family: 4 }];
       };
       const way = createOutbound({ lookup });
       const answer = await way(`http://rebound.example:${good.port}/`, { allow: ['127.0.0.1/32'] });
       expect(String(answer.body)).to.equal('good');
-      expect(asked).to.equal(1);
+      expect(requests).to.equal(1);
     });
 
     it('judges the name again at a redirect to itself', async () => {
       const server = await serve((_request, response) => response.writeHead(302, { location: '/again' }).end());
-      let asked = 0;
+      let requests = 0;
       const lookup = async (): Promise<Address[]> => {
-        asked += 1;
-        return [{ address: asked === 1 ? '127.0.0.1' : '169.254.169.254', family: 4 }];
+        requests += 1;
+        return [{ address: requests === 1 ? '127.0.0.1' : '169.254.169.254', family: 4 }];
       };
       const way = createOutbound({ lookup });
-      const ask = { allow: ['127.0.0.1/32'] };
-      expect(await refusal(`http://rebound.example:${server.port}/`, ask, way)).to.equal('address');
-      expect(server.asked()).to.equal(1);
+      const options = { allow: ['127.0.0.1/32'] };
+      expect(await refusal(`http://rebound.example:${server.port}/`, options, way)).to.equal('address');
+      expect(server.requests()).to.equal(1);
     });
   });
 
@@ -183,7 +184,7 @@ describe('outbound', () => {
       expect(await to('http://user:pass@127.0.0.1/')).to.equal('credentials');
     });
 
-    it('takes no secret to another origin, and a POST as GET only where HTTP says so', async () => {
+    it('takes no secret to another origin, and a POST as GET only where HTTP requires it', async () => {
       const seen: unknown[] = [];
       const last = await serve((request, response) => {
         const { authorization, cookie, 'x-own': own, 'content-type': type } = request.headers;
@@ -203,8 +204,8 @@ describe('outbound', () => {
   });
 
   describe('limits', () => {
-    it('refuses a body over its size, told or not, and cuts it where that is asked', async () => {
-      const told = await serve((_request, response) => response.end(Buffer.alloc(5000)));
+    it('rejects a body over its size, announced or not, and cuts it where that is requested', async () => {
+      const declared = await serve((_request, response) => response.end(Buffer.alloc(5000)));
       const endless = await serve((_request, response) => {
         const more = (): void => {
           while (response.write(Buffer.alloc(65_536, 'x')));
@@ -212,12 +213,12 @@ describe('outbound', () => {
         };
         more();
       });
-      for (const { url } of [told, endless])
+      for (const { url } of [declared, endless])
         expect(await refusal(url, { allow: LOOPBACK, maxBytes: 4096 }), url).to.equal('size');
       const cut = await outbound(endless.url, { allow: LOOPBACK, maxBytes: 4096, cut: true });
       expect(cut.body.length).to.equal(4096);
-      expect((await outbound(told.url, { allow: LOOPBACK, maxBytes: 5000 })).body.length).to.equal(5000);
-      expect((await outbound(told.url, { allow: LOOPBACK, maxBytes: 10, method: 'HEAD' })).body.length).to.equal(0);
+      expect((await outbound(declared.url, { allow: LOOPBACK, maxBytes: 5000 })).body.length).to.equal(5000);
+      expect((await outbound(declared.url, { allow: LOOPBACK, maxBytes: 10, method: 'HEAD' })).body.length).to.equal(0);
     });
 
     it('ends in time whether the name, the head or the body is slow', async () => {
@@ -227,10 +228,10 @@ describe('outbound', () => {
         response.on('close', () => clearInterval(timer));
       });
       const stuck = createOutbound({ lookup: () => new Promise(() => undefined) });
-      const ask = { allow: LOOPBACK, timeoutMs: 150 };
-      expect(await refusal(silent.url, ask)).to.equal('time');
-      expect(await refusal(dripping.url, ask)).to.equal('time');
-      expect(await refusal('http://slow.example/', ask, stuck)).to.equal('time');
+      const options = { allow: LOOPBACK, timeoutMs: 150 };
+      expect(await refusal(silent.url, options)).to.equal('time');
+      expect(await refusal(dripping.url, options)).to.equal('time');
+      expect(await refusal('http://slow.example/', options, stuck)).to.equal('time');
     });
 
     it('takes no connection for another protocol: that is a failure at once', async () => {
@@ -257,7 +258,7 @@ describe('outbound', () => {
         .and.not.instanceOf(OutboundRefused);
     });
 
-    it('tells a broken connection as the failure it is', async () => {
+    it('reports a broken connection as the failure it is', async () => {
       const broken = await serve((_request, response) => {
         response.writeHead(200, { 'content-length': '100' });
         response.write('half');
@@ -275,6 +276,6 @@ describe('outbound', () => {
     const env = { ...process.env, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy.url, http_proxy: proxy.url };
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { env });
     expect(stdout).to.equal('ECONNREFUSED');
-    expect(proxy.asked()).to.equal(0);
+    expect(proxy.requests()).to.equal(0);
   });
 });

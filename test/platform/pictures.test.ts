@@ -27,7 +27,7 @@ const svg = (inside: string, attributes = 'viewBox="0 0 100 50"'): Buffer =>
   Buffer.from(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" ${attributes}>${inside}</svg>`);
 
 describe('Pictures of others', () => {
-  it('are told by their content and made anew, of every kind', async () => {
+  it('are recognised by their content and encoded again, of every kind', async () => {
     const kinds = { png: 'png', jpeg: 'jpeg', webp: 'webp', avif: 'avif', gif: 'gif' } as const;
     for (const kind of Object.values(kinds)) {
       const made = await take(await plain(300, 200)[kind]().toBuffer());
@@ -70,7 +70,7 @@ describe('Pictures of others', () => {
     expect((await take(given, { ...webp, width: 150, height: 150 })).made).to.include({ width: 150, height: 100 });
   });
 
-  it('keep their frames where that is asked, and the first alone elsewhere', async () => {
+  it('keep their frames where that is requested, and the first alone elsewhere', async () => {
     const given = await gif(5);
     const all = await take(given, { ...webp, animated: true });
     expect(all.made).to.deep.equal({ width: 64, height: 64, animated: true });
@@ -78,7 +78,7 @@ describe('Pictures of others', () => {
     expect((await factsOf((await take(given)).bytes)).pages ?? 1).to.equal(1);
   });
 
-  it('are refused for what they are, each by its word', async () => {
+  it('are rejected by their kind, each with its code', async () => {
     const whole = await png(800, 600);
     const noise = await sharp({
       create: {
@@ -117,7 +117,7 @@ describe('Pictures of others', () => {
     expect(await reasonOf(take(bomb, webp, { maxSide: 20_000 }))).to.equal('image_too_large');
   }).timeout(30_000);
 
-  it('hold nothing of what was hung behind them', async () => {
+  it('hold no data that was appended to them', async () => {
     const given = Buffer.concat([await png(), Buffer.from('<script>alert("POLYGLOT")</script>PK\x03\x04')]);
     expect((await take(given)).bytes.includes('POLYGLOT')).to.equal(false);
   });
@@ -128,9 +128,9 @@ describe('Pictures of others', () => {
         ? reasonOf(take(Buffer.from('\xff\xd8\xff'.padEnd(200, '\x00'), 'latin1')))
         : reasonOf(take(await png())),
     );
-    const said = await Promise.all(tasks);
-    expect(said.filter((one) => one === 'taken')).to.have.length(8);
-    expect(said.filter((one) => one === 'not_an_image')).to.have.length(4);
+    const results = await Promise.all(tasks);
+    expect(results.filter((one) => one === 'taken')).to.have.length(8);
+    expect(results.filter((one) => one === 'not_an_image')).to.have.length(4);
   });
 
   describe('that are drawings', () => {
@@ -141,9 +141,9 @@ describe('Pictures of others', () => {
     });
 
     it('load nothing: no file, no address, no style from elsewhere, and draw no text', async () => {
-      let asked = 0;
+      let calls = 0;
       const server = createServer((_request, response) => {
-        asked += 1;
+        calls += 1;
         response.end();
       }).listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -162,7 +162,7 @@ describe('Pictures of others', () => {
           .stats()
           .then(({ channels }) => channels[3]?.max),
       ).to.equal(0);
-      expect(asked).to.equal(0);
+      expect(calls).to.equal(0);
       server.close();
       const clean = cleanSvg(given.toString());
       expect(clean).to.not.match(/http:\/\/127|script|image|foreignObject|FOREIGN|TEXT|file:|@import/);

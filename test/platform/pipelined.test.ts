@@ -37,9 +37,9 @@ describe('short reads that share connections', () => {
   };
 
   it('each get their own answer, a faulty one alone gets its fault, and few connections serve them all', async () => {
-    const asked = Array.from({ length: 400 }, (_, i) => (i % 10 === 3 ? broken('broken') : nameOf(i + 1)));
-    const expected = asked.map((_, i) => (i % 10 === 3 ? '22012' : `name ${i + 1}`));
-    expect(await Promise.all(asked)).to.deep.equal(expected);
+    const queries = Array.from({ length: 400 }, (_, i) => (i % 10 === 3 ? broken('broken') : nameOf(i + 1)));
+    const expected = queries.map((_, i) => (i % 10 === 3 ? '22012' : `name ${i + 1}`));
+    expect(await Promise.all(queries)).to.deep.equal(expected);
     expect(await connections()).to.be.at.most(4);
   });
 
@@ -52,7 +52,7 @@ describe('short reads that share connections', () => {
     expect(await Promise.all(behind)).to.deep.equal(Array.from({ length: 9 }, (_, i) => `name ${i + 1}`));
   });
 
-  it('see what their own transaction wrote, which no shared connection does', async () => {
+  it('see writes of their own transaction, which no shared connection does', async () => {
     const read = { name: 'count', text: 'select count(*)::int as n from kept', values: [], short: true };
     await db.transaction(async (inside) => {
       await inside.raw(`insert into kept values (1000, 'inside')`);
@@ -62,7 +62,7 @@ describe('short reads that share connections', () => {
     });
   });
 
-  it('tell of a lost connection as of a database that is away, and go on with a new one', async () => {
+  it('report a lost connection as an unavailable database, and continue with a new one', async () => {
     await nameOf(1);
     const held = Array.from({ length: 6 }, (_, i) =>
       named(db, { name: 'held', text: 'select pg_sleep($1)', values: [4], short: true }).then(
@@ -77,7 +77,7 @@ describe('short reads that share connections', () => {
     expect(await nameOf(2)).to.equal('name 2');
   });
 
-  it('asked for in one turn are one statement', async () => {
+  it('sent in one turn are one statement', async () => {
     const many = gathered<{ name: string }>({
       name: 'many',
       text: `select id::text as key, json_build_object('name', name, 'in', $1::text[]) as row from kept where id = any($1::text[]::int[])`,

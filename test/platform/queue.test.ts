@@ -10,14 +10,14 @@ describe('queue', () => {
     db = connectDatabase(await newDatabase(), createLog('silent', 'test'), { max: 12 });
     atEnd(() => db.destroy());
   });
-  const ask = (on: Db, options: object = {}): Promise<string> =>
+  const enqueueOn = (on: Db, options: object = {}): Promise<string> =>
     enqueue(on, 'library.purge', { payload: { reason: 'test' }, options });
   const tasks = async (id: string): Promise<{ task_identifier: string; priority: number; run_at: Date }[]> =>
     (await db.raw<{ rows: never[] }>('select * from graphile_worker.jobs where key = ?', [id])).rows;
 
   it('writes the row and its task together, or neither', async () => {
     const runAt = new Date(Date.now() + 60_000);
-    const id = await db.transaction((transaction) => ask(transaction, { priority: 7, runAt, cause: 'person' }));
+    const id = await db.transaction((transaction) => enqueueOn(transaction, { priority: 7, runAt, cause: 'person' }));
     const row = await db('jobs').where({ id }).first<Record<string, unknown>>();
     expect(row).to.include({
       kind: 'library.purge',
@@ -33,7 +33,7 @@ describe('queue', () => {
     let lost = '';
     await db
       .transaction(async (transaction) => {
-        lost = await ask(transaction);
+        lost = await enqueueOn(transaction);
         throw new Error('rolled back');
       })
       .catch(() => undefined);
@@ -41,25 +41,25 @@ describe('queue', () => {
     expect(await tasks(lost)).to.deep.equal([]);
   });
 
-  it('makes one job of equal work asked for by many at once, and tells all of them its id', async () => {
+  it('creates one job for equal concurrent requests, and returns its id to all of them', async () => {
     const ids = await Promise.all(
-      Array.from({ length: 20 }, () => db.transaction((transaction) => ask(transaction, { key: 'equal' }))),
+      Array.from({ length: 20 }, () => db.transaction((transaction) => enqueueOn(transaction, { key: 'equal' }))),
     );
     expect(new Set(ids).size).to.equal(1);
     expect(await db('jobs').where({ key: 'equal' })).to.have.length(1);
-    expect(await ask(db, { key: 'other' })).to.not.equal(ids[0]);
-    const [first, second] = [await ask(db), await ask(db)];
+    expect(await enqueueOn(db, { key: 'other' })).to.not.equal(ids[0]);
+    const [first, second] = [await enqueueOn(db), await enqueueOn(db)];
     expect(first, 'without a key').to.not.equal(second);
   });
 
   it('makes another once the first has begun, also when it begins in this moment', async () => {
     for (let round = 0; round < 20; round += 1) {
       const key = `begins-${round}`;
-      const first = await ask(db, { key });
+      const first = await enqueueOn(db, { key });
       const begin = db('jobs').where({ id: first }).update({ state: 'active' });
-      const [, second] = await Promise.all([begin, ask(db, { key })]);
-      expect([first, await ask(db, { key })]).to.include(second === first ? first : second);
-      const third = await ask(db, { key });
+      const [, second] = await Promise.all([begin, enqueueOn(db, { key })]);
+      expect([first, await enqueueOn(db, { key })]).to.include(second === first ? first : second);
+      const third = await enqueueOn(db, { key });
       expect(third).to.not.equal(first);
     }
   });

@@ -20,7 +20,7 @@ describe('the connection to Redis', () => {
     );
   const isSlow = (message: string | false): boolean => message === 'Command timed out';
 
-  it('lets commands fail at once while the server hangs, and goes on when it does', async () => {
+  it('lets commands fail at once while the server hangs, and continues when it does', async () => {
     server.process.kill('SIGSTOP');
     expect(await failure()).to.satisfy(isSlow);
     const quick = await eventually(async () => {

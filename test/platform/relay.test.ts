@@ -56,7 +56,7 @@ describe('event relay', () => {
     }));
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
-  it('publishes what was committed, in order and numbered from one, and nothing that was rolled back', async () => {
+  it('publishes committed events, in order and numbered from one, and none that was rolled back', async () => {
     const redis = connect(await redisUrl());
     await redis.flushdb();
     for (const word of ['a', 'b', 'c']) await say(word);
@@ -79,7 +79,7 @@ describe('event relay', () => {
     expect(await db('outbox').select()).to.deep.equal([]);
   });
 
-  it('refuses an event that is not as its table says', async () => {
+  it('rejects an event that does not match its table', async () => {
     const wrong = { payload: { keys: 'no list' } as never };
     expect(await emit(db, 'settings.changed', wrong).catch((e: unknown) => e)).to.be.instanceOf(Error);
     expect(await db('outbox').select()).to.deep.equal([]);
@@ -106,11 +106,11 @@ describe('event relay', () => {
     await sentAll(1); // the first holds the lock
     await start();
     relay(connect(redis.url));
-    let said = 1;
+    let emitted = 1;
     const keepSaying = async (until: number): Promise<void> => {
-      while (said < until) {
+      while (emitted < until) {
         const word = newId();
-        said += 1;
+        emitted += 1;
         await say(word);
       }
     };
@@ -118,16 +118,17 @@ describe('event relay', () => {
     const saying = Promise.all([1, 2, 3, 4].map(() => keepSaying(400)));
     first.kill('SIGKILL');
     await saying;
-    const rows = await sentAll(said);
-    expect(rows.map((row) => row.number)).to.deep.equal(numbers(said));
-    expect(new Set(rows.map((row) => row.id)).size).to.equal(said);
-    expect(new Set(rows.map((row) => row.payload.keys[0])).size).to.equal(said);
+    const rows = await sentAll(emitted);
+    expect(rows.map((row) => row.number)).to.deep.equal(numbers(emitted));
+    expect(new Set(rows.map((row) => row.id)).size).to.equal(emitted);
+    expect(new Set(rows.map((row) => row.payload.keys[0])).size).to.equal(emitted);
     const reader = connect(redis.url);
     const stream = await eventually(async () => {
       const found = await streamed(reader);
-      return found.at(-1)?.number === said && found;
+      return found.at(-1)?.number === emitted && found;
     });
-    // What the killed one had numbered and not yet streamed is in the table only; nothing is twice or out of order.
+    // Events that the killed one had numbered and not yet streamed are in the table only; nothing is twice or out of
+    // order.
     const known = new Map(rows.map((row) => [row.number, row.id]));
     for (const { number, id } of stream) expect(known.get(number)).to.equal(id);
     expect(stream.map((one) => one.number)).to.deep.equal(
@@ -135,7 +136,7 @@ describe('event relay', () => {
     );
   });
 
-  it('goes on without Redis, and streams again once it is back', async () => {
+  it('continues without Redis, and streams again once it is back', async () => {
     const redis = connect('redis://127.0.0.1:9');
     relay(redis);
     await say('a');

@@ -34,7 +34,7 @@ describe('settings', () => {
     return settings;
   };
 
-  it('takes the resource before what was saved, that before the environment, and the default last', async () => {
+  it('takes the resource before the saved value, that before the environment, and the default last', async () => {
     expect((await open()).get('server.name')).to.equal('Foyer');
     const environment = { FOYER_SERVER_NAME: 'from environment', FOYER_TRUSTED_PROXIES: '["10.0.0.1/32"]' };
     expect((await open(environment)).get('server.name')).to.equal('from environment');
@@ -59,7 +59,7 @@ describe('settings', () => {
     expect(await db('settings').select()).to.deep.equal([]);
   });
 
-  it('tells every process of a change', async () => {
+  it('notifies every process of a change', async () => {
     const redis = connectRedis(redisAt, log);
     atEnd(() => redis.disconnect());
     const listening = async (): Promise<number> => Number((await redis.pubsub('NUMSUB', 'foyer:settings'))[1]);
@@ -78,8 +78,8 @@ describe('settings', () => {
     await saveSettings(db, { 'server.name': 'kept' }, null);
     const settings = await open({}, 'redis://127.0.0.1:9');
     expect(settings.get('server.name')).to.equal('kept');
-    const away = connectRedis('redis://127.0.0.1:9', log);
-    atEnd(() => away.disconnect());
-    await announceSettings(away);
+    const unreachable = connectRedis('redis://127.0.0.1:9', log);
+    atEnd(() => unreachable.disconnect());
+    await announceSettings(unreachable);
   });
 });

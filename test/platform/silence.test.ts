@@ -67,7 +67,7 @@ describe('a database that hangs', function () {
   });
   after(() => stall.close());
 
-  it('fails what waits for it, by either way of reading, as a lost connection does, and works again after', async () => {
+  it('fails waiting queries, by either way of reading, as a lost connection does, and works again after', async () => {
     const db = connectDatabase(stall.url, log, { impatient: true });
     pipelineReads(db);
     const short = { name: undefined, text: 'select 1 as one', values: [], short: true };
@@ -78,7 +78,7 @@ describe('a database that hangs', function () {
         await inside.raw('select 1');
         begun.resolve();
         await new Promise((done) => setTimeout(done, 50));
-        await inside.raw('select 1'); // knex rolls back on the connection that was cut, and says only that
+        await inside.raw('select 1'); // knex rolls back on the connection that was cut, and reports only that
       }),
     );
     await begun.promise;

@@ -9,11 +9,11 @@ export interface Unit {
   sum: string;
 }
 
-/** What ffmpeg made of the first video and the first audio track, in seconds; sound alone is the first. */
+/** The output of ffmpeg for the first video and the first audio track, in seconds; sound alone is the first. */
 export interface Played {
   video: Unit[];
   audio: Unit[];
-  /** What it complained of. */
+  /** Its warnings. */
   words: string;
 }
 
@@ -81,7 +81,7 @@ export function spanOf(units: readonly Unit[]): Span {
   };
 }
 
-/** Duration of the container, in milliseconds, and the rate of its pictures, as ffprobe tells them. */
+/** Duration of the container, in milliseconds, and the rate of its pictures, as ffprobe reports them. */
 export async function measure(file: string): Promise<{ durationMs: number; frameMs: number }> {
   const wanted = [
     '-v',
@@ -98,7 +98,7 @@ export async function measure(file: string): Promise<{ durationMs: number; frame
   };
   const rate = streams.find((one) => one.codec_type === 'video')?.avg_frame_rate ?? '25/1';
   const [up = 25, down = 1] = rate.split('/').map(Number);
-  // Of Matroska ffprobe tells where the last frame ends, not how long after the first.
+  // For Matroska ffprobe reports where the last frame ends, not how long after the first.
   const before = format.format_name.startsWith('matroska') ? Math.max(0, Number(format.start_time)) : 0;
   return { durationMs: (Number(format.duration) - before) * 1000, frameMs: (1000 * down) / up };
 }

@@ -1,4 +1,5 @@
-// Bad input of every sort against the API: it refuses by the contract's envelope, tells nothing of itself, and goes on serving.
+// Invalid input of every sort against the API: it refuses by the contract's envelope, reveals nothing about itself, and
+// continues to serve.
 
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -15,11 +16,11 @@ import { newId } from '#platform/ids.ts';
 import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
-import { look, wishFor } from '#support/hls-render.ts';
+import { look, optionsFor } from '#support/hls-render.ts';
 import { film, type Stage, worker } from '#support/hls-session.ts';
 import { fixtures } from '../../hack/fixtures/index.ts';
 
-interface Asked {
+interface HostileRequest {
   method?: string;
   path: string;
   headers?: Record<string, string>;
@@ -106,13 +107,13 @@ describe('an API under bad input', function () {
       copyFileSync(join(made, name.replace('sub/', '')), join(api.mediaRoot, name));
     }
     const { fileId, itemId } = await film(api.deps.db, path, api.given.storageId);
-    const wish = { ...wishFor(await look(path), { mode: 'copy', copyAudio: true }), fileId, itemId, ...owner };
-    const { id } = await openTranscodeSession(api.deps.db, { ...wish, playbackSessionId: newId(), subtitles: [] });
+    const options = { ...optionsFor(await look(path), { mode: 'copy', copyAudio: true }), fileId, itemId, ...owner };
+    const { id } = await openTranscodeSession(api.deps.db, { ...options, playbackSessionId: newId(), subtitles: [] });
     own = { fileId, itemId, stream: id };
     hashed = treeHash(api.mediaRoot);
   });
 
-  const ask = ({ method = 'GET', path, headers = {}, body }: Asked): Promise<Got> =>
+  const send = ({ method = 'GET', path, headers = {}, body }: HostileRequest): Promise<Got> =>
     new Promise((done, fail) => {
       const sent = request({ host: '127.0.0.1', port, method, path, headers: { ...owner.headers, ...headers } });
       sent.once('response', (answer) => {
@@ -134,7 +135,7 @@ describe('an API under bad input', function () {
   /** A refusal by the contract; a success only where `mayPass`. */
   function expectRefused(got: Got, what: string, mayPass = false): void {
     expect(got.status, `${what}: ${got.text.slice(0, 300)}`).to.be.within(mayPass ? 200 : 400, 499);
-    expect(got.text.includes(api.mediaRoot), `${what}: tells a path`).to.equal(false);
+    expect(got.text.includes(api.mediaRoot), `${what}: reveals a path`).to.equal(false);
     if (got.status < 400) return;
     expect(got.headers['content-type'], what).to.match(/^application\/json/);
     expect(got.text, what).not.to.match(LEAKS);
@@ -152,7 +153,7 @@ describe('an API under bad input', function () {
   const given = (name: string): string =>
     ({ id: own.stream, fileId: own.fileId, rendition: 'v0', segment: '0.m4s' })[name] ?? NONE;
 
-  /** An id that is none gets the sheet of the server's default, so that no page stands unstyled. */
+  /** An invalid id gets the sheet of the server's default, so that no page stands unstyled. */
   const takesAnyId = ({ operationId }: Endpoint): boolean => operationId === 'getThemeStylesheet';
 
   for (const endpoint of endpoints.filter(({ path }) => path.includes(':'))) {
@@ -161,8 +162,8 @@ describe('an API under bad input', function () {
       for (const name of names) {
         for (const trick of name === 'segment' ? [...TRICKS, ...SEGMENTS] : TRICKS) {
           const path = `/api/v1${withParameter(endpoint, name, trick)}`;
-          // `..` is taken away by nobody here: it is one more name that does not exist, or another path.
-          const got = await ask({ method: endpoint.method.toUpperCase(), path });
+          // No client removes `..` here: it is one more name that does not exist, or another path.
+          const got = await send({ method: endpoint.method.toUpperCase(), path });
           expectRefused(got, `${path.slice(0, 150)}`, takesAnyId(endpoint));
         }
       }
@@ -175,7 +176,7 @@ describe('an API under bad input', function () {
       const path = `/api/v1${endpoint.path.replace(/:\w+/g, NONE)}`;
       for (const [what, body, more] of badBodies()) {
         const headers = { ...me.headers, 'content-type': 'application/json', ...more };
-        const got = await ask({ method: endpoint.method.toUpperCase(), path, headers, body });
+        const got = await send({ method: endpoint.method.toUpperCase(), path, headers, body });
         expectRefused(got, `${endpoint.operationId} ${what}`, what === 'proto');
       }
     });
@@ -220,10 +221,13 @@ describe('an API under bad input', function () {
       ),
     );
     const names = fc.constantFrom('filter', 'sort', 'cursor', 'limit', 'include', 'fields', 'q', '__proto__', 'state');
-    const asked = fc.tuple(fc.constantFrom(...lists), fc.array(fc.tuple(names, word), { minLength: 1, maxLength: 3 }));
-    const check = fc.asyncProperty(asked, async ([path, query]) => {
+    const requests = fc.tuple(
+      fc.constantFrom(...lists),
+      fc.array(fc.tuple(names, word), { minLength: 1, maxLength: 3 }),
+    );
+    const check = fc.asyncProperty(requests, async ([path, query]) => {
       const text = query.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&');
-      expectRefused(await ask({ path: `/api/v1${path}?${text}` }), `${path}?${text}`.slice(0, 300), true);
+      expectRefused(await send({ path: `/api/v1${path}?${text}` }), `${path}?${text}`.slice(0, 300), true);
     });
     await fc.assert(check, { numRuns: 400 });
   });
@@ -232,7 +236,7 @@ describe('an API under bad input', function () {
     it(`${endpoint.operationId} takes no text in its query that no store could keep`, async () => {
       for (const name of Object.keys((endpoint.query as z.ZodObject).shape)) {
         const path = `/api/v1${endpoint.path.replace(/:(\w+)/g, (_, each: string) => given(each))}?${name}=%00`;
-        expectRefused(await ask({ path }), path);
+        expectRefused(await send({ path }), path);
       }
     });
   }
@@ -248,13 +252,13 @@ describe('an API under bad input', function () {
       '&'.repeat(5000),
       'limit=1&limit=2',
     ]) {
-      expectRefused(await ask({ path: `/api/v1/items?${query}` }), query.slice(0, 40), true);
+      expectRefused(await send({ path: `/api/v1/items?${query}` }), query.slice(0, 40), true);
     }
   });
 
-  it('answers what is of somebody else as what is nowhere, byte for byte', async () => {
-    const tell = async (path: string, method: string) => {
-      const got = await ask({ path, method, headers: { ...other.headers, 'x-request-id': 'same' } });
+  it('answers for records of others as for absent ones, byte for byte', async () => {
+    const refusalAt = async (path: string, method: string) => {
+      const got = await send({ path, method, headers: { ...other.headers, 'x-request-id': 'same' } });
       expectRefused(got, path);
       return [got.status, got.text];
     };
@@ -266,8 +270,8 @@ describe('an API under bad input', function () {
       ['GET', '/v0/segments/0.m4s'],
       ['GET', '/v0/segments/init.mp4'],
     ] as const) {
-      const theirs = await tell(`/api/v1/stream/${own.stream}${path}`, method);
-      expect(theirs, path).to.deep.equal(await tell(`/api/v1/stream/${NONE}${path}`, method));
+      const theirs = await refusalAt(`/api/v1/stream/${own.stream}${path}`, method);
+      expect(theirs, path).to.deep.equal(await refusalAt(`/api/v1/stream/${NONE}${path}`, method));
       expect(theirs[0], path).to.equal(404);
     }
     const started = await api.as(owner).startPlayback({
@@ -276,8 +280,8 @@ describe('an API under bad input', function () {
     });
     const session = (started.body as { session?: { id: string } }).session?.id ?? NONE;
     for (const method of ['GET', 'DELETE']) {
-      const theirs = await tell(`/api/v1/playback/sessions/${session}`, method);
-      expect(theirs).to.deep.equal(await tell(`/api/v1/playback/sessions/${NONE}`, method));
+      const theirs = await refusalAt(`/api/v1/playback/sessions/${session}`, method);
+      expect(theirs).to.deep.equal(await refusalAt(`/api/v1/playback/sessions/${NONE}`, method));
     }
   });
 
@@ -295,12 +299,12 @@ describe('an API under bad input', function () {
       'bytes=0-1-2',
       `bytes=${'0-1,'.repeat(500)}0-1`,
     ]) {
-      const got = await ask({ path: `/api/v1/files/${own.fileId}/stream`, headers: { range } });
+      const got = await send({ path: `/api/v1/files/${own.fileId}/stream`, headers: { range } });
       expect(got.status, range).to.equal(200);
       expect(got.text.length, range).to.equal(size);
     }
     for (const range of ['bytes=99999999999999999999-', `bytes=${size}-`, 'bytes=-0']) {
-      expectRefused(await ask({ path: `/api/v1/files/${own.fileId}/stream`, headers: { range } }), range);
+      expectRefused(await send({ path: `/api/v1/files/${own.fileId}/stream`, headers: { range } }), range);
     }
   });
 
@@ -327,7 +331,7 @@ describe('an API under bad input', function () {
       'Bearer null',
       `Bearer ${token}, Bearer ${token}`,
     ]) {
-      const got = await ask({ path: '/api/v1/libraries', headers: { authorization } });
+      const got = await send({ path: '/api/v1/libraries', headers: { authorization } });
       expectRefused(got, authorization.slice(0, 60));
       expect(got.status, authorization.slice(0, 60)).to.equal(401);
     }
@@ -340,7 +344,7 @@ describe('an API under bad input', function () {
       `__Host-foyer_session=${token}`,
     ];
     for (const cookie of cookies) {
-      const got = await ask({ path: '/api/v1/libraries', headers: { authorization: '', cookie } });
+      const got = await send({ path: '/api/v1/libraries', headers: { authorization: '', cookie } });
       expectRefused(got, cookie.slice(0, 60));
     }
     const forged = {
@@ -349,21 +353,21 @@ describe('an API under bad input', function () {
       'x-client-id': '',
       'content-type': 'application/json',
     };
-    const got = await ask({ method: 'POST', path: '/api/v1/auth/logout', headers: forged });
+    const got = await send({ method: 'POST', path: '/api/v1/auth/logout', headers: forged });
     expect([401, 403], got.text).to.include(got.status);
     expectRefused(got, 'a cookie without X-Client-Id');
   });
 
   it('answers paths of any depth at once', async () => {
     for (const path of ['/a'.repeat(60), '/items'.repeat(200), `/stream/${'x/'.repeat(2000)}`, '//'.repeat(50)]) {
-      expectRefused(await ask({ path: `/api/v1${path}` }), path.slice(0, 30));
-      expectRefused(await ask({ path: `/api/v1${path}`, method: 'POST' }), path.slice(0, 30));
+      expectRefused(await send({ path: `/api/v1${path}` }), path.slice(0, 30));
+      expectRefused(await send({ path: `/api/v1${path}`, method: 'POST' }), path.slice(0, 30));
     }
   });
 
   it('still serves, and has changed nothing in the media folder', async () => {
-    expect((await ask({ path: '/api/v1/libraries' })).status).to.equal(200);
-    expect((await ask({ path: `/api/v1/stream/${own.stream}/v0/segments/0.m4s` })).status).to.equal(200);
+    expect((await send({ path: '/api/v1/libraries' })).status).to.equal(200);
+    expect((await send({ path: `/api/v1/stream/${own.stream}/v0/segments/0.m4s` })).status).to.equal(200);
     expect(treeHash(api.mediaRoot)).to.equal(hashed);
   });
 });
@@ -385,7 +389,7 @@ function badBodies(): [string, string | Buffer, Record<string, string>][] {
     ['proto', '{"__proto__":{"role":"owner"},"constructor":{"prototype":{"x":1}}}', {}],
     ['another type', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['no type', '{"zz":1}', { 'content-type': '' }],
-    ['said to be packed', '{"zz":1}', { 'content-encoding': 'gzip' }],
+    ['declared as packed', '{"zz":1}', { 'content-encoding': 'gzip' }],
   ];
 }
 

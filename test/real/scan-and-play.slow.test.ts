@@ -100,7 +100,7 @@ describe('a household with every sort of file', function () {
       });
     }
 
-    it('knows real films, their versions, extra and subtitles beside', async () => {
+    it('knows real films, their versions, extra and external subtitles', async () => {
       const bunny = await itemOf('Movies', 'Big Buck Bunny');
       expect(bunny).to.include({ year: 2008, type: 'movie' });
       expect(bunny.files.map(({ edition, container }) => [edition, container])).to.deep.equal([
@@ -169,7 +169,7 @@ describe('a household with every sort of file', function () {
       return (await home.owner.getItem({ params: { id: found?.id ?? '' } })).body;
     };
 
-    it('states what each bad file is, and makes no item of it', async () => {
+    it('reports the fault of each bad file, and makes no item of it', async () => {
       const stated = [...Object.entries(hopeless), ...Object.entries(damaged)];
       expect(issues('Broken')).to.have.deep.members(
         stated.map(([file, fault]) => ['corrupt', placeOf('Broken', file), fault]),
@@ -205,10 +205,10 @@ describe('a household with every sort of file', function () {
 
     it('probes nothing again when nothing changed', async () => {
       for (const [name, id] of libraries) {
-        const asked = await home.owner.startScan({ params: { id }, body: { mode: 'full' } });
-        expect(asked.status).to.equal(202);
+        const requested = await home.owner.startScan({ params: { id }, body: { mode: 'full' } });
+        expect(requested.status).to.equal(202);
         const scan = await eventually(async () => {
-          const { body } = await home.owner.getScan({ params: { id: asked.body.id } });
+          const { body } = await home.owner.getScan({ params: { id: requested.body.id } });
           return body.state === 'completed' && body;
         }, 60_000);
         expect(scan.counts, name).to.include({ added: 0, updated: 0, moved: 0, missing: 0, probed: 0 });
@@ -226,7 +226,7 @@ describe('a household with every sort of file', function () {
         ]);
         const endsMs = item.runtimeMs ?? 0;
         expectWhole(source, played, { endsMs });
-        if (file === ONE_KEYFRAME) return; // ffmpeg goes on at the next keyframe, and there is none
+        if (file === ONE_KEYFRAME) return; // ffmpeg continues at the next keyframe, and there is none
         const middleMs = Math.round(endsMs / 2);
         expectTail(source, await playItem(item.id, { startMs: middleMs }), { fromMs: middleMs, endsMs });
       });
@@ -402,16 +402,16 @@ const sums = (units: Played['video']): string => units.map((unit) => unit.sum).j
 function expectWhole(source: Played, played: Played, { endsMs = 0, what = '' } = {}): void {
   for (const kind of ['video', 'audio'] as const) {
     if (source[kind].length === 0) continue;
-    const [asked, got] = [spanOf(source[kind]), spanOf(played[kind])];
-    const frame = slackOf(asked, got);
+    const [requested, got] = [spanOf(source[kind]), spanOf(played[kind])];
+    const frame = slackOf(requested, got);
     // Sound that sets in late is led in by silence.
-    const first = kind === 'audio' ? Math.min(0, asked.from) : asked.from;
-    expect(got.from, `${what} ${kind} begins`).to.be.within(first - frame, asked.from + frame);
+    const first = kind === 'audio' ? Math.min(0, requested.from) : requested.from;
+    expect(got.from, `${what} ${kind} begins`).to.be.within(first - frame, requested.from + frame);
     expect(got.to, `${what} ${kind} ends`).to.be.within(
-      asked.to - frame,
+      requested.to - frame,
       Math.max(endOf(source), endsMs / 1000) + frame,
     );
-    expect(got.step, `${what} ${kind} gap`).to.be.at.most(Math.max(asked.step, 2 * got.unit) + 0.002);
+    expect(got.step, `${what} ${kind} gap`).to.be.at.most(Math.max(requested.step, 2 * got.unit) + 0.002);
   }
 }
 
@@ -420,14 +420,14 @@ function expectTail(source: Played, played: Played, { fromMs = 0, endsMs = 0 }):
   const from = fromMs / 1000;
   for (const kind of ['video', 'audio'] as const) {
     if (source[kind].length === 0) continue;
-    const [asked, got] = [spanOf(source[kind]), spanOf(played[kind])];
-    const frame = slackOf(asked, got);
+    const [requested, got] = [spanOf(source[kind]), spanOf(played[kind])];
+    const frame = slackOf(requested, got);
     expect(got.from, `${kind} begins`).to.be.within(
-      Math.max(from, asked.from) - frame,
-      Math.max(from, asked.from) + frame,
+      Math.max(from, requested.from) - frame,
+      Math.max(from, requested.from) + frame,
     );
-    expect(got.to, `${kind} ends`).to.be.within(asked.to - frame, Math.max(endOf(source), endsMs / 1000) + frame);
-    expect(got.step, `${kind} gap`).to.be.at.most(Math.max(asked.step, 2 * got.unit) + 0.002);
+    expect(got.to, `${kind} ends`).to.be.within(requested.to - frame, Math.max(endOf(source), endsMs / 1000) + frame);
+    expect(got.step, `${kind} gap`).to.be.at.most(Math.max(requested.step, 2 * got.unit) + 0.002);
   }
 }
 

@@ -35,16 +35,18 @@ type Of<N extends OperationId> = Extract<List, { operationId: N }>;
 type Sent<N extends OperationId> =
   Of<N> extends Endpoint<string, infer _P, infer _Q, infer _B, infer R> ? z.output<R> : never;
 
-/** What a call is made of; members are not typed so that tests can send what is wrong. */
-export interface Ask {
+/** The parts of a call; members are not typed so that tests can send invalid ones. */
+export interface RequestInput {
   params?: Record<string, string>;
   query?: Record<string, string | number | boolean>;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** Methods named by operationId. A success is parsed strictly against its schema: what is not described fails the test. */
-export type TestClient = { [N in OperationId]: (ask?: Ask) => Promise<Answered<Sent<N>>> };
+/**
+ * Methods named by operationId. A success is parsed strictly against its schema: an undescribed member fails the test.
+ */
+export type TestClient = { [N in OperationId]: (input?: RequestInput) => Promise<Answered<Sent<N>>> };
 
 export interface Api {
   url: string;
@@ -60,7 +62,7 @@ export interface Api {
 
 const byId = new Map(areas.flatMap((area) => area.endpoints as readonly Endpoint[]).map((e) => [e.operationId, e]));
 
-/** Every object strict, so that a member too many is seen. */
+/** Every object strict, so that an unknown member is found. */
 function strict(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodObject && !(schema.def.catchall instanceof z.ZodUnknown)) {
     const shape = Object.fromEntries(
@@ -76,12 +78,12 @@ function strict(schema: z.core.$ZodType): z.core.$ZodType {
 
 interface Call {
   endpoint: Endpoint;
-  ask: Ask;
+  input: RequestInput;
   headers: Record<string, string>;
 }
 
 /** Through the published client's transport, so that each test is one of it too; a refusal is an answer like others here. */
-async function respond(url: string, { endpoint, ask, headers }: Call): Promise<Response> {
+async function respond(url: string, { endpoint, input, headers }: Call): Promise<Response> {
   let answered: Response | undefined;
   const transport = new Transport({
     server: url,
@@ -91,8 +93,8 @@ async function respond(url: string, { endpoint, ask, headers }: Call): Promise<R
       return response;
     },
   });
-  const asked = { ...ask, headers: { ...headers, ...ask.headers } };
-  await transport.send(endpoint.operationId as OperationId, asked).catch((error: unknown) => {
+  const options = { ...input, headers: { ...headers, ...input.headers } };
+  await transport.send(endpoint.operationId as OperationId, options).catch((error: unknown) => {
     if (!(error instanceof FoyerError || error instanceof NotFoyer)) throw error;
   });
   if (!answered) throw new Error(`${endpoint.operationId} was not sent`);
@@ -101,8 +103,8 @@ async function respond(url: string, { endpoint, ask, headers }: Call): Promise<R
 
 /** A refusal that the description of the operation does not name fails the test. */
 function requireDeclared(endpoint: Endpoint, body: unknown): void {
-  const told = Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body;
-  const { code } = (told as { error: { code: ErrorCode } }).error;
+  const parsed = Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body;
+  const { code } = (parsed as { error: { code: ErrorCode } }).error;
   if (!errorsOf(endpoint).includes(code)) throw new Error(`${endpoint.operationId} does not declare ${code}`);
 }
 
@@ -121,7 +123,10 @@ async function send(url: string, call: Call): Promise<Answered> {
 }
 
 export function clientFor(url: string, headers: Record<string, string>): TestClient {
-  const methods = [...byId].map(([id, endpoint]) => [id, (ask: Ask = {}) => send(url, { endpoint, ask, headers })]);
+  const methods = [...byId].map(([id, endpoint]) => [
+    id,
+    (input: RequestInput = {}) => send(url, { endpoint, input, headers }),
+  ]);
   return Object.fromEntries(methods) as TestClient;
 }
 
@@ -133,7 +138,7 @@ export async function startApi(environment: Record<string, string> = {}): Promis
   const operatorKey = newSecret('foyer_');
   const mediaRoot = join(folder, 'media');
   mkdirSync(mediaRoot);
-  writeFileSync(join(mediaRoot, '.there'), ''); // an empty root is a mount that is away
+  writeFileSync(join(mediaRoot, '.there'), ''); // an empty root is a mount that is unavailable
   const config = readConfig({
     FOYER_DATABASE_URL: await newDatabase(),
     FOYER_REDIS_URL: await redisUrl(),

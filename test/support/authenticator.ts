@@ -3,9 +3,9 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 /** A passkey device in software: ES256, a counter, and a person who is there. */
 export interface Authenticator {
   id: string;
-  /** What a browser answers to `navigator.credentials.create`. */
+  /** The answer of a browser to `navigator.credentials.create`. */
   create(options: object, more?: Partial<Circumstances>): object;
-  /** What it answers to `navigator.credentials.get`. */
+  /** Its answer to `navigator.credentials.get`. */
   get(options: object, more?: Partial<Circumstances>): object;
 }
 

@@ -1,4 +1,4 @@
-// A backup as its format says, of any database: also of one that an older version left.
+// A backup in the documented format, of any database: also of one that an older version left.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ import { newId } from '#platform/ids.ts';
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** A folder of files; reads what is there, as a test left it. */
+/** A folder of files, read from an earlier test when it exists. */
 export function folderOfFiles(folder: string): Destination {
   const at = (name: string): string => join(folder, name);
   return {
@@ -61,7 +61,7 @@ export interface Written {
   texts: Map<string, string>;
 }
 
-export interface Wish {
+export interface WriteOptions {
   folder: string;
   databaseUrl: string;
   serverId: string;
@@ -72,11 +72,11 @@ export interface Wish {
 }
 
 /** One snapshot of the database. */
-export async function writeBackup(wish: Wish): Promise<Written> {
-  const client = new pg.Client({ connectionString: wish.databaseUrl });
+export async function writeBackup(options: WriteOptions): Promise<Written> {
+  const client = new pg.Client({ connectionString: options.databaseUrl });
   await client.connect();
   const id = newId();
-  const destination = folderOfFiles(wish.folder);
+  const destination = folderOfFiles(options.folder);
   const texts = new Map<string, string>();
   try {
     await client.query('begin isolation level repeatable read read only');
@@ -91,8 +91,8 @@ export async function writeBackup(wish: Wish): Promise<Written> {
       const text = await buffer(client.query(copyTo(`copy public.${name} (${list}) to stdout`)));
       texts.set(name, text.toString());
       const parts: BackupPart[] = [];
-      for (const piece of pieces(text, wish.partBytes ?? text.length))
-        parts.push(await writePart(wish, destination, { id, table: name, number: parts.length, piece }));
+      for (const piece of pieces(text, options.partBytes ?? text.length))
+        parts.push(await writePart(options, destination, { id, table: name, number: parts.length, piece }));
       tables.push({ name, columns, rows: text.filter((byte) => byte === 10).length, parts });
     }
     const sequences = await client.query<{ name: string; value: string }>(
@@ -104,7 +104,7 @@ export async function writeBackup(wish: Wish): Promise<Written> {
     const manifest: BackupManifest = {
       format: BACKUP_FORMAT,
       id,
-      serverId: wish.serverId,
+      serverId: options.serverId,
       serverName: 'Home',
       serverVersion: '0.1.0',
       schemaVersion: at?.schema ?? '',
@@ -112,13 +112,13 @@ export async function writeBackup(wish: Wish): Promise<Written> {
       snapshotAt: (at?.at ?? new Date()).toISOString(),
       finishedAt: now,
       objectsMode: 'kept',
-      encryption: wish.sealed?.encryption ?? null,
+      encryption: options.sealed?.encryption ?? null,
       tables,
       sequences: sequences.rows,
-      objects: await writeObjects(wish, destination),
+      objects: await writeObjects(options, destination),
     };
     await destination.write(manifestName(id), manifestText(manifest));
-    return { destination, folder: wish.folder, manifest, texts };
+    return { destination, folder: options.folder, manifest, texts };
   } finally {
     await client.end();
   }
@@ -141,27 +141,27 @@ interface Piece {
 }
 
 async function writePart(
-  wish: Wish,
+  options: WriteOptions,
   destination: Destination,
   { id, table, number, piece }: Piece,
 ): Promise<BackupPart> {
-  const name = `tables/${table}.${number}.copy.zst${wish.sealed ? '.enc' : ''}`;
-  const stored = await sealedBytes(wish, partName(id, { name }), zstdCompressSync(piece));
+  const name = `tables/${table}.${number}.copy.zst${options.sealed ? '.enc' : ''}`;
+  const stored = await sealedBytes(options, partName(id, { name }), zstdCompressSync(piece));
   await destination.write(partName(id, { name }), stored);
   return { name, sha256: sha256(stored), storedBytes: stored.length, plainBytes: piece.length };
 }
 
-async function writeObjects(wish: Wish, destination: Destination): Promise<BackupObject[]> {
+async function writeObjects(options: WriteOptions, destination: Destination): Promise<BackupObject[]> {
   const written: BackupObject[] = [];
-  for (const { bucket, key, bytes } of wish.objects ?? []) {
+  for (const { bucket, key, bytes } of options.objects ?? []) {
     const object = { bucket, key, sha256: sha256(bytes), bytes: bytes.length };
-    const name = objectName(object, wish.sealed?.encryption ?? null);
-    await destination.write(name, await sealedBytes(wish, name, bytes));
+    const name = objectName(object, options.sealed?.encryption ?? null);
+    await destination.write(name, await sealedBytes(options, name, bytes));
     written.push(object);
   }
   return written;
 }
 
-async function sealedBytes({ sealed }: Wish, place: string, bytes: Buffer): Promise<Buffer> {
+async function sealedBytes({ sealed }: WriteOptions, place: string, bytes: Buffer): Promise<Buffer> {
   return sealed ? buffer(Readable.from([bytes]).pipe(sealing(sealed.key, place))) : bytes;
 }

@@ -26,18 +26,18 @@ export function workOf(api: Api, more: Partial<Work> = {}): Work {
   } as unknown as Work;
 }
 
-/** A row that waits, as the API or the schedule asks for it. */
+/** A waiting row, as the API or the schedule creates it. */
 export async function enqueueBackup(
   api: Api,
-  wish: Partial<Parameters<typeof requestBackup>[1]> = {},
+  options: Partial<Parameters<typeof requestBackup>[1]> = {},
 ): Promise<string> {
-  const { id } = await requestBackup({ ...api.deps, version: fullVersion }, { trigger: 'person', ...wish });
+  const { id } = await requestBackup({ ...api.deps, version: fullVersion }, { trigger: 'person', ...options });
   return id;
 }
 
 /** A whole backup, made in this process. */
-export async function makeBackup(api: Api, wish: Partial<Parameters<typeof requestBackup>[1]> = {}) {
-  const id = await enqueueBackup(api, wish);
+export async function makeBackup(api: Api, options: Partial<Parameters<typeof requestBackup>[1]> = {}) {
+  const id = await enqueueBackup(api, options);
   await createBackup({ backupId: id }, workOf(api));
   await api.deps.db('jobs').whereRaw(`target ->> 'id' = ?`, [id]).update({ state: 'completed' });
   const row = await api.deps.db('backups').where({ id }).first<{ place_id: string }>('place_id');

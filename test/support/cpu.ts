@@ -1,7 +1,7 @@
-// CPU time of processes: what no other work of the machine changes.
+// CPU time of processes, which other work of the machine does not change.
 import { readFileSync } from 'node:fs';
 
-/** What the event loop of a process has taken so far, ms. Compiler and collector threads are not in it. */
+/** The time of the event loop of a process so far, ms. Compiler and collector threads are not in it. */
 export function eventLoopMs(pid: number): number {
   const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
   return Number(nanoseconds) / 1e6;
@@ -12,7 +12,10 @@ export interface Watched {
   url: string;
 }
 
-/** What the process took while a probe of its liveness waited, ms: the most of all probes sent one behind another while `work` ran. */
+/**
+ * The CPU time of the process while a probe of its liveness waited, ms: the most of all probes sent one behind another
+ * while `work` ran.
+ */
 export async function longestProbeMs({ pid, url }: Watched, work: () => Promise<unknown>): Promise<number> {
   let most = 0;
   let over = false;

@@ -9,7 +9,7 @@ import { atEnd, eventually, temporaryFolder } from './stores.ts';
 
 const entry = new URL('./delivery-worker.ts', import.meta.url).pathname;
 
-/** Worker processes for an API's database, under one clock that goes ahead when told. */
+/** Worker processes for an API's database, under one clock that moves ahead on command. */
 export class DeliveryWorkers {
   readonly #clockFile = join(temporaryFolder('clock'), 'ahead');
   readonly #living = new Set<ChildProcess>();
@@ -57,7 +57,7 @@ export class DeliveryWorkers {
     return Date.now() + this.#aheadMs;
   }
 
-  /** Time goes on by so much, and jobs that are delayed look at it. */
+  /** Moves the clock ahead by so much; delayed jobs are checked against it. */
   async goOn(ms: number): Promise<void> {
     this.#aheadMs += ms;
     writeFileSync(this.#clockFile, String(this.#aheadMs));

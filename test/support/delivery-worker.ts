@@ -1,4 +1,4 @@
-// A worker process for tests of what leaves the server: the real runtime and handlers under a clock that a file sets ahead.
+// A worker process for tests of deliveries: the real runtime and handlers under a clock that a file sets ahead.
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { recordNotices } from '#areas/email/public.ts';
@@ -41,7 +41,10 @@ const runtime = await startRuntime(
     'webhook.deliver': createDeliver({ clock }),
     'email.send': createEmailSend({ clock, resolve: async () => '127.0.0.1' }),
     'email.digest': createDigests({ clock }),
-    'push.send': createPushSend({ clock, outbound: (url, ask) => local(url, { ...ask, allow: ['127.0.0.0/8'] }) }),
+    'push.send': createPushSend({
+      clock,
+      outbound: (url, options) => local(url, { ...options, allow: ['127.0.0.0/8'] }),
+    }),
   },
   () => process.exit(1),
 );

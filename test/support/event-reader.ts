@@ -19,7 +19,7 @@ export class EventReader {
   readonly headers: Headers;
   text = '';
   closed = false;
-  /** The last id that was said, with or without an event. */
+  /** The last id that was sent, with or without an event. */
   position: string | undefined;
   readonly #abort: AbortController;
   #rest = '';

@@ -1,7 +1,7 @@
 import { newId } from '#platform/ids.ts';
 import type { LooseDb } from '#support/loose.ts';
 
-/** Rows of libraries, items and files, written by SQL: what a scan would have left. */
+/** Rows of libraries, items and files, written by SQL, as a scan would leave them. */
 
 export interface GivenLibrary {
   id: string;
@@ -35,7 +35,7 @@ export interface GivenItem {
 
 const JSON_COLUMNS = ['details', 'external_ids', 'artwork', 'airs_before', 'local_artwork'];
 
-/** Its title is its sort title, lower case, unless said. Answers its id. */
+/** Its title is its sort title, lower case, unless given. Returns its id. */
 export async function givenItem(db: LooseDb, library: GivenLibrary, item: GivenItem = {}): Promise<string> {
   const id = item.id ?? newId();
   const title = item.title ?? `Title ${id.slice(-6)}`;

@@ -4,7 +4,7 @@ import { type GivenLibrary, givenFile, givenItem, givenLibrary } from './given-i
 
 export const HOUR = 3_600_000;
 
-/** What plays in tests of playback. */
+/** Items that play in tests of playback. */
 export const client = { builtIn: 'chromium' };
 
 export const errorOf = (answer: { body: unknown }) =>
@@ -45,7 +45,7 @@ export class GivenPlayback {
     });
   }
 
-  /** A film of an hour that a browser plays directly, unless said otherwise. Answers its id. */
+  /** A film of an hour that a browser plays directly, unless the options differ. Returns its id. */
   readonly film = async (file: object = {}, item: object = {}, library = this.library): Promise<string> => {
     const { db } = this.api.deps;
     const id = await givenItem(db, library, { runtime_ms: HOUR, ...item });
@@ -58,7 +58,7 @@ export class GivenPlayback {
 
   readonly progress = async (id: string) => (await this.me.getItemProgress({ params: { id } })).body;
 
-  /** What was told of a session, in order. */
+  /** The events of a session, in order. */
   readonly events = async (id: string): Promise<string[]> =>
     this.api.deps.db('outbox').whereRaw(`payload ->> 'sessionId' = ?`, [id]).orderBy('seq').pluck('event');
 }

@@ -5,7 +5,7 @@ import type { Permission, Role } from '#identity/permissions.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import { newId, newSecret } from '#platform/ids.ts';
 
-/** Somebody signed in, and the headers that say so. */
+/** A signed-in person, and the headers of the session. */
 export interface Person {
   accountId: string;
   profileId: string;
@@ -20,7 +20,7 @@ export interface Given {
   member(): Promise<Person>;
   child(ageLimit?: number): Promise<Person>;
   guest(): Promise<Person>;
-  /** The same person signed in again; columns of the session may be said. */
+  /** The same person signed in again; columns of the session may be given. */
   again(person: Pick<Person, 'accountId' | 'profileId'>, session?: Record<string, unknown>): Promise<Person>;
   /** An API key of the account with these scopes. */
   key(person: Person, scopes: Permission[], more?: Record<string, unknown>): Promise<Person & { keyId: string }>;

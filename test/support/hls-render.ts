@@ -39,7 +39,7 @@ const CONTAINERS: Record<string, string> = {
   mpeg: 'mpegps',
 };
 
-/** What the scan would know of the file. */
+/** The data that a scan would have of the file. */
 export async function look(file: string): Promise<Looked> {
   const shown = ['-v', 'error', '-show_format', '-show_streams', '-of', 'json', file];
   const { format, streams } = JSON.parse((await tool('ffprobe', shown)).toString()) as {
@@ -74,7 +74,7 @@ export async function look(file: string): Promise<Looked> {
   };
 }
 
-export interface Wished {
+export interface StreamChoice {
   mode: 'copy' | 'encode';
   container?: 'fmp4' | 'ts';
   copyAudio?: boolean;
@@ -84,8 +84,8 @@ export interface Wished {
   toneMap?: boolean;
 }
 
-export function wishFor(looked: Looked, wished: Wished): StreamOptions {
-  const { mode, container = 'fmp4' } = wished;
+export function optionsFor(looked: Looked, choice: StreamChoice): StreamOptions {
+  const { mode, container = 'fmp4' } = choice;
   const video = looked.streams.find((one) => one.codec_type === 'video');
   return {
     playbackSessionId: '',
@@ -96,16 +96,16 @@ export function wishFor(looked: Looked, wished: Wished): StreamOptions {
     mode,
     container,
     durationMs: looked.durationMs,
-    startMs: wished.startMs ?? 0,
-    ...(video ? { video: [videoWish(video, wished)] } : {}),
+    startMs: choice.startMs ?? 0,
+    ...(video ? { video: [videoOptions(video, choice)] } : {}),
     audio: looked.streams
       .filter((one) => one.codec_type === 'audio')
       .map((one, i) => ({
         streamId: `stream-${one.index}`,
         streamIndex: one.index,
-        action: wished.copyAudio ? 'copy' : 'encode',
+        action: choice.copyAudio ? 'copy' : 'encode',
         sourceCodec: one.codec_name,
-        codec: wished.copyAudio ? one.codec_name : 'aac',
+        codec: choice.copyAudio ? one.codec_name : 'aac',
         channels: Math.min(one.channels ?? 2, 2),
         bitrate: 96_000,
         language: one.tags?.language,
@@ -115,36 +115,36 @@ export function wishFor(looked: Looked, wished: Wished): StreamOptions {
   };
 }
 
-function videoWish(video: FfprobeStream, wished: Wished): VideoOptions {
+function videoOptions(video: FfprobeStream, choice: StreamChoice): VideoOptions {
   const [num = 25, den = 1] = video.avg_frame_rate.split('/').map(Number);
   const turned = Math.abs(video.side_data_list?.find((one) => one.rotation)?.rotation ?? 0) % 180 === 90;
   const [width = 2, height = 2] = turned ? [video.height, video.width] : [video.width, video.height];
-  const copied = wished.mode === 'copy';
-  const made = copied ? height : Math.min(wished.height ?? 90, height);
+  const copied = choice.mode === 'copy';
+  const made = copied ? height : Math.min(choice.height ?? 90, height);
   return {
     streamIndex: video.index,
-    action: wished.mode,
+    action: choice.mode,
     sourceCodec: video.codec_name,
     codec: copied ? video.codec_name : 'h264',
     width: copied ? width : Math.round((width * made) / height / 2) * 2,
     height: made,
     frameRate: num / den,
     bitrate: 400_000,
-    toneMap: wished.toneMap ?? false,
-    deinterlace: wished.deinterlace ?? false,
+    toneMap: choice.toneMap ?? false,
+    deinterlace: choice.deinterlace ?? false,
   };
 }
 
 /** With the first sound alone: one run of ffmpeg makes one. */
-export function planFor(looked: Looked, wished: Wished): StreamPlan {
-  const wish = wishFor(looked, wished);
-  return planOf({ ...wish, audio: wish.audio.slice(0, 1) }, looked.source);
+export function planFor(looked: Looked, choice: StreamChoice): StreamPlan {
+  const options = optionsFor(looked, choice);
+  return planOf({ ...options, audio: options.audio.slice(0, 1) }, looked.source);
 }
 
 export interface Rendered {
   /** Files by their address relative to the master playlist. */
   files: Map<string, Buffer>;
-  /** What ffmpeg said. */
+  /** The output of ffmpeg. */
   words: string;
   code: number | null;
 }

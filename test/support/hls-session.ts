@@ -11,7 +11,7 @@ import { connectObjects, type Objects } from '#platform/objects.ts';
 import { connectRedis, type Redis } from '#platform/redis.ts';
 import { SOFTWARE } from '#workers/transcode/encoders.ts';
 import { TranscodeWorker, type WorkerDeps } from '#workers/transcode/worker.ts';
-import { type Looked, look, type Wished, wishFor } from './hls-render.ts';
+import { type Looked, look, optionsFor, type StreamChoice } from './hls-render.ts';
 import { atEnd, eventually, newDatabase, redisUrl, temporaryFolder } from './stores.ts';
 
 export const FILMS = '01900000-0000-7000-8000-00000000f11a';
@@ -100,15 +100,15 @@ export async function film(db: Db, path: string, storageId: string = FILMS): Pro
 export async function openSession(
   db: Db,
   { looked, itemId, fileId }: Film,
-  wished: Wished & Partial<StreamOptions>,
+  choice: StreamChoice & Partial<StreamOptions>,
 ): Promise<string> {
-  const wish = { ...wishFor(looked, wished), itemId, fileId, ...pick(wished) };
-  const plan = planOf(wish, { ...looked.source, storageId: FILMS, path: basename(looked.file) });
+  const options = { ...optionsFor(looked, choice), itemId, fileId, ...pick(choice) };
+  const plan = planOf(options, { ...looked.source, storageId: FILMS, path: basename(looked.file) });
   const id = newId();
   const [playback, account, profile] = [
-    wish.playbackSessionId || newId(),
-    wish.accountId || newId(),
-    wish.profileId || newId(),
+    options.playbackSessionId || newId(),
+    options.accountId || newId(),
+    options.profileId || newId(),
   ];
   await insertSession(db, {
     id,
@@ -123,8 +123,8 @@ export async function openSession(
   return id;
 }
 
-function pick(wished: Partial<StreamOptions>): Partial<StreamOptions> {
-  const { playbackSessionId, accountId, profileId, video, audio, subtitles, durationMs } = wished;
+function pick(choice: Partial<StreamOptions>): Partial<StreamOptions> {
+  const { playbackSessionId, accountId, profileId, video, audio, subtitles, durationMs } = choice;
   const given = { playbackSessionId, accountId, profileId, video, audio, subtitles, durationMs };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
@@ -137,4 +137,4 @@ export async function stored(objects: Objects, key: string, limitMs?: number): P
 }
 
 export const folderOf = (file: string): string => dirname(file);
-export const beside = (file: string, name: string): string => join(dirname(file), name);
+export const siblingOf = (file: string, name: string): string => join(dirname(file), name);

@@ -194,7 +194,7 @@ async function checkRendition(
   return rendition;
 }
 
-/** Frames follow one another without a hole over one frame, across segments too, where the playlist says. */
+/** Frames follow one another without a hole over one frame, across segments too, where the playlist requires it. */
 function checkTimes(
   { kind, timescale, segments }: CheckedRendition,
   list: MediaList,

@@ -5,7 +5,7 @@ import { beginFile, endAll, endFile } from './stores.ts';
 /** Properties are tried on the same values in each run; FOYER_SEED=… tries others. */
 fc.configureGlobal({ seed: Number(process.env.FOYER_SEED ?? 20261122) });
 
-/** mocha drops rejections that nobody handles, which end a process of the product: here they fail the test that runs. */
+/** mocha drops unhandled rejections, which end a process of the product: here they fail the test that runs. */
 process.on('unhandledRejection', (reason) => {
   throw reason;
 });
@@ -15,7 +15,7 @@ function lastOfFiles({ suites }: Suite): Suite[] {
   return [...new Map(suites.map((suite) => [suite.file, suite])).values()];
 }
 
-/** What a file started ends with it: five hundred of them would hold every connection that Postgres has. */
+/** Resources that a file started end with it: five hundred of them would hold every connection that Postgres has. */
 export const mochaHooks = {
   beforeAll(this: Context): void {
     beginFile();

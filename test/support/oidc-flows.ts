@@ -16,13 +16,13 @@ export const declared = (oidc: OidcServer): string =>
 
 export type Flows = ReturnType<typeof flowsOf>;
 
-/** What an app does with the three operations, on `device`. */
+/** The three operations as an app calls them, on `device`. */
 export function flowsOf(api: Api, oidc: OidcServer) {
   const start = async (body: object = {}, client: TestClient = api.anyone) =>
     (await client.startOidc({ body: { ...APP, ...body }, headers: device })).body;
   const complete = (client: TestClient, body: Record<string, string>, headers: Record<string, string> = device) =>
     client.completeOidc({ body, headers });
-  /** Start, a visit at the provider, and what is then sent to completeOidc. */
+  /** Start, a visit at the provider, and the body that completeOidc then receives. */
   const through = async (body: object = {}, more: { client?: TestClient; jar?: Map<string, string> } = {}) => {
     const { url, state, binding } = await start(body, more.client);
     const { code = '', iss = '' } = await oidc.visit(url, more.jar);

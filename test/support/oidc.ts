@@ -12,7 +12,7 @@ import { atEnd, temporaryFolder } from './stores.ts';
 export const CLIENT = { id: 'foyer', secret: 'a secret of forty characters and not fewer' };
 export const REDIRECT = 'https://app.example/back';
 
-/** Who signs in at the provider next. */
+/** The person who signs in at the provider next. */
 export interface Somebody {
   sub: string;
   email?: string;
@@ -26,7 +26,7 @@ export interface Somebody {
 export interface OidcServer {
   issuer: string;
   next: Somebody;
-  /** Answers in place of the provider when it says true. */
+  /** Answers in place of the provider when it returns true. */
   instead: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Where it sends logout tokens. */
   logoutUri: string;
@@ -48,7 +48,7 @@ function certificate(): { key: Buffer; cert: Buffer } {
   return { key: readFileSync(file('key')), cert: readFileSync(file('cert')) };
 }
 
-/** A real OpenID provider on loopback, over TLS: it signs in whoever is `next` without asking. */
+/** A real OpenID provider on loopback, over TLS: it signs `next` in without a prompt. */
 export async function startOidcServer(): Promise<OidcServer> {
   const { key, cert } = certificate();
   setDefaultCACertificates([...getCACertificates('default'), cert.toString()]);

@@ -31,14 +31,14 @@ export function certificate(): { key: string; cert: string } {
   return { key: readFileSync(file('key'), 'utf8'), cert: readFileSync(file('cert'), 'utf8') };
 }
 
-/** A real SMTP server on a socket; it takes what it is not told to refuse. */
+/** A real SMTP server on a socket; it accepts all mail that it is not configured to refuse. */
 export class PostOffice {
   readonly got: Got[] = [];
   port = 0;
   from: Refuse = () => undefined;
   recipient: Refuse = () => undefined;
   data: Refuse = () => undefined;
-  /** Called when a body came whole, before it is answered; what it returns is waited for. */
+  /** Called with a complete body, before the answer; its result is awaited. */
   arrived: (got: Got) => Promise<void> = async () => undefined;
   password = 'right';
   connections = 0;
@@ -46,9 +46,9 @@ export class PostOffice {
   static async start(options: SMTPServerOptions = {}): Promise<PostOffice> {
     const office = new PostOffice();
     const sockets = new Set<Socket>();
-    const judge = (said: ReturnType<Refuse>, done: (error?: Error) => void): void => {
-      if (said === 'cut') [...sockets].at(-1)?.destroy();
-      else done(said && refusal(said));
+    const judge = (refused: ReturnType<Refuse>, done: (error?: Error) => void): void => {
+      if (refused === 'cut') [...sockets].at(-1)?.destroy();
+      else done(refused && refusal(refused));
     };
     const server: SMTPServer = new SMTPServer({
       authOptional: true,
@@ -69,9 +69,9 @@ export class PostOffice {
         void (async () => {
           const bytes = await buffer(stream);
           const to1 = session.envelope.rcptTo[0]?.address ?? '';
-          const said = office.data(to1);
-          if (said === 'cut') return [...sockets].at(-1)?.destroy();
-          if (said) return done(refusal(said));
+          const refused = office.data(to1);
+          if (refused === 'cut') return [...sockets].at(-1)?.destroy();
+          if (refused) return done(refusal(refused));
           const mail = await PostalMime.parse(bytes);
           const got: Got = { ...mail, raw: bytes.toString(), to1, secure: session.secure, user: session.user };
           office.got.push(got);

@@ -36,7 +36,7 @@ export async function started(args: string[], env: NodeJS.ProcessEnv, ready: str
   return child.pid ?? 0;
 }
 
-/** `api/main.ts` beside an API of this process, on its stores, once it serves. */
+/** A second `api/main.ts` on the stores of an API of this process, once it serves. */
 export async function startApiProcess(
   { config }: Api,
   more: Record<string, string> = {},

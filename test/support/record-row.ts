@@ -1,11 +1,11 @@
 import type { OperationId } from '#support/api.ts';
-import type { Asked, Caller, World } from './record-world.ts';
+import type { Caller, RequestInput, World } from './record-world.ts';
 
 /**
- * What a caller is told: `ok` for any success; else the status and, where the contract gives one, its reason, which is
- * `details.by`, or the permission, restriction, setting, scopes or reason in the details.
+ * The outcome for a caller: `ok` for any success; else the status and, where the contract gives one, its reason, which
+ * is `details.by`, or the permission, restriction, setting, scopes or reason in the details.
  */
-export type Told = string;
+export type Outcome = string;
 
 export interface Row {
   op: OperationId;
@@ -13,17 +13,17 @@ export interface Row {
   says: string;
   /** Which of several questions under the same words. */
   when?: string;
-  /** The question; records are made anew, so that no answer depends on another. */
-  ask: (world: World, caller: Caller) => Asked | Promise<Asked>;
-  answers: Partial<Record<Caller, Told>>;
-  /** Of a success: what is told of it, where `ok` is too little. */
-  read?: (body: never, asked: Asked) => Told;
+  /** The request; records are created for each, so that no answer depends on another. */
+  request: (world: World, caller: Caller) => RequestInput | Promise<RequestInput>;
+  answers: Partial<Record<Caller, Outcome>>;
+  /** The outcome of a success, where `ok` is too little. */
+  read?: (body: never, input: RequestInput) => Outcome;
 }
 
 /** The same answer for each of them. */
-export const all = (told: Told, ...callers: Caller[]): Partial<Record<Caller, Told>> =>
-  Object.fromEntries(callers.map((caller) => [caller, told]));
+export const all = (outcome: Outcome, ...callers: Caller[]): Partial<Record<Caller, Outcome>> =>
+  Object.fromEntries(callers.map((caller) => [caller, outcome]));
 
-/** Whether a list tells of the record that the question was sent with, in a header that no operation reads. */
-export const listed = ({ items }: { items: { id: string }[] }, { headers }: Asked): Told =>
-  items.some(({ id }) => id === headers?.['x-of']) ? 'told of' : 'not told of';
+/** Whether a list holds the record whose id the request sent in a header that no operation reads. */
+export const listed = ({ items }: { items: { id: string }[] }, { headers }: RequestInput): Outcome =>
+  items.some(({ id }) => id === headers?.['x-of']) ? 'listed' : 'not listed';

@@ -1,4 +1,4 @@
-// The household whose records the rows speak of: who asks, and what is asked about, made anew for each question.
+// The household whose records the rows name: callers and targets, created again for each request.
 import { randomBytes } from 'node:crypto';
 import { notify } from '#areas/notifications/public.ts';
 import { permissions } from '#identity/permissions.ts';
@@ -10,7 +10,7 @@ import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/
 
 const ADMIN_SCOPES = permissions.filter((scope) => !/:(own|upload)$/.test(scope));
 
-/** Everybody who asks. `late` are sessions that proved nothing in the last ten minutes. */
+/** All callers. `late` are sessions that confirmed nothing in the last ten minutes. */
 export const callers = [
   'owner',
   'late owner',
@@ -31,8 +31,8 @@ export const callers = [
 ] as const;
 export type Caller = (typeof callers)[number];
 
-/** What a question is asked with. */
-export interface Asked {
+/** The parts of a request. */
+export interface RequestInput {
   params?: Record<string, string>;
   query?: Record<string, string | number | boolean>;
   body?: unknown;
@@ -42,7 +42,7 @@ export interface Asked {
 export class World {
   readonly api: Api;
   readonly people: Record<Caller, Person>;
-  /** Seen by everybody. */
+  /** Visible to every caller. */
   readonly films: GivenLibrary;
   readonly film: string;
 
@@ -85,8 +85,8 @@ export class World {
     return new World(api, { people, films, film });
   }
 
-  ask(caller: Caller, operation: OperationId, asked: Asked): ReturnType<TestClient[OperationId]> {
-    return this.api.as(this.people[caller])[operation](asked);
+  request(caller: Caller, operation: OperationId, input: RequestInput): ReturnType<TestClient[OperationId]> {
+    return this.api.as(this.people[caller])[operation](input);
   }
 
   /** A session of the account elsewhere, as it is right now in its profile. */
@@ -110,7 +110,7 @@ export class World {
   readonly systemAccount = async (): Promise<string> =>
     (await this.api.deps.db('accounts').where({ is_system: true }).first<{ id: string }>('id')).id;
 
-  /** Somebody new of the role, whom nobody else speaks of. */
+  /** A new person of the role, whom no other row names. */
   readonly somebody = async (role: 'admin' | 'member' | 'child' | 'guest'): Promise<string> =>
     (await this.api.given.person(role)).accountId;
 
@@ -123,7 +123,7 @@ export class World {
   readonly username = async (accountId: string): Promise<string> =>
     (await this.api.deps.db('accounts').where({ id: accountId }).first<{ username: string }>('username')).username;
 
-  /** A device of the account that nobody uses now. */
+  /** A device of the account without a present session. */
   readonly device = async (accountId: string): Promise<Record<'id' | 'deviceId', string>> => {
     const deviceId = newId();
     const clientId = `device-${randomBytes(8).toString('hex')}`;
@@ -153,7 +153,7 @@ export class World {
     return id;
   };
 
-  /** Somebody watches the film on another device, converted; both sessions. */
+  /** A person watches the film on another device, converted; both sessions. */
   readonly watching = async (of: Caller): Promise<{ playback: string; stream: string }> => {
     for (const table of ['playback_sessions', 'transcode_sessions']) await this.api.deps.db(table).delete(); // slots are few
     const viewer = this.api.as(await this.api.given.again(this.people[of]));
@@ -162,7 +162,7 @@ export class World {
     return { playback: body.session.id, stream: /[0-9a-f-]{36}/.exec(body.session.url)?.[0] ?? body.session.url };
   };
 
-  /** The account is denied it; the member keeps what members have. */
+  /** The account is denied it; the member keeps the permissions of members. */
   readonly restrict = async (of: Caller, name: string): Promise<void> => {
     if (of === 'member') return;
     const restrictions = JSON.stringify({ [name]: 'deny' });
@@ -193,12 +193,12 @@ export class World {
     return id;
   };
 
-  /** A device asks to be signed in. */
+  /** A device requests to be signed in. */
   readonly quickConnect = async (): Promise<string> => {
     await this.api.deps.db('quick_connects').delete();
-    await this.api.deps.redis.flushdb(); // only so many wait, and are asked for in a minute
+    await this.api.deps.redis.flushdb(); // only so many may wait, and be requested in a minute
     const started = await this.api.anyone.startQuickConnect({
-      headers: { 'x-client-id': `asking-${randomBytes(8).toString('hex')}`, 'x-client-name': 'TV' },
+      headers: { 'x-client-id': `device-${randomBytes(8).toString('hex')}`, 'x-client-name': 'TV' },
     });
     return started.body.quickConnect.code;
   };
@@ -221,7 +221,7 @@ export class World {
 
   readonly library = async (): Promise<string> => (await givenLibrary(this.api.deps.db, 'movies')).id;
 
-  /** A scan of a library that nobody but who manages libraries sees. */
+  /** A scan of a library that only managers of libraries see. */
   readonly hiddenScan = async (): Promise<string> => {
     const { db } = this.api.deps;
     const library = await givenLibrary(db, 'movies', { everyone: false });
@@ -251,7 +251,7 @@ export class World {
     return (await this.api.as(this.people.owner).offerServerClaim({ body })).body.offer?.id ?? '';
   };
 
-  /** A job that this person asked for. */
+  /** A job that this person requested. */
   readonly job = (by: Caller): Promise<string> =>
     enqueue(this.api.deps.db, 'user.purge', {
       payload: { accountId: newId() },

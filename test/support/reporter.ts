@@ -6,7 +6,7 @@ export default class GateReporter extends Mocha.reporters.Dot {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     const failed = new Set<string>();
-    // Said at once too: a gate that is ended early has told what it saw.
+    // Printed at once too: a gate that is ended early has reported its results.
     runner.on('fail', (test, error: Error) => {
       if (test.file) failed.add(test.file);
       process.stdout.write(`\n  failed: ${test.fullTitle()}: ${String(error.message).split('\n')[0]?.slice(0, 300)}\n`);

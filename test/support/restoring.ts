@@ -10,11 +10,11 @@ import type { LooseDb } from '#support/loose.ts';
 import { connectLoosely } from '#support/loose.ts';
 import { restoreOnRecord } from '#workers/restore/restore.ts';
 import type { Api } from './api.ts';
-import { type Wish, type Written, writeBackup } from './backup-writer.ts';
+import { type WriteOptions, type Written, writeBackup } from './backup-writer.ts';
 import { storesOf } from './processes.ts';
 import { atEnd } from './stores.ts';
 
-/** Passes every fence, as nothing of the product but the restore does. */
+/** Passes every fence, which in the product only the restore does. */
 export function unfenced(databaseUrl: string, log: Api['deps']['log']): LooseDb {
   const db = connectLoosely(databaseUrl, log, { max: 2, name: 'test-looks', unfenced: true });
   atEnd(() => db.destroy());
@@ -25,7 +25,7 @@ export function unfenced(databaseUrl: string, log: Api['deps']['log']): LooseDb 
 export const builtinFolder = ({ config }: Api): string => join(fileURLToPath(config.objectsUrl), 'foyer-backups');
 
 /** A backup at the built-in destination, with its row. */
-export async function backedUp(api: Api, more: Partial<Wish> = {}): Promise<Written> {
+export async function backedUp(api: Api, more: Partial<WriteOptions> = {}): Promise<Written> {
   const written = await writeBackup({
     folder: builtinFolder(api),
     databaseUrl: api.config.databaseUrl,
@@ -60,7 +60,7 @@ export interface Wanted {
 }
 
 /** Puts it on record, as the endpoint does. */
-export async function ask(api: Api, db: LooseDb, { backupId, manifest, passphrase }: Wanted): Promise<void> {
+export async function requestRestore(api: Api, db: LooseDb, { backupId, manifest, passphrase }: Wanted): Promise<void> {
   const manifestSha256 = manifest ? sha256Of(manifest) : null;
   const [owner] = await db('accounts').where({ role: 'owner' }).limit(1).pluck<string[]>('id');
   await putRestore(db, api.deps.keys, { backupId, manifestSha256, passphrase, accountId: owner ?? backupId });
@@ -73,7 +73,7 @@ export async function restoreHere(
   { destination, manifest }: Written,
 ): Promise<Record<string, unknown>> {
   const { config, keys, objects, redis, log } = api.deps;
-  await ask(api, db, { backupId: manifest.id, manifest });
+  await requestRestore(api, db, { backupId: manifest.id, manifest });
   const sourceOf = async () => ({ destination, manifest, key: undefined });
   await restoreOnRecord({ config, keys, objects, redis, log, sourceOf });
   return record(db);
@@ -89,7 +89,7 @@ export interface Process {
   /** Its exit status, or the signal that ended it. */
   ended: Promise<number | string>;
   kill(): void;
-  /** KiB of memory at most, as far as somebody looked. */
+  /** KiB of memory at most, as far as it was measured. */
   mostKiB(): number;
 }
 
@@ -116,7 +116,9 @@ export function restoreProcess(api: Api, more: Record<string, string> = {}): Pro
   return { pid: child.pid ?? 0, ended, kill: () => child.kill('SIGKILL'), mostKiB: () => most };
 }
 
-/** Every table of a schema as text, in the order of its rows: to be compared with what was, or with what a backup holds. */
+/**
+ * Every table of a schema as text, in the order of its rows: for a comparison with an earlier state, or with a backup.
+ */
 export async function tableTexts(db: LooseDb, schema = 'public'): Promise<Map<string, string>> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
     `select relname::text as name from pg_class where relkind = 'r' and relnamespace = ?::regnamespace order by 1`,

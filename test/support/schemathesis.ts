@@ -26,7 +26,7 @@ async function installed(): Promise<string> {
 
 export interface Fuzzed {
   ok: boolean;
-  told: string;
+  output: string;
   cases: number;
   /** Operations, as `GET /items`, of which not one request that the schema allows was taken. */
   untaken: string[];
@@ -41,8 +41,8 @@ function untaken(seen: string): string[] {
 }
 
 /**
- * Runs it over the description that the server serves; what it found, and how many requests it made. `beyond` are codes of
- * refusals that no schema can tell.
+ * Runs it over the description that the server serves; returns its findings and the number of requests. `beyond` are
+ * codes of refusals that no schema can express.
  */
 export async function schemathesis(url: string, words: readonly string[], beyond: readonly string[]): Promise<Fuzzed> {
   const folder = await installed();
@@ -70,8 +70,8 @@ export async function schemathesis(url: string, words: readonly string[], beyond
     cwd: dirname(seen),
   }).catch((failed: { stdout: string; stderr: string }) => ({ stdout: failed.stdout + failed.stderr }));
   // Its reproductions repeat whole addresses: cut, for people.
-  const told = stdout.replace(/[^\n]{400,}/g, (line) => `${line.slice(0, 400)}…`);
-  // Its own faults (Python 3.11 fails at deep recursion) are none of the server.
+  const output = stdout.replace(/[^\n]{400,}/g, (line) => `${line.slice(0, 400)}…`);
+  // Its own faults (Python 3.11 fails at deep recursion) are not of the server.
   const ok = /\d+ generated/.test(stdout) && !/❌ ST\d+|Network Error/.test(stdout);
-  return { ok, told, untaken: untaken(seen), cases: Number(/(\d+) generated/.exec(stdout)?.[1] ?? 0) };
+  return { ok, output, untaken: untaken(seen), cases: Number(/(\d+) generated/.exec(stdout)?.[1] ?? 0) };
 }

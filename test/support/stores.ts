@@ -30,12 +30,12 @@ export function temporaryFolder(name: string, end: typeof atEnd = atEnd, within 
 const ofRun: (() => unknown)[] = [];
 let ofFile = ofRun;
 
-/** At the end of the test file that is running; of the run for what is begun while files are loaded. */
+/** At the end of the running test file; of the run, for resources that start while files are loaded. */
 export function atEnd(work: () => unknown): void {
   ofFile.push(work);
 }
 
-/** For what later files use too. */
+/** For resources that later files use too. */
 export function atEndOfRun(work: () => unknown): void {
   ofRun.push(work);
 }
@@ -45,7 +45,7 @@ export function beginFile(): void {
   ofFile = [];
 }
 
-/** Ends what the file started, last first. */
+/** Ends the resources of the file, last first. */
 export async function endFile(): Promise<void> {
   const ended = ofFile === ofRun ? [] : ofFile;
   ofFile = ofRun;
@@ -64,7 +64,7 @@ const TEMPLATE = 'foyer_template';
 const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'max_wal_size=8GB'];
 
 const MEMORY = '/dev/shm';
-const MEMORY_BYTES = 10 * 2 ** 30; // half of it is what the databases of a run take
+const MEMORY_BYTES = 10 * 2 ** 30; // the databases of a run take half of it
 
 /** Memory where there is enough: some disks take minutes to remove the databases of a whole run. */
 function roomForDatabases(): string {
@@ -106,7 +106,7 @@ export function postgresServer(): Promise<string> {
   return postgres;
 }
 
-/** Without writing down what is removed next: hundreds of databases. */
+/** Without a write of data that is removed next: hundreds of databases. */
 async function endAtOnce(server: EmbeddedPostgres, data: string): Promise<void> {
   const [pid] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
   process.kill(Number(pid), 'SIGQUIT');
@@ -158,7 +158,7 @@ export async function redisUrl(): Promise<string> {
   return `${url}/${nextRedisDatabase % 16}`;
 }
 
-/** Polls `check` until it gives something; for what has no event to wait for. */
+/** Polls `check` until it gives a value; for conditions without an event to wait for. */
 export async function eventually<T>(
   check: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs = 15_000,

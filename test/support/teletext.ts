@@ -1,4 +1,4 @@
-/** A line of a page: its row and what stands there. */
+/** A line of a page: its row and its text. */
 export interface TeletextLine {
   row: number;
   text: string;
@@ -75,7 +75,7 @@ function section(table: number, body: number[]): Buffer {
   return Buffer.concat([Buffer.from([0]), bytes, sum], 184).fill(0xff, 1 + bytes.length + 4);
 }
 
-/** A transport stream of teletext subtitles alone, on page 888, in English; ffmpeg lays it beside a film. */
+/** A transport stream of teletext subtitles alone, on page 888, in English; ffmpeg multiplexes it with a film. */
 export function teletextStream(pages: readonly TeletextPage[]): Buffer {
   const counters = new Map<number, number>();
   const packets = (pid: number, payload: Buffer): Buffer[] =>

@@ -10,7 +10,7 @@ export const issuesOf = (answer: { body: unknown }) =>
   );
 export const textOf = ({ body }: { body: unknown }): string => (body as Buffer).toString();
 
-/** An app, its owner and a member, and what is done to themes again and again. */
+/** An app, its owner and a member, and repeated operations on themes. */
 export async function givenThemes() {
   const api: Api = await startApi();
   const owner: Person = await api.given.owner();
@@ -33,9 +33,9 @@ export async function givenThemes() {
     const answer = await api.anyone.getThemeStylesheet({ params: { id }, query, headers });
     return { ...answer, text: textOf(answer) };
   };
-  const told = async (): Promise<string[]> => {
+  const changedKeys = async (): Promise<string[]> => {
     const rows = await api.deps.db('outbox').where({ event: 'settings.changed' }).orderBy('id').select('payload');
     return rows.flatMap((row: { payload: { keys: string[] } }) => row.payload.keys);
   };
-  return { api, owner, admin, member, draft, create, read, change, remove, choose, sheet, told };
+  return { api, owner, admin, member, draft, create, read, change, remove, choose, sheet, changedKeys };
 }

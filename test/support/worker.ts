@@ -1,4 +1,4 @@
-// A worker process for the tests of the runtime: the real runtime under handlers that do as their job's payload says.
+// A worker process for the tests of the runtime: the real runtime under handlers that follow their job's payload.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,7 @@ const settings = createSettings({ config, db, redis, log });
 const note = (work: Work, word: string): void =>
   writeFileSync(join(config.scratchDir, `${work.jobId}.${word}.${newId()}`), String(process.pid));
 
-/** What `library.purge` does here, by its `reason`. */
+/** The effect of `library.purge` here, by its `reason`. */
 const acts: Record<string, (work: Work) => Promise<unknown>> = {
   die: async () => process.kill(process.pid, 'SIGKILL'),
   wait: async ({ signal }) => sleep(60_000, undefined, { signal }),
@@ -57,7 +57,7 @@ const acts: Record<string, (work: Work) => Promise<unknown>> = {
   },
   'fail-cancelled': async (work) => {
     await work.db('jobs').where({ id: work.jobId }).update({ cancel_requested: true });
-    throw new Error('no luck, and nobody wants it any more');
+    throw new Error('no luck, and no one needs it any more');
   },
   'fail-once': async ({ attempt }) => {
     if (attempt === 1) throw new Error('no luck yet');
@@ -81,7 +81,7 @@ const tests: Handlers = {
 };
 if (!jobs['events.trim'].scheduled) throw new Error('events.trim is scheduled no more');
 
-/** From here on the clock of this process goes on from the given time. */
+/** From here on the clock of this process runs from the given time. */
 function setClock(toMs: number): void {
   const RealDate = Date;
   const ahead = toMs - RealDate.now();

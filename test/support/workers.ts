@@ -81,8 +81,8 @@ export class Workers {
     return [...this.#living].some((child) => child.exitCode === null && child.signalCode === null);
   }
 
-  /** A job that does what `act` names in worker.ts. */
-  ask(act: string, options: EnqueueOptions = {}): Promise<string> {
+  /** A job with the effect that `act` names in worker.ts. */
+  enqueueAct(act: string, options: EnqueueOptions = {}): Promise<string> {
     return this.db.transaction((transaction) =>
       enqueue(transaction, 'library.purge', { payload: { reason: act }, options }),
     );
@@ -104,13 +104,13 @@ export class Workers {
     return readdirSync(this.#scratch).filter((name) => name.startsWith(`${id}.${word}.`)).length;
   }
 
-  /** Saves settings and tells the workers, as the API does. */
+  /** Saves settings and notifies the workers, as the API does. */
   async settle(values: Parameters<typeof saveSettings>[1]): Promise<void> {
     await saveSettings(this.db, values, null);
     await announceSettings(this.#redis);
   }
 
-  /** Hears a channel of the database until what it answers is called. */
+  /** Listens on a channel of the database until the returned function is called. */
   async hear(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>> {
     const client = new pg.Client({ connectionString: this.#environment['FOYER_DATABASE_URL'] });
     client.on('notification', ({ payload }) => heard(payload ?? ''));

@@ -6,7 +6,7 @@ import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { openPlayer, type PlayerState, playerState } from '#support/hls-browser.ts';
-import { look, type Wished, wishFor } from '#support/hls-render.ts';
+import { look, optionsFor, type StreamChoice } from '#support/hls-render.ts';
 import { film, type Stage, worker } from '#support/hls-session.ts';
 import { eventually } from '#support/stores.ts';
 import { fixtures } from '../../hack/fixtures/index.ts';
@@ -25,12 +25,12 @@ describe('hls.js in Chromium', function () {
     worker({ ...api.deps, environment: {} } as Stage);
   });
 
-  async function open(name: string, wished: Wished & { subtitles?: SubtitleOptions[] }): Promise<string> {
+  async function open(name: string, choice: StreamChoice & { subtitles?: SubtitleOptions[] }): Promise<string> {
     copyFileSync(join(made, name), join(api.mediaRoot, name));
     const path = join(api.mediaRoot, name);
     const { fileId, itemId } = await film(api.deps.db, path, api.given.storageId);
-    const wish = { ...wishFor(await look(path), wished), fileId, itemId, ...viewer, playbackSessionId: newId() };
-    const { url } = await openTranscodeSession(api.deps.db, { ...wish, subtitles: wished.subtitles ?? [] });
+    const options = { ...optionsFor(await look(path), choice), fileId, itemId, ...viewer, playbackSessionId: newId() };
+    const { url } = await openTranscodeSession(api.deps.db, { ...options, subtitles: choice.subtitles ?? [] });
     return url;
   }
 
@@ -39,13 +39,13 @@ describe('hls.js in Chromium', function () {
   const holes = (state: PlayerState): unknown[] =>
     state.faults.filter(([, word, text]) => word === 'bufferSeekOverHole' && !text.includes('from 0 to 0.'));
 
-  for (const [what, name, wished] of [
+  for (const [what, name, choice] of [
     ['an encoded film', 'h264-aac.mp4', { mode: 'encode', height: 180 }],
     ['a copied film, passing over sounds it cannot decode', 'h264-base.mkv', { mode: 'copy', copyAudio: true }],
     ['a film in a transport stream', 'h264-aac.mp4', { mode: 'encode', container: 'ts', height: 180 }],
-  ] as [string, string, Wished][]) {
+  ] as [string, string, StreamChoice][]) {
     it(`plays ${what} to its end, and seeks both ways`, async () => {
-      const page = await openPlayer(api.url, await open(name, wished), viewer.headers);
+      const page = await openPlayer(api.url, await open(name, choice), viewer.headers);
       await page.evaluate('v.playbackRate = 2; v.play()');
       const began = await eventually(async () => {
         const state = await playerState(page);

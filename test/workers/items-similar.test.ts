@@ -50,7 +50,7 @@ describe('items.similar', () => {
     expect(all.kept).to.have.length(1);
   });
 
-  it('goes on from its checkpoint and stops when told to', async () => {
+  it('continues from its checkpoint and stops on request', async () => {
     const { db } = api.deps;
     const library = await givenLibrary(db, 'movies');
     const ids: string[] = [];

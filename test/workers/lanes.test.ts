@@ -1,4 +1,4 @@
-// What `jobs.paused` and `jobs.concurrency` do to workers that run already.
+// The effect of `jobs.paused` and `jobs.concurrency` on workers that run already.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { insertAccount } from '#areas/accounts/public.ts';
@@ -33,11 +33,11 @@ describe('lanes of a worker', function () {
   };
   const reachActive = (n: number): Promise<boolean> => eventually(async () => (await active()) === n, LONG_MS);
 
-  it('begin nothing of a queue that is paused, and go on when it is no more, without a restart', async () => {
-    await workers.reaches(await workers.ask(''), 'completed');
+  it('begin no job of a paused queue, and continue when it is no longer paused, without a restart', async () => {
+    await workers.reaches(await workers.enqueueAct(''), 'completed');
     await workers.settle({ 'jobs.paused': ['maintenance'] });
-    await sleep(1000); // it hears of it within a moment, unless the machine is busy
-    const ids = await Promise.all([1, 2, 3].map(() => workers.ask('')));
+    await sleep(1000); // it is notified within a moment, unless the machine is busy
+    const ids = await Promise.all([1, 2, 3].map(() => workers.enqueueAct('')));
     await sleep(LOOKS_MS);
     for (const id of ids) expect(await workers.job(id)).to.include({ state: 'waiting', attempts: 0 });
     await workers.settle({ 'jobs.paused': [] });
@@ -45,7 +45,7 @@ describe('lanes of a worker', function () {
   });
 
   it('end a job of a queue that is paused at its next checkpoint, and take it up there again', async () => {
-    const id = await workers.ask('steps', { maxAttempts: 1 });
+    const id = await workers.enqueueAct('steps', { maxAttempts: 1 });
     const checkpoint = async (): Promise<number> => {
       const row = await workers.db('jobs').where({ id }).first<{ checkpoint: { at: number } | null }>('checkpoint');
       return row.checkpoint?.at ?? 0;
@@ -60,7 +60,7 @@ describe('lanes of a worker', function () {
     expect(workers.noted(id)).to.equal(2);
   });
 
-  it('begin no analysis while somebody streams, and go on when they pause', async () => {
+  it('begin no analysis while a session streams, and continue when it pauses', async () => {
     const { db } = workers;
     await db('storages').insert({ id: STORAGE, name: 'films', kind: 'mount', root_name: 'films', read_only: true });
     const library = await givenLibrary(db, 'movies');
@@ -76,17 +76,17 @@ describe('lanes of a worker', function () {
     const id = await db.transaction((transaction) =>
       enqueue(transaction, 'items.similar', { payload: { itemId: item_id } }),
     );
-    await workers.reaches(await workers.ask(''), 'completed');
+    await workers.reaches(await workers.enqueueAct(''), 'completed');
     await sleep(LOOKS_MS);
     expect(await workers.job(id)).to.include({ state: 'waiting', attempts: 0 });
     await db('playback_sessions').where({ id: session }).update({ state: 'paused' });
     await workers.reaches(id, 'completed');
   });
 
-  it('run as many of a queue at once as its concurrency says, fewer and more than before', async () => {
+  it('run as many of a queue at once as its concurrency permits, fewer and more than before', async () => {
     await workers.settle({ 'jobs.concurrency.maintenance': 1 });
     await sleep(1000);
-    const ids = await Promise.all(Array.from({ length: 6 }, () => workers.ask('wait')));
+    const ids = await Promise.all(Array.from({ length: 6 }, () => workers.enqueueAct('wait')));
     await reachActive(1);
     await sleep(LOOKS_MS);
     expect(await active()).to.equal(1);

@@ -22,7 +22,7 @@ describe('jobs of libraries', function () {
     top: true,
   });
 
-  it('purges each night what was in the trash for its days, of storages that are there, and remembers it for a year', async () => {
+  it('purges each night the trash whose days are over, of available storages, and keeps a record for a year', async () => {
     const { db } = place.api.deps;
     const [keeps, forever] = [
       await givenLibrary(db, 'movies', { settings: { trashKeepDays: 10 }, trash_count: 3 }),
@@ -33,17 +33,17 @@ describe('jobs of libraries', function () {
       await givenItem(db, keeps, trashed(9)),
       await givenItem(db, forever, trashed(900)),
     ];
-    const away = await givenItem(db, keeps, trashed(11));
+    const trashedItem = await givenItem(db, keeps, trashed(11));
     const storage = { id: newId(), name: 'gone', kind: 'mount', root_name: 'gone', state: 'unavailable' };
     await db('storages').insert(storage);
     await givenFile(db, keeps, old);
-    await givenFile(db, keeps, away, { storage_id: storage.id });
+    await givenFile(db, keeps, trashedItem, { storage_id: storage.id });
     await db('item_tombstones').insert({
       ...{ item_id: newId(), library_id: keeps.id, type: 'movie', identity_key: 'x', expires_at: new Date(0) },
     });
     await purgeTrash({}, place.work());
-    const left = await db('items').whereIn('id', [old, young, kept, away]).pluck<string[]>('id');
-    expect(left).to.have.members([young, kept, away]);
+    const left = await db('items').whereIn('id', [old, young, kept, trashedItem]).pluck<string[]>('id');
+    expect(left).to.have.members([young, kept, trashedItem]);
     const tombs = await db('item_tombstones').where({ library_id: keeps.id }).select('item_id', 'expires_at');
     expect(tombs.map(({ item_id }) => item_id)).to.deep.equal([old]);
     expect(Math.round((tombs[0].expires_at.getTime() - Date.now()) / DAY_MS)).to.equal(365);
@@ -88,7 +88,7 @@ describe('jobs of libraries', function () {
     });
   }
 
-  it('takes a deleted library away with all its rows, ends what plays of it, and touches no file', async () => {
+  it('removes a deleted library with all its rows, ends its playback, and touches no file', async () => {
     const { db } = place.api.deps;
     await place.put('Her (2013)/Her (2013).mkv');
     await place.scan();

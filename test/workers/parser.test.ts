@@ -44,7 +44,7 @@ describe('The parser pool', () => {
     parser = await givenParser();
   });
 
-  it('opens pictures as the jail of one machine does, and says that it can', async () => {
+  it('opens pictures as the jail of one machine does, and reports that it can', async () => {
     const given = { bytes: await png(300, 200), type: 'image/png' };
     const there = await createPictures(parser.url).take(given, rules, make);
     const here = await createPictures(undefined).take(given, rules, make);
@@ -55,7 +55,7 @@ describe('The parser pool', () => {
     expect((await fetch(`${parser.url}/ready`)).status).to.equal(200);
   });
 
-  it('says what a picture is refused for', async () => {
+  it('reports why a picture is refused', async () => {
     const pictures = createPictures(parser.url);
     const broken = Buffer.concat([(await png()).subarray(0, 60), Buffer.alloc(200)]);
     expect(await outcome(pictures.take({ bytes: broken, type: 'image/png' }, rules, make))).to.equal('not_an_image');
@@ -63,12 +63,12 @@ describe('The parser pool', () => {
     expect(await outcome(pictures.take(small, rules, make))).to.equal('image_too_small');
   });
 
-  it('refuses what is no request of ours, and goes on', async () => {
-    const ask = { format: 'png', rules, facts: true };
+  it('refuses an invalid request, and continues', async () => {
+    const options = { format: 'png', rules, facts: true };
     const bodies = [
       Buffer.from('hello'),
-      toFrame({ ...ask, path: '/etc/passwd' }, await png()),
-      toFrame({ ...ask, format: 'pdf' }, await png()),
+      toFrame({ ...options, path: '/etc/passwd' }, await png()),
+      toFrame({ ...options, format: 'pdf' }, await png()),
       Buffer.concat([Buffer.from([255, 255, 255, 255, 255, 255, 255, 255]), Buffer.alloc(9)]),
     ];
     for (const body of bodies) {
@@ -79,12 +79,12 @@ describe('The parser pool', () => {
     expect((await fetch(`${parser.url}/ready`)).status).to.equal(200);
   });
 
-  it('is asked a second time when a pod ends in the middle', async () => {
+  it('is sent the request again when a pod ends in the middle', async () => {
     const given = { bytes: await png(), type: 'image/png' };
-    let asked = 0;
+    let requests = 0;
     const ending = createServer((request, response) => {
-      asked += 1;
-      if (asked === 1) return void request.socket.destroy();
+      requests += 1;
+      if (requests === 1) return void request.socket.destroy();
       void fetch(`${parser.url}${request.url}`, { method: 'POST', body: request, duplex: 'half' })
         .then(async (answer) => Buffer.from(await answer.arrayBuffer()))
         .then((bytes) => response.end(bytes));
@@ -93,7 +93,7 @@ describe('The parser pool', () => {
     const { port } = ending.address() as AddressInfo;
     const made = await createPictures(`http://127.0.0.1:${port}`).take(given, rules, make);
     expect(made.width).to.equal(300);
-    expect(asked).to.equal(2);
+    expect(requests).to.equal(2);
     ending.closeAllConnections();
     ending.close();
   });
@@ -104,7 +104,7 @@ describe('The parser pool', () => {
       api = await startApi({ FOYER_PARSER_URL: parser.url });
     });
 
-    it('takes its pictures; while it is away they wait and all else goes on', async () => {
+    it('processes its pictures; while it is unavailable they wait and all other work continues', async () => {
       const owner = await api.given.owner();
       const me = api.as(owner);
       const { profile } = (await me.getMe()).body;
@@ -116,9 +116,9 @@ describe('The parser pool', () => {
         });
       expect((await upload()).status).to.equal(200);
       await parser.end();
-      const away = await upload();
-      expect(away.status).to.equal(503);
-      expect(errorOf(away)).to.deep.include({ code: 'SERVICE_STARTING', details: { waitingFor: 'parser' } });
+      const aborted = await upload();
+      expect(aborted.status).to.equal(503);
+      expect(errorOf(aborted)).to.deep.include({ code: 'SERVICE_STARTING', details: { waitingFor: 'parser' } });
       expect((await api.anyone.getBranding()).status).to.equal(200);
       expect(await outcome(createPictures(parser.url).remake(await png(), make))).to.equal(ParserUnavailable.name);
     });

@@ -18,7 +18,7 @@ describe('playing a file that no scan has read as it is', function () {
     viewer = await place.api.given.admin(); // the API is shared with other tests of scans: its owner may be there
   });
 
-  /** What a worker does with the jobs that wait. */
+  /** A worker's pass over the waiting jobs. */
   async function work(): Promise<void> {
     const { db } = place.api.deps;
     const jobs = await db('jobs').where({ kind: 'media.keyframes', state: 'waiting' }).select('id', 'payload');
@@ -30,10 +30,10 @@ describe('playing a file that no scan has read as it is', function () {
 
   async function play(itemId: string) {
     const worker = setInterval(() => void work(), 100);
-    const asked = { params: { id: itemId }, body: { client } };
+    const input = { params: { id: itemId }, body: { client } };
     const answer = await place.api
       .as(viewer)
-      .startPlayback(asked)
+      .startPlayback(input)
       .finally(() => clearInterval(worker));
     expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
     return answer.body;

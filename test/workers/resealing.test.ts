@@ -102,7 +102,7 @@ describe('rotation of the key ring', () => {
     'webhooks.url',
   ];
 
-  it('seals everything that lasts anew while processes go on, so that the old key can be dropped, and signs nobody out', async () => {
+  it('seals everything that lasts again while processes continue, so that the old key can be dropped, and signs no one out', async () => {
     const { id, person, secret } = await everything();
     const { keysFile } = api.config;
     await api.deps.db('totp_setups').delete(); // ten minutes old at most
@@ -141,7 +141,7 @@ describe('rotation of the key ring', () => {
         body: { refreshToken: person.refreshToken },
         headers: device,
       });
-      expect(refreshed.status, 'nobody is signed out').to.equal(200);
+      expect(refreshed.status, 'no one is signed out').to.equal(200);
       owner = now;
       expect(await shown(id)).to.deep.include({
         url: 'http://127.0.0.1:9/hook',
@@ -162,7 +162,7 @@ describe('rotation of the key ring', () => {
     }
   });
 
-  it('leaves what somebody writes meanwhile, goes through any number of rows, and counts what no key opens', async () => {
+  it('leaves concurrent writes, goes through any number of rows, and counts the values that no key opens', async () => {
     const { db, keys } = api.deps;
     const id = await hook();
     await save('first');
@@ -192,7 +192,7 @@ describe('rotation of the key ring', () => {
     expect((await resealAll(db, keys)).resealed, 'nothing is left').to.equal(0);
   });
 
-  it('tells those who manage settings what no key opens, once, and that all can be read again', async () => {
+  it('notifies those who manage settings of values that no key opens, once, and that all can be read again', async () => {
     const { db, keys, log, vitals } = api.deps;
     await api.given.member();
     const id = await hook();
@@ -208,7 +208,7 @@ describe('rotation of the key ring', () => {
         .where({ key: 'email.smtp.password' })
         .update({ value: JSON.stringify(of(kid, value)) });
     };
-    const told = async () => {
+    const notices = async () => {
       const { items } = (await api.as(owner).listNotifications({})).body;
       return items
         .filter(({ kind }) => kind.startsWith('check-'))
@@ -220,19 +220,19 @@ describe('rotation of the key ring', () => {
     const keeping = keepSealed({ db, keys, log }, ending.signal, 50);
     try {
       const [first] = await eventually(async () => {
-        const all = await told();
+        const all = await notices();
         return all.length > 0 && all;
       }, 20_000);
       expect(first).to.match(/^check-failed SealedKeyMismatch, email\.smtp\.password, webhooks 1 /);
       await sleep(500); // many looks
-      expect(await told()).to.have.length(1);
+      expect(await notices()).to.have.length(1);
       for (let looks = 0; looks < 4; looks += 1) await vitals.look();
       expect(vitals.state('keys')).to.equal('degraded');
       const { checks } = (await api.anyone.getServerHealth({})).body;
       expect(checks).to.deep.include({ name: 'keys', state: 'degraded' });
       await sealUnder('k1');
-      await eventually(async () => (await told()).length === 2, 20_000);
-      expect((await told())[1]).to.match(/^check-recovered SealedKeyMismatch /);
+      await eventually(async () => (await notices()).length === 2, 20_000);
+      expect((await notices())[1]).to.match(/^check-recovered SealedKeyMismatch /);
       expect(await db('notifications').whereNot({ profile_id: owner.profileId })).to.deep.equal([]);
     } finally {
       ending.abort();

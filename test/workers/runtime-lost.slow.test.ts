@@ -8,8 +8,8 @@ describe('a job that kills its worker', function () {
   it('is given up as worker-lost once it has taken four workers with it, and harms no other', async () => {
     const workers = await Workers.make();
     await workers.start();
-    const id = await workers.ask('die', { maxAttempts: 1 });
-    const other = await workers.ask('');
+    const id = await workers.enqueueAct('die', { maxAttempts: 1 });
+    const other = await workers.enqueueAct('');
     const deadline = Date.now() + 100_000;
     let row = await workers.job(id);
     while (row.state !== 'failed' && Date.now() < deadline) {
@@ -24,9 +24,9 @@ describe('a job that kills its worker', function () {
     await workers.end();
   });
 
-  it('goes on however many workers it loses, as long as each gets it further', async () => {
+  it('continues however many workers it loses, as long as each gets it further', async () => {
     const workers = await Workers.make();
-    const id = await workers.ask('die-further', { maxAttempts: 1 });
+    const id = await workers.enqueueAct('die-further', { maxAttempts: 1 });
     const deadline = Date.now() + 100_000;
     while ((await workers.job(id)).state !== 'completed' && Date.now() < deadline) {
       if (!workers.anyAlive()) await workers.start();

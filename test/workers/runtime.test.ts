@@ -15,7 +15,7 @@ describe('worker runtime', function () {
   after(() => workers.end());
 
   it('tries again later after a failure, and gives up after the last attempt', async () => {
-    const id = await workers.ask('fail', { maxAttempts: 2 });
+    const id = await workers.enqueueAct('fail', { maxAttempts: 2 });
     const waits = await workers.reaches(id, 'delayed');
     expect(waits.error?.['code']).to.equal('INTERNAL');
     const inSeconds = (Number(waits.run_at) - Date.now()) / 1000;
@@ -28,7 +28,7 @@ describe('worker runtime', function () {
   });
 
   it('succeeds at the second attempt', async () => {
-    const id = await workers.ask('fail-once');
+    const id = await workers.enqueueAct('fail-once');
     await workers.reaches(id, 'delayed');
     await workers.hasten(id);
     expect((await workers.reaches(id, 'completed')).result).to.deep.equal({ attempt: 2 });
@@ -43,19 +43,19 @@ describe('worker runtime', function () {
     ]);
   });
 
-  it('says what a job waits for that is put off, which is no attempt', async () => {
-    const id = await workers.ask('postpone');
+  it('reports why a job is postponed, which is no attempt', async () => {
+    const id = await workers.enqueueAct('postpone');
     expect(await workers.reaches(id, 'delayed')).to.include({ attempts: 0, waits_for: 'storage' });
   });
 
-  it('does not try again what its handler says is final', async () => {
-    const over = await workers.reaches(await workers.ask('final'), 'failed');
+  it('does not retry a failure that its handler declares final', async () => {
+    const over = await workers.reaches(await workers.enqueueAct('final'), 'failed');
     expect(over).to.include({ attempts: 1 });
     expect(over.error).to.deep.equal({ code: 'STORAGE_UNAVAILABLE', message: 'nothing will mend this' });
   });
 
-  it('tells nothing of what a failure says that its handler did not mean to be read', async () => {
-    const id = await workers.ask('leak', { maxAttempts: 1 });
+  it('reveals only the parts of a failure that its handler meant to be read', async () => {
+    const id = await workers.enqueueAct('leak', { maxAttempts: 1 });
     const { error } = await workers.reaches(id, 'failed');
     const attempts = await workers.db('job_attempts').where({ job_id: id });
     expect(JSON.stringify([error, attempts]))
@@ -63,14 +63,14 @@ describe('worker runtime', function () {
       .and.not.include('secret');
   });
 
-  it('does not try again what was cancelled while it failed', async () => {
-    const id = await workers.ask('fail-cancelled');
+  it('does not retry a job that was cancelled while it failed', async () => {
+    const id = await workers.enqueueAct('fail-cancelled');
     expect(await workers.reaches(id, 'cancelled')).to.include({ attempts: 1, error: null });
   });
 
-  it('gives up what its worker died of each time: says so in the history, and tells who manages jobs', async () => {
+  it('gives up a job whose worker died each time: records so in the history, and notifies those who manage jobs', async () => {
     const { id: accountId } = await insertAccount(workers.db, { username: 'owner', role: 'owner', passwordHash: null });
-    const id = await workers.ask('wait', { runAt: new Date(Date.now() + 60_000) });
+    const id = await workers.enqueueAct('wait', { runAt: new Date(Date.now() + 60_000) });
     const longAgo = new Date(Date.now() - 86_400_000);
     await workers.db('jobs').where({ id }).update({ state: 'active', losses: 3, updated_at: longAgo });
     await workers
@@ -79,17 +79,17 @@ describe('worker runtime', function () {
     await workers.hasten(id);
     expect((await workers.reaches(id, 'failed')).error).to.include({ reason: 'worker-lost' });
     const changed = await workers.db('jobs').where({ id }).where('updated_at', '>', longAgo).pluck('id');
-    expect(changed, 'who asks what changed since learns of it').to.deep.equal([id]);
+    expect(changed, 'a reader of changes gets it').to.deep.equal([id]);
     expect(await workers.db('job_attempts').where({ job_id: id }).pluck('outcome')).to.deep.equal(['lost']);
-    const told = await workers
+    const notified = await workers
       .db('notifications as n')
       .join('profiles as p', 'p.id', 'n.profile_id')
       .where({ 'p.account_id': accountId, 'n.kind': 'job-failed' });
-    expect(told.map(({ target }) => target.id)).to.deep.equal([id]);
+    expect(notified.map(({ target }) => target.id)).to.deep.equal([id]);
   });
 
   it('begins no job again that was cancelled before its worker was lost', async () => {
-    const id = await workers.ask('wait', { runAt: new Date(Date.now() + 60_000) });
+    const id = await workers.enqueueAct('wait', { runAt: new Date(Date.now() + 60_000) });
     await workers.db('jobs').where({ id }).update({ state: 'active', cancel_requested: true });
     await workers.hasten(id);
     expect((await workers.reaches(id, 'cancelled')).finished_at).to.be.instanceOf(Date);
@@ -97,7 +97,7 @@ describe('worker runtime', function () {
   });
 
   it('stops a job that is cancelled while it runs', async () => {
-    const id = await workers.ask('wait');
+    const id = await workers.enqueueAct('wait');
     await workers.reaches(id, 'active');
     await workers.db('jobs').where({ id }).update({ cancel_requested: true });
     const over = await workers.reaches(id, 'cancelled');
@@ -105,25 +105,25 @@ describe('worker runtime', function () {
     expect(workers.noted(id)).to.equal(1);
   });
 
-  it('hears at once that a job is cancelled, and is not told of one that waits', async () => {
-    const id = await workers.ask('wait');
-    const waiting = await workers.ask('', { runAt: new Date(Date.now() + 60_000) });
+  it('hears at once that a job is cancelled, and receives nothing about one that waits', async () => {
+    const id = await workers.enqueueAct('wait');
+    const waiting = await workers.enqueueAct('', { runAt: new Date(Date.now() + 60_000) });
     await workers.reaches(id, 'active');
-    const told: string[] = [];
-    const ear = await workers.hear('foyer_jobs_cancelled', (job) => told.push(job));
+    const notified: string[] = [];
+    const ear = await workers.hear('foyer_jobs_cancelled', (job) => notified.push(job));
     await cancel(workers.db, [waiting, id]);
     await workers.reaches(id, 'cancelled');
-    await eventually(() => told.length > 0);
-    expect(told).to.deep.equal([id]);
+    await eventually(() => notified.length > 0);
+    expect(notified).to.deep.equal([id]);
     await ear();
-    const other = await workers.ask('wait');
+    const other = await workers.enqueueAct('wait');
     await workers.reaches(other, 'active');
     await workers.db.raw(`select pg_notify('foyer_jobs_cancelled', ?)`, [other]); // nothing that a look at the row finds
     await workers.reaches(other, 'cancelled');
   });
 
   it('does not begin a job that was cancelled before', async () => {
-    const id = await workers.ask('', { runAt: new Date(Date.now() + 60_000) });
+    const id = await workers.enqueueAct('', { runAt: new Date(Date.now() + 60_000) });
     await workers.db('jobs').where({ id }).update({ state: 'cancelled' });
     await workers.hasten(id);
     await eventually(async () => {
@@ -136,11 +136,11 @@ describe('worker runtime', function () {
     expect(workers.noted(id)).to.equal(0);
   });
 
-  it('runs equal work under a key once while it waits, and once more when asked while it runs', async () => {
-    const first = await workers.ask('wait', { key: 'same' });
+  it('runs equal work under a key once while it waits, and once more when requested while it runs', async () => {
+    const first = await workers.enqueueAct('wait', { key: 'same' });
     await workers.reaches(first, 'active');
     const later = { key: 'same', runAt: new Date(Date.now() + 1000) };
-    const ids = await Promise.all([1, 2, 3].map(() => workers.ask('', later)));
+    const ids = await Promise.all([1, 2, 3].map(() => workers.enqueueAct('', later)));
     const [second = ''] = ids;
     expect(new Set(ids).size).to.equal(1);
     expect(second).to.not.equal(first);
@@ -150,10 +150,10 @@ describe('worker runtime', function () {
     await workers.db('jobs').where({ id: first }).update({ cancel_requested: true });
   });
 
-  it('takes over within seconds from a worker that was killed, where it had got to, as the same attempt', async () => {
+  it('takes over within seconds from a worker that was killed, at its last checkpoint, as the same attempt', async () => {
     const own = await Workers.make();
     const [first] = await Promise.all([own.start()]);
-    const id = await own.ask('checkpoint');
+    const id = await own.enqueueAct('checkpoint');
     await eventually(() => own.noted(id, 'kept') === 1);
     await own.start();
     const began = Date.now();
@@ -169,7 +169,7 @@ describe('worker runtime', function () {
   it('gives a job back at SIGTERM without using an attempt, and ends well', async () => {
     const own = await Workers.make();
     const first = await own.start();
-    const id = await own.ask('checkpoint', { maxAttempts: 1 });
+    const id = await own.enqueueAct('checkpoint', { maxAttempts: 1 });
     await eventually(() => own.noted(id, 'kept') === 1);
     const began = Date.now();
     expect(await own.kill(first, 'SIGTERM')).to.equal(0);

@@ -9,7 +9,7 @@ import { runJob } from '#workers/run-job.ts';
 import { settleOnce } from '#workers/settle.ts';
 import { FinalFailure, type Handlers } from '#workers/work.ts';
 
-describe('what a job stands for', () => {
+describe('the subject of a job', () => {
   let api: Api;
   before(async () => {
     api = await startApi();
@@ -49,7 +49,7 @@ describe('what a job stands for', () => {
     await runJob(id, { ...setting, running: new Map() });
   }
 
-  it('fails when its workers died each time: the library can be scanned again and says why', async () => {
+  it('fails when its workers died each time: the library can be scanned again and shows the reason', async () => {
     const { id, jobId, libraryId } = await newScan();
     await begun(id);
     await lose(jobId);
@@ -57,8 +57,8 @@ describe('what a job stands for', () => {
     const row = await scanOf(id);
     expect([row.state, row.error.reason]).to.deep.equal(['failed', 'worker-lost']);
     expect(row.finished_at).to.be.an.instanceOf(Date);
-    const told = await api.deps.db('outbox').where({ event: 'library.scan.failed' }).select('payload');
-    expect(told.map(({ payload }) => payload.scanId)).to.include(id);
+    const events = await api.deps.db('outbox').where({ event: 'library.scan.failed' }).select('payload');
+    expect(events.map(({ payload }) => payload.scanId)).to.include(id);
     const again = await api.deps.db.transaction((inside) =>
       requestScan(inside, { libraryId, mode: 'full', trigger: 'person' }),
     );
@@ -66,7 +66,7 @@ describe('what a job stands for', () => {
     expect(again.id).to.not.equal(id);
   });
 
-  it('is cancelled when somebody cancelled the job of a worker that died', async () => {
+  it('is cancelled when the job of a worker that died was cancelled', async () => {
     const { id, jobId } = await newScan();
     await begun(id);
     await lose(jobId, { cancel_requested: true });
@@ -77,7 +77,7 @@ describe('what a job stands for', () => {
   it('fails with a job whose handler fails for the last time without a word about it', async () => {
     const { id, jobId } = await newScan();
     await begun(id);
-    await run(jobId, async () => Promise.reject(new FinalFailure('X', 'the database went away as it ended')));
+    await run(jobId, async () => Promise.reject(new FinalFailure('X', 'the database was lost as it ended')));
     expect((await scanOf(id)).state).to.equal('failed');
   });
 

@@ -22,7 +22,7 @@ describe('space of the volumes of managed stores', () => {
     await api.given.owner();
   });
 
-  /** A MinIO that answers its metrics to who holds a token of its secret key. */
+  /** A MinIO that serves its metrics to holders of a token of its secret key. */
   const minio = async (capacity: { free: number }): Promise<string> => {
     const server = createServer((request, response) => {
       const [head = '', claims = '', signature = ''] = String(request.headers.authorization).slice(7).split('.');
@@ -41,7 +41,7 @@ describe('space of the volumes of managed stores', () => {
     return `s3://minio:${encodeURIComponent(SECRET)}@127.0.0.1:${(server.address() as AddressInfo).port}/?prefix=x`;
   };
 
-  it('is asked of Postgres, which tells that of its data directory', async () => {
+  it('is read from Postgres, which reports that of its data directory', async () => {
     const measured = await postgresSpace(api.deps.db);
     const { rows } = await api.deps.db.raw<{ rows: { folder: string }[] }>(
       `select current_setting('data_directory') as folder`,
@@ -53,7 +53,7 @@ describe('space of the volumes of managed stores', () => {
     expect(again.total).to.equal(measured.total);
   });
 
-  it('is asked of MinIO with a token of its secret key', async () => {
+  it('is read from MinIO with a token of its secret key', async () => {
     const url = await minio({ free: 3 * GIB });
     expect(await objectsSpace(url)).to.deep.equal({ free: 3 * GIB, total: 20 * GIB });
     const refused = await objectsSpace(url.replace('minio:', 'other:')).catch((error: Error) => error.message);
@@ -83,7 +83,7 @@ describe('space of the volumes of managed stores', () => {
     expect((await ofVolumes()).join()).to.match(/"count":2|data-home-objects-0.*data-home-objects-0/);
   });
 
-  it('is not reported once nobody measured it for five minutes, nor where the stores are somebody else’s', async () => {
+  it('is not reported once it was not measured for five minutes, nor where the stores are managed elsewhere', async () => {
     const registry = new Registry();
     serveVolumeMetrics(api.deps.redis, registry);
     await api.deps.redis.flushdb();

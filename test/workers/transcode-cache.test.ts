@@ -52,7 +52,7 @@ describe('transcode cache', () => {
     return before.filter((key) => !after.includes(key));
   };
 
-  it('deletes the oldest segments ten minutes behind their viewer, and no more than the limit asks', async () => {
+  it('deletes the oldest segments ten minutes behind their viewer, and no more than the limit requires', async () => {
     const far = await session(1000);
     const near = await session(310);
     for (const [n, minutes] of [
@@ -72,12 +72,12 @@ describe('transcode cache', () => {
 
     expect(await trim(1000)).to.deep.equal([]); // 1,000 bytes are there
     expect(await trim(850)).to.deep.equal([`${far}/v0/2.m4s`, `${far}/v0/698.m4s`].sort());
-    // Segment 699 ends 600 s before segment 1000 begins: it stays, as the init segment does, whatever the limit.
+    // Segment 699 ends 600 s before segment 1000 begins: it stays, as the init segment does, under any limit.
     expect(await trim(0)).to.deep.equal([`${far}/a0/2.m4s`, `${far}/v0/1.m4s`, `${near}/v0/8.ts`].sort());
     expect(await keys()).to.have.length(5);
   });
 
-  it('deletes what ended sessions left after a minute, and what belongs to none after a day', async () => {
+  it('deletes segments of ended sessions after a minute, and those of no session after a day', async () => {
     const ended = await session(0, { state: 'stopped', stopped_at: new Date(Date.now() - 61_000) });
     const justEnded = await session(0, { state: 'stopped', stopped_at: new Date() });
     const unfetched = await session(0, { created_at: new Date(Date.now() - 91_000) });

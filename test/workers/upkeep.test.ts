@@ -9,7 +9,7 @@ import type { Work } from '#workers/work.ts';
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number): Date => new Date(Date.now() - days * DAY_MS);
 
-describe('what goes by itself', () => {
+describe('expiry without a request', () => {
   let api: Api;
   let work: Work;
   before(async () => {
@@ -18,7 +18,7 @@ describe('what goes by itself', () => {
   });
   const ids = async (table: string): Promise<string[]> => (await api.deps.db(table).pluck('id')) as string[];
 
-  it('are dead sign-ins with what nobody can use of them, and not those that live', async () => {
+  it('are dead sign-ins with the records that only they use, and not those that live', async () => {
     const { db } = api.deps;
     const person = await api.given.member();
     const session = async (more: object, token?: object): Promise<string> => {
@@ -42,7 +42,7 @@ describe('what goes by itself', () => {
     expect(tokens).to.deep.equal([living]);
   });
 
-  it('are lines of the audit log after a year, and devices that nobody used for 180 days', async () => {
+  it('are lines of the audit log after a year, and devices that were unused for 180 days', async () => {
     const { db } = api.deps;
     const { accountId } = await api.given.member();
     const line = async (at: Date): Promise<string> => {
@@ -89,7 +89,7 @@ describe('what goes by itself', () => {
     expect(operators).to.have.length(1);
   });
 
-  it('are deliveries of webhooks after 30 days and beyond 5,000, and their bodies after 7; what waits stays', async () => {
+  it('are deliveries of webhooks after 30 days and beyond 5,000, and their bodies after 7; waiting ones stay', async () => {
     const { db } = api.deps;
     const owner = await api.given.owner();
     const body = { name: 'hook', url: 'https://hooks.example/x', events: ['user.created'] };
@@ -127,7 +127,7 @@ describe('what goes by itself', () => {
     expect([left.has(fresh), left.has(weeks), left.has(waiting)]).to.deep.equal([false, false, true]);
   });
 
-  it('are jobs seven days after their end, failed ones after 30, and what ended first beyond the most', async () => {
+  it('are jobs seven days after their end, failed ones after 30, and the oldest beyond the maximum', async () => {
     const { db } = api.deps;
     const job = async (days: number, state = 'completed', more: object = {}): Promise<string> => {
       const id = newId();

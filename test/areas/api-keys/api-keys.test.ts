@@ -39,8 +39,8 @@ describe('API keys', () => {
 
     it('gives the thing again to a repeat, without the secret', async () => {
       const member = await api.given.member();
-      const ask = { body: draft, headers: { 'idempotency-key': 'once' } };
-      const first = await api.as(member).createApiKey(ask);
+      const request = { body: draft, headers: { 'idempotency-key': 'once' } };
+      const first = await api.as(member).createApiKey(request);
       const again = await api.fetch('/api/v1/api-keys', {
         method: 'POST',
         headers: { ...member.headers, 'content-type': 'application/json', 'idempotency-key': 'once' },
@@ -85,7 +85,7 @@ describe('API keys', () => {
       expect((error(answer).details.issues as unknown[]).length).to.equal(4);
     });
 
-    it('makes 50 and no more, also when asked at once', async () => {
+    it('creates 50 and no more, also with concurrent requests', async () => {
       const member = await api.given.member();
       const answers = await Promise.all(Array.from({ length: 55 }, () => api.as(member).createApiKey({ body: draft })));
       expect(answers.filter(({ status }) => status === 201)).to.have.length(50);
@@ -95,7 +95,7 @@ describe('API keys', () => {
   });
 
   describe('listApiKeys', () => {
-    it('shows own keys with their state, and what the account still has of their scopes', async () => {
+    it('shows own keys with their state, and which of their scopes the account still has', async () => {
       const member = await api.given.member();
       const { id } = await made(member, { scopes: ['library:view', 'download:own'] });
       await api.deps
@@ -122,7 +122,7 @@ describe('API keys', () => {
       );
     });
 
-    it("shows the operator's key among all, and lets nobody change it", async () => {
+    it("lists the operator's key among all, and lets no one change it", async () => {
       const all = (await api.as(owner).listApiKeys({ query: { userId: 'all', limit: '200' } as never })).body.items;
       const row = await api.deps.db('api_keys').where({ operator: true }).first<{ id: string }>('id');
       expect(all.map(({ id }) => id)).to.include(row?.id);
@@ -195,7 +195,7 @@ describe('API keys', () => {
     });
   });
 
-  it('says that a key has expired, and finds none in a query', async () => {
+  it('reports that a key has expired, and accepts none in a query', async () => {
     const { id, secret } = await made(owner);
     await api.deps
       .db('api_keys')
@@ -223,11 +223,11 @@ describe('API keys', () => {
     ]);
   });
 
-  it('refuses a key in a query whatever else was sent, and says so in the log without its value', async () => {
+  it('rejects a key in a query whatever else is sent, and logs the refusal without its value', async () => {
     const { secret } = await made(owner);
     const lines: string[] = [];
     const { warn } = api.deps.log;
-    api.deps.log.warn = (...said: unknown[]) => void lines.push(JSON.stringify(said));
+    api.deps.log.warn = (...args: unknown[]) => void lines.push(JSON.stringify(args));
     const answers = await Promise.all([
       api.fetch(`/api/v1/libraries?api_key=${secret}`, { headers: owner.headers }),
       api.fetch(`/api/v1/server/info?token=${secret}`),
@@ -240,7 +240,7 @@ describe('API keys', () => {
     expect(lines.join()).to.not.include(secret.slice(6));
   });
 
-  it('bound to a profile, sees and may what the profile does', async () => {
+  it('bound to a profile, has the view and the permissions of the profile', async () => {
     const profileId = '01900000-0000-7000-8000-00000000abcd';
     await api.deps.db('profiles').insert({ id: profileId, account_id: owner.accountId, name: 'Kid' });
     const { secret, effectiveScopes } = await made(owner, { scopes: ['library:view', 'user:manage'], profileId });
@@ -251,7 +251,7 @@ describe('API keys', () => {
     expect(answer.status).to.equal(403);
   });
 
-  it('counts its uses: when, from where, by what', async () => {
+  it('counts its uses: time, address and client', async () => {
     const { id, secret } = await made(owner);
     const key = bearer(secret);
     key.headers['x-client-name'] = 'cron';

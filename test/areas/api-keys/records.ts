@@ -1,4 +1,5 @@
-// What the contract refuses by whose record a request names; test/contract/record-matrix.test.ts asks it.
+// Refusals of the contract that depend on the owner of the record; test/contract/record-matrix.test.ts sends the
+// requests.
 import { all, type Row } from '#support/record-row.ts';
 import type { Caller } from '#support/record-world.ts';
 
@@ -14,7 +15,7 @@ export const rows: Row[] = [
   {
     op: 'listApiKeys',
     says: "Own ones without userId; the secret is in no answer. Another account's without `user:manage` is 403.",
-    ask: (world) => ({ query: { userId: world.people.member.accountId } }),
+    request: (world) => ({ query: { userId: world.people.member.accountId } }),
     answers: {
       ...all('ok', 'member', 'owner', 'admin', 'parent'),
       ...all('403 user:manage', 'another member', 'editor'),
@@ -25,20 +26,22 @@ export const rows: Row[] = [
     op: 'listApiKeys',
     says: 'userId?(of another account, or all, with user:manage)',
     when: 'all',
-    ask: () => ({ query: { userId: 'all' } }),
+    request: () => ({ query: { userId: 'all' } }),
     answers: { ...all('ok', 'owner', 'admin', 'parent'), member: '403 user:manage', ...HOLDERS },
   },
   {
     op: 'createApiKey',
     says: 'Confirmed session (Auth). Scopes the account lacks are 403 `FORBIDDEN` with details.scopes listing just those',
-    ask: () => ({ body: { name: 'script', scopes: ['library:view'], expiresAt: soon() } }),
+    request: () => ({ body: { name: 'script', scopes: ['library:view'], expiresAt: soon() } }),
     answers: { ...all('ok', 'member', 'owner'), ...LATE, 'late owner': '403 confirm', ...HOLDERS },
   },
   {
     op: 'createApiKey',
     says: 'Scopes the account lacks are 403 `FORBIDDEN` with details.scopes listing just those',
     when: 'more than the account may',
-    ask: () => ({ body: { name: 'script', scopes: ['library:view', 'item:edit', 'user:manage'], expiresAt: soon() } }),
+    request: () => ({
+      body: { name: 'script', scopes: ['library:view', 'item:edit', 'user:manage'], expiresAt: soon() },
+    }),
     answers: {
       admin: 'ok',
       member: '403 item:edit,user:manage',
@@ -49,7 +52,7 @@ export const rows: Row[] = [
   {
     op: 'createApiKey',
     says: 'profileId?(own)',
-    ask: (world) => ({
+    request: (world) => ({
       body: {
         name: 'script',
         scopes: ['library:view'],
@@ -62,7 +65,7 @@ export const rows: Row[] = [
   {
     op: 'updateApiKey',
     says: 'Own keys only, by the same rules as making one',
-    ask: async (world) => ({ params: { id: await world.key('member') }, body: { name: 'other' } }),
+    request: async (world) => ({ params: { id: await world.key('member') }, body: { name: 'other' } }),
     answers: {
       ...all('ok', 'member', 'late member'),
       ...all('404', 'owner', 'admin', 'parent', 'another member'),
@@ -73,7 +76,7 @@ export const rows: Row[] = [
     op: 'updateApiKey',
     says: 'adding a scope, a later expiry or a higher limit needs a confirmed session.',
     when: 'a scope',
-    ask: async (world) => ({
+    request: async (world) => ({
       params: { id: await world.key('member') },
       body: { scopes: ['library:view', 'playlist:own'] },
     }),
@@ -83,27 +86,27 @@ export const rows: Row[] = [
     op: 'updateApiKey',
     says: 'adding a scope, a later expiry or a higher limit needs a confirmed session.',
     when: 'an expiry',
-    ask: async (world) => ({ params: { id: await world.key('member') }, body: { expiresAt: null } }),
+    request: async (world) => ({ params: { id: await world.key('member') }, body: { expiresAt: null } }),
     answers: { member: 'ok', ...LATE },
   },
   {
     op: 'updateApiKey',
     says: 'adding a scope, a later expiry or a higher limit needs a confirmed session.',
     when: 'a limit',
-    ask: async (world) => ({ params: { id: await world.key('member') }, body: { requestsPerMinute: 9000 } }),
+    request: async (world) => ({ params: { id: await world.key('member') }, body: { requestsPerMinute: 9000 } }),
     answers: { member: 'ok', ...LATE },
   },
   {
     op: 'updateApiKey',
     says: 'by the same rules as making one',
     when: 'more than the account may',
-    ask: async (world) => ({ params: { id: await world.key('member') }, body: { scopes: ['item:edit'] } }),
+    request: async (world) => ({ params: { id: await world.key('member') }, body: { scopes: ['item:edit'] } }),
     answers: { member: '403 item:edit' },
   },
   {
     op: 'revokeApiKey',
     says: "Own ones, or anyone's but the owner's with `user:manage`; 404 else.",
-    ask: async (world) => ({ params: { id: await world.key('member') } }),
+    request: async (world) => ({ params: { id: await world.key('member') } }),
     answers: {
       ...all('ok', 'member', 'late member', 'owner', 'admin', 'parent'),
       ...all('404', 'another member', 'editor'),
@@ -114,14 +117,14 @@ export const rows: Row[] = [
     op: 'revokeApiKey',
     says: "Own ones, or anyone's but the owner's with `user:manage`; 404 else.",
     when: "the owner's",
-    ask: async (world) => ({ params: { id: await world.key('owner') } }),
+    request: async (world) => ({ params: { id: await world.key('owner') } }),
     answers: { ...all('ok', 'owner'), ...all('404', 'admin', 'parent', 'member') },
   },
   ...(['updateApiKey', 'revokeApiKey'] as const).map(
     (op): Row => ({
       op,
       says: 'The owner sees it in the list with managedBy; changing or revoking it here is 409 `managed-by-resource`.',
-      ask: async (world) => ({
+      request: async (world) => ({
         params: { id: await world.operatorKeyId() },
         ...(op === 'updateApiKey' && { body: { name: 'other' } }),
       }),

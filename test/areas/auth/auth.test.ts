@@ -51,7 +51,7 @@ describe('Auth', () => {
       expect(me.body.permissions).to.include('library:view').and.not.include('library:manage');
     });
 
-    it('says in the access token who could manage settings when it was made, which opens nothing afterwards', async () => {
+    it('carries in the access token whether the account could manage settings when it was issued, which grants nothing afterwards', async () => {
       const claimOf = (token = ''): unknown => decodeJwt(token)['adm'];
       const name = await account({ role: 'admin' });
       const { body } = await signIn(name);
@@ -82,20 +82,20 @@ describe('Auth', () => {
       expect((await signIn(address)).body.account.username).to.equal(address);
     });
 
-    it('says the same of an unknown name, a wrong password and an account without one', async () => {
+    it('returns the same for an unknown name, a wrong password and an account without one', async () => {
       const name = await account();
       const none = await account({ password_hash: null });
       const answers = [
         await api.anyone.login({ body: { username: name, password: 'wrong' } }),
-        await api.anyone.login({ body: { username: 'nobody at all', password: PASSWORD } }),
+        await api.anyone.login({ body: { username: 'an unknown account', password: PASSWORD } }),
         await api.anyone.login({ body: { username: none, password: PASSWORD } }),
       ];
-      const told = answers.map((answer) => ({ ...errorOf(answer), requestId: '', status: answer.status }));
-      expect(new Set(told.map((one) => JSON.stringify(one))).size).to.equal(1);
-      expect(told[0]).to.include({ code: 'UNAUTHENTICATED', status: 401 });
+      const refusals = answers.map((answer) => ({ ...errorOf(answer), requestId: '', status: answer.status }));
+      expect(new Set(refusals.map((one) => JSON.stringify(one))).size).to.equal(1);
+      expect(refusals[0]).to.include({ code: 'UNAUTHENTICATED', status: 401 });
     });
 
-    it('tells a disabled account so only after the right password', async () => {
+    it('reports a disabled account only after the right password', async () => {
       const name = await account({ disabled: true });
       expect((await api.anyone.login({ body: { username: name, password: 'wrong' } })).status).to.equal(401);
       expect(errorOf(await signIn(name)).details.by).to.equal('account-disabled');
@@ -193,12 +193,12 @@ describe('Auth', () => {
 
     it('gives the same pair to the same presentation again, as long as it was not used', async () => {
       const { refreshToken } = (await signIn(await account())).body;
-      const ask = { body: { refreshToken }, headers: { ...device, 'idempotency-key': 'k1' } };
-      const first = await api.anyone.refreshSession(ask);
-      const again = await api.anyone.refreshSession(ask);
+      const request = { body: { refreshToken }, headers: { ...device, 'idempotency-key': 'k1' } };
+      const first = await api.anyone.refreshSession(request);
+      const again = await api.anyone.refreshSession(request);
       expect(again.body.refreshToken).to.equal(first.body.refreshToken);
       await api.anyone.refreshSession({ body: { refreshToken: first.body.refreshToken }, headers: device });
-      expect((await api.anyone.refreshSession(ask)).status).to.equal(401);
+      expect((await api.anyone.refreshSession(request)).status).to.equal(401);
     });
 
     it('gives no more than the sign-in may last, and nothing once it is over or its account has expired', async () => {
@@ -252,7 +252,7 @@ describe('Auth', () => {
   });
 
   describe('sessions', () => {
-    it('are listed, ended from the next request on, and nobody else’s', async () => {
+    it('are listed, ended from the next request on, and visible to their account only', async () => {
       const name = await account();
       const one = await signIn(name);
       const two = await signIn(name);
@@ -266,7 +266,7 @@ describe('Auth', () => {
       expect(errorOf(await withToken(two.body.accessToken).getMe()).code).to.equal('AUTH_TOKEN_INVALID');
     });
 
-    it('say when they were used last, right to five minutes, and so do their accounts', async () => {
+    it('report their last use, right to five minutes, and so do their accounts', async () => {
       const name = await account();
       const { accessToken, session } = (await signIn(name)).body;
       const me = withToken(accessToken);
@@ -325,8 +325,10 @@ describe('Auth', () => {
       expect((await me.logout({ body: {} })).body).to.deep.equal({ ended: true });
       expect((await me.getMe()).status).to.equal(401);
       expect((await me.logout({ body: {} })).body).to.deep.equal({ ended: false });
-      const beside = clientFor(api.url, { cookie: 'theme=dark' });
-      expect((await beside.logout({ body: {} })).body, 'a cookie of another program').to.deep.equal({ ended: false });
+      const unrelated = clientFor(api.url, { cookie: 'theme=dark' });
+      expect((await unrelated.logout({ body: {} })).body, 'a cookie of another program').to.deep.equal({
+        ended: false,
+      });
     });
   });
 
@@ -355,7 +357,7 @@ describe('Auth', () => {
   describe('passwords', () => {
     after(() => takePasswordCost(api.config.passwordCost));
 
-    it('are hashed anew at the next sign-in when they are to cost more', async () => {
+    it('are hashed again at the next sign-in when the cost of a hash rises', async () => {
       const name = await account();
       const hashNow = async (): Promise<string> =>
         (await api.deps.db('accounts').where({ username: name }).first<{ password_hash: string }>()).password_hash;
@@ -399,7 +401,7 @@ describe('Auth', () => {
     expect((await me.getMe()).body.viewing.allowed).to.equal(false);
   });
 
-  it('goes on signing people in while Redis is away, with tighter limits', async () => {
+  it('signs people in while Redis is unavailable, with tighter limits', async () => {
     const name = await account();
     const { redis } = api.deps;
     const dead = redis.duplicate({ port: 1, maxRetriesPerRequest: 0, retryStrategy: () => null });

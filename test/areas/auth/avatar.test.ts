@@ -49,7 +49,7 @@ describe('Auth: setProfileAvatar', () => {
     expect(await imageOf(second.body.avatar?.id)).to.equal(undefined);
   });
 
-  it('takes JPEG, PNG, WebP, AVIF and the first frame of GIF; others are 415, what does not open 400, over 8 MiB 413', async () => {
+  it('accepts JPEG, PNG, WebP, AVIF and the first frame of GIF; returns 415 for others, 400 for an unreadable file, 413 over 8 MiB', async () => {
     const { me } = await somebody(api);
     const id = await mainOf(me);
     const base = sharp(await png(64, 64));
@@ -103,7 +103,7 @@ describe('Auth: setProfileAvatar', () => {
     expect(await imageOf(avatar?.id)).to.equal(undefined);
   });
 
-  it('says that the object store is away', async () => {
+  it('reports that the object store is unavailable', async () => {
     const { me } = await somebody(api);
     const { objects } = api.deps;
     const real = objects.put.bind(objects);

@@ -30,7 +30,7 @@ describe('Auth: proving oneself', () => {
     );
 
   describe('confirmIdentity', () => {
-    it('opens for ten minutes what needs a confirmed session', async () => {
+    it('permits for ten minutes the operations that need a confirmed session', async () => {
       const { id, me } = await somebody(api);
       await unconfirm(api, id);
       const refused = await me.startTotp();
@@ -61,21 +61,23 @@ describe('Auth: proving oneself', () => {
       expect(issueOf(await me.confirmIdentity({ body: { code: '123456' } }))).to.equal('required');
     });
 
-    it('asks for the code after the password when two-factor is on', async () => {
+    it('requires the code after the password when two-factor is on', async () => {
       const { id, me } = await somebody(api);
       const { secret, codes } = await withTotp(me);
       await unconfirm(api, id);
-      const asked = await me.confirmIdentity({ body: { password: PASSWORD } });
-      expect(errorOf(asked).code).to.equal('AUTH_2FA_REQUIRED');
+      const pending = await me.confirmIdentity({ body: { password: PASSWORD } });
+      expect(errorOf(pending).code).to.equal('AUTH_2FA_REQUIRED');
       expect((await me.getMe()).body.confirmedUntil).to.equal(null);
-      const challenge = challengeOf(asked);
+      const challenge = challengeOf(pending);
       const stranger = await somebody(api);
       expect((await stranger.me.confirmIdentity({ body: { code: codeOf(secret), challenge } })).status).to.equal(401);
       const signedIn = await api.anyone.verifyTwoFactor({
         body: { challenge, method: 'totp', code: codeOf(secret) },
         headers: { 'x-client-id': 'test-client-0000-1' },
       });
-      expect(errorOf(signedIn).code, 'a challenge of confirming signs nobody in').to.equal('AUTH_TOKEN_INVALID');
+      expect(errorOf(signedIn).code, 'rejects the challenge of a confirmation at sign-in').to.equal(
+        'AUTH_TOKEN_INVALID',
+      );
       expect((await me.confirmIdentity({ body: { code: codeOf(secret), challenge } })).status).to.equal(200);
       const again = challengeOf(await me.confirmIdentity({ body: { password: PASSWORD } }));
       expect((await me.confirmIdentity({ body: { code: codes[0], challenge: again } })).status).to.equal(200);
@@ -110,7 +112,7 @@ describe('Auth: proving oneself', () => {
       expect((await me.changePassword({ body: { newPassword: NEW, endOthers: false } })).status).to.equal(200);
     });
 
-    it('refuses what anybody would try first, the name and what is too short', async () => {
+    it('rejects passwords that are easy to guess, such as the name, and short ones', async () => {
       const { me, username } = await somebody(api);
       const codes = [];
       for (const newPassword of ['Password1', username.toUpperCase(), 'iloveyou'])
@@ -152,7 +154,7 @@ describe('Auth: proving oneself', () => {
       expect(JSON.stringify(row)).to.not.include(secret);
     });
 
-    it('count for none where the settings switched them off: what nobody can sign in with is no way in', async () => {
+    it('do not count where the settings disable them: a disabled way to sign in is no way in', async () => {
       const set = async (key: string, value: unknown): Promise<void> => {
         await api.deps
           .db('settings')
@@ -177,7 +179,7 @@ describe('Auth: proving oneself', () => {
       await set('auth.oidc.issuer', null);
     });
 
-    it('are taken away by a confirmed person, TOTP with its recovery codes, never the last one', async () => {
+    it('are removed by a confirmed person, TOTP with its recovery codes, but never the last one', async () => {
       const { id, me } = await somebody(api);
       await withTotp(me);
       const all = (await me.listSignInMethods()).body.items;

@@ -32,7 +32,7 @@ describe('Auth: back-channel logout', () => {
   const sessionsOf = async (accountId: string): Promise<string[]> =>
     api.deps.db('sessions').where({ account_id: accountId, method: 'oidc' }).pluck('id');
 
-  it('ends the session of the sid when the provider itself says so, and logout names its page', async () => {
+  it('ends the session of the sid when the provider itself requests it, and logout names its page', async () => {
     const { id } = await somebody(api);
     await flows.linkTo(id, 'leaver');
     oidc.next = { sub: 'leaver' };
@@ -47,13 +47,13 @@ describe('Auth: back-channel logout', () => {
     expect(left.body.providerUrl).to.contain(`${oidc.issuer}/session/end`);
   });
 
-  it('ends all sessions of a sub, and is 200 for a subject nobody knows', async () => {
+  it('ends all sessions of a sub, and returns 200 for an unknown subject', async () => {
     const { id, me } = await somebody(api);
     await flows.linkTo(id, 'all');
     await flows.enter('all');
     await flows.enter('all');
     expect(await sessionsOf(id)).to.have.length(2);
-    expect((await send(await oidc.sign(claims({ sub: 'nobody knows' })))).status).to.equal(200);
+    expect((await send(await oidc.sign(claims({ sub: 'an unknown subject' })))).status).to.equal(200);
     expect(await sessionsOf(id)).to.have.length(2);
     const answer = await send(await oidc.sign(claims({ sub: 'all' })));
     expect([answer.status, answer.headers.get('cache-control'), await answer.json()]).to.deep.equal([
@@ -65,7 +65,7 @@ describe('Auth: back-channel logout', () => {
     expect((await me.getMe()).status, 'a sign-in by password stays').to.equal(200);
   });
 
-  it('is 400 and ends nothing for what is no logout token, and for one used before', async () => {
+  it('returns 400 and ends nothing for a token that is no logout token, and for one used before', async () => {
     const { id } = await somebody(api);
     await flows.linkTo(id, 'stays');
     await flows.enter('stays');

@@ -54,13 +54,13 @@ describe('Auth: OpenID Connect', () => {
   describe('startOidc', () => {
     it('leads to the provider with PKCE S256, a state and a nonce, for ten minutes', async () => {
       const started = await start();
-      const asked = new URL(started.url).searchParams;
-      expect(asked.get('code_challenge_method')).to.equal('S256');
-      expect(asked.get('code_challenge')).to.have.length(43);
-      expect(asked.get('state')).to.equal(started.state);
-      expect(asked.get('nonce')).to.have.length.greaterThan(20);
-      expect(asked.get('scope')).to.equal('openid profile email');
-      expect(asked.get('redirect_uri')).to.equal(REDIRECT);
+      const requested = new URL(started.url).searchParams;
+      expect(requested.get('code_challenge_method')).to.equal('S256');
+      expect(requested.get('code_challenge')).to.have.length(43);
+      expect(requested.get('state')).to.equal(started.state);
+      expect(requested.get('nonce')).to.have.length.greaterThan(20);
+      expect(requested.get('scope')).to.equal('openid profile email');
+      expect(requested.get('redirect_uri')).to.equal(REDIRECT);
       expect(Buffer.from(started.binding, 'base64url')).to.have.length(32);
       expect(Date.parse(started.expiresAt) - Date.now()).to.be.within(590_000, 610_000);
     });
@@ -86,7 +86,7 @@ describe('Auth: OpenID Connect', () => {
         expect((await api.anyone.startOidc({ body: { ...APP, returnTo } })).status, returnTo).to.equal(400);
     });
 
-    it('links and confirms for who is signed in only, and links for main and confirmed', async () => {
+    it('links and confirms for signed-in people only, and links for main and confirmed', async () => {
       for (const intent of ['link', 'confirm'])
         expect(errorOf(await api.anyone.startOidc({ body: { ...APP, intent } })).code).to.equal('UNAUTHENTICATED');
       const { id, me } = await somebody(api);
@@ -103,7 +103,7 @@ describe('Auth: OpenID Connect', () => {
       expect(errorOf(await inOther.startOidc({ body: { ...APP, intent: 'link' } })).details.by).to.equal('profile');
     });
 
-    it('is 409 oidc-off without a provider, and the options say so', async () => {
+    it('returns 409 oidc-off without a provider, and the options show it', async () => {
       const without = await startApi();
       await without.deps.db('server_state').update({ setup_completed_at: new Date() });
       const own = { redirectUri: `${without.url}/sign-in/oidc` };
@@ -115,7 +115,7 @@ describe('Auth: OpenID Connect', () => {
       expect((await api.anyone.getSignInOptions()).body.oidc).to.deep.equal({ name: 'Our house', automatic: false });
     });
 
-    it('is 502 while the provider is away or names another issuer, and all other ways work', async () => {
+    it('returns 502 while the provider is unavailable or names another issuer; all other ways work', async () => {
       const fresh = await startApi({
         FOYER_SETTINGS: JSON.stringify({
           'auth.oidc.issuer': oidc.issuer,
@@ -140,7 +140,7 @@ describe('Auth: OpenID Connect', () => {
   });
 
   describe('completeOidc', () => {
-    it('signs in who is linked, by issuer and subject, and says where to return', async () => {
+    it('signs linked people in, by issuer and subject, and returns the address to continue at', async () => {
       const { id } = await somebody(api);
       await linkTo(id, 'ada');
       oidc.next = { sub: 'ada' };
@@ -156,7 +156,7 @@ describe('Auth: OpenID Connect', () => {
       expect(method.last_used_at).to.be.instanceOf(Date);
     });
 
-    it('keeps tokens in cookies when that was asked for at the start', async () => {
+    it('keeps tokens in cookies when the start requested it', async () => {
       const { id } = await somebody(api);
       await linkTo(id, 'cookie');
       oidc.next = { sub: 'cookie' };
@@ -257,14 +257,14 @@ describe('Auth: OpenID Connect', () => {
       expect(errorOf(cut).details.step).to.equal('id-token');
     });
 
-    it('asks for the second factor, unless the provider did and is trusted', async () => {
+    it('requires the second factor, unless the provider did and is trusted', async () => {
       const { id, me } = await somebody(api);
       const { secret } = await withTotp(me);
       await linkTo(id, 'two');
-      const asked = await enter('two', { amr: ['mfa'] });
-      expect(errorOf(asked).code).to.equal('AUTH_2FA_REQUIRED');
-      expect(asked.headers.getSetCookie()).to.deep.equal([]);
-      const body = { challenge: challengeOf(asked), method: 'totp', code: codeOf(secret) };
+      const requested = await enter('two', { amr: ['mfa'] });
+      expect(errorOf(requested).code).to.equal('AUTH_2FA_REQUIRED');
+      expect(requested.headers.getSetCookie()).to.deep.equal([]);
+      const body = { challenge: challengeOf(requested), method: 'totp', code: codeOf(secret) };
       const { body: signedIn } = await api.anyone.verifyTwoFactor({ body, headers: device });
       expect([signedIn.session.method, signedIn.session.twoFactor]).to.deep.equal(['oidc', true]);
       await set({ 'auth.oidc.trustsSecondFactor': true });
@@ -283,7 +283,7 @@ describe('Auth: OpenID Connect', () => {
   });
 
   describe('accounts of the provider', () => {
-    it('are nobody here unless the settings say so', async () => {
+    it('are unknown unless the settings allow them', async () => {
       const { id } = await somebody(api);
       await api.deps.db('accounts').where({ id }).update({ email: 'v@foyer.example', email_verified: true });
       const refused = await enter('stranger', { email: 'v@foyer.example', email_verified: true });
@@ -309,7 +309,7 @@ describe('Auth: OpenID Connect', () => {
       expect(errorOf(later).details.by, 'who has the address later is somebody else').to.equal('no-account');
     });
 
-    it('are found by name when the owner wishes', async () => {
+    it('are found by name when the owner allows it', async () => {
       await set({ 'auth.oidc.linkBy': 'username' });
       const { id, username } = await somebody(api);
       const answer = await enter('by-name', { preferred_username: username.toUpperCase() });
@@ -320,7 +320,7 @@ describe('Auth: OpenID Connect', () => {
       expect(errorOf(lookalike).details.by, 'a name that only looks alike').to.equal('no-account');
     });
 
-    it('are made when the owner wishes, with a free name and the default role', async () => {
+    it('are created when the owner allows it, with a free name and the default role', async () => {
       await set({ 'auth.oidc.createAccounts': true });
       const { username } = await somebody(api);
       const shared = await api.as(await api.given.admin()).createLibrary({ body: { name: 'Shared', type: 'movies' } });
@@ -361,7 +361,7 @@ describe('Auth: OpenID Connect', () => {
       expect(odd.body.signIn?.account).to.deep.include({ username: 'script', email: null });
     });
 
-    it('are made anew for who was deleted, also before the rows of the old one are gone', async () => {
+    it('are created again for a deleted person, also before the rows of the old account are gone', async () => {
       await set({ 'auth.oidc.createAccounts': true });
       const first = (await enter('returning')).body.signIn?.account;
       const admin = await api.given.admin();
@@ -405,7 +405,7 @@ describe('Auth: OpenID Connect', () => {
   });
 
   describe('link and confirm', () => {
-    it('links an identity once, to one account, and tells of it', async () => {
+    it('links an identity once, to one account, and notifies the account', async () => {
       const { id, me } = await somebody(api);
       oidc.next = { sub: 'linked', email: 'l@foyer.example' };
       const answer = await complete(me, await through({ intent: 'link' }, { client: me }));
@@ -420,7 +420,7 @@ describe('Auth: OpenID Connect', () => {
       expect(errorOf(refused).details.reason).to.equal('identity-taken');
     });
 
-    it('is finished by the session that began, and by nobody else', async () => {
+    it('is finished only by the session that began it', async () => {
       const [mine, theirs] = [await somebody(api), await somebody(api)];
       oidc.next = { sub: 'slipped' };
       const slipped = await through({ intent: 'link' }, { client: theirs.me });
@@ -430,7 +430,7 @@ describe('Auth: OpenID Connect', () => {
       expect(await methodsOf(mine.id)).to.have.length(0);
     });
 
-    it('confirms by the identity of this account only, asking for the password there anew', async () => {
+    it('confirms only by the identity of this account, and requires the password there again', async () => {
       const { id, me } = await somebody(api);
       await linkTo(id, 'sure');
       await unconfirm(api, id);

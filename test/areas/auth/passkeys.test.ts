@@ -47,11 +47,11 @@ describe('Auth: passkeys', () => {
 
   it('are made by a confirmed person, with recovery codes for the first second factor', async () => {
     const someone = await somebody(api);
-    const asked = (await someone.me.startPasskeyRegistration()).body as Record<string, unknown>;
-    expect(asked.authenticatorSelection).to.include({ residentKey: 'required', userVerification: 'preferred' });
-    expect(asked.pubKeyCredParams).to.deep.equal([-8, -7, -257].map((alg) => ({ alg, type: 'public-key' })));
+    const issued = (await someone.me.startPasskeyRegistration()).body as Record<string, unknown>;
+    expect(issued.authenticatorSelection).to.include({ residentKey: 'required', userVerification: 'preferred' });
+    expect(issued.pubKeyCredParams).to.deep.equal([-8, -7, -257].map((alg) => ({ alg, type: 'public-key' })));
     const own = authenticator(at);
-    const added = await someone.me.addPasskey({ body: { credential: own.create(asked), name: 'Laptop' } });
+    const added = await someone.me.addPasskey({ body: { credential: own.create(issued), name: 'Laptop' } });
     expect(added.body.method).to.include({ kind: 'passkey', name: 'Laptop' });
     expect(added.body.recoveryCodes).to.have.length(10);
     const again = (await someone.me.startPasskeyRegistration()).body as unknown as {
@@ -63,7 +63,7 @@ describe('Auth: passkeys', () => {
     expect(refused.details).to.deep.equal({ by: 'confirm', methods: ['password', 'passkey'] });
   });
 
-  it('are named after their authenticator when nobody names them', async () => {
+  it('are named after their authenticator when the request gives no name', async () => {
     const someone = await somebody(api);
     await withPasskey(someone);
     const [method] = (await someone.me.listSignInMethods()).body.items.filter(({ kind }) => kind === 'passkey');
@@ -77,8 +77,8 @@ describe('Auth: passkeys', () => {
     const [one, two] = [await somebody(api), await somebody(api)];
     const own = authenticator(at);
     const add = async (someone: Somebody, more: object = {}, given?: object) => {
-      const asked = given ?? (await someone.me.startPasskeyRegistration()).body;
-      return someone.me.addPasskey({ body: { credential: own.create(asked, more) } });
+      const issued = given ?? (await someone.me.startPasskeyRegistration()).body;
+      return someone.me.addPasskey({ body: { credential: own.create(issued, more) } });
     };
     expect(issueOf(await add(one, { origin: 'https://evil.example' }))).to.equal('wrong_origin');
     expect(issueOf(await add(one, { rpId: 'evil.example' }))).to.equal('wrong_rp');
@@ -91,7 +91,7 @@ describe('Auth: passkeys', () => {
     expect(errorOf(await add(two)).details.reason).to.equal('credential-taken');
   });
 
-  it('sign in alone, and no second factor is asked', async () => {
+  it('sign in alone, without a second factor', async () => {
     const someone = await somebody(api);
     const own = await withPasskey(someone);
     const answer = await login(own.get(await options()));
@@ -101,7 +101,7 @@ describe('Auth: passkeys', () => {
     expect((await withToken(api, answer.body.accessToken).getMe()).status).to.equal(200);
   });
 
-  it('are one refusal, whatever is wrong', async () => {
+  it('return one refusal, whatever the fault', async () => {
     const someone = await somebody(api);
     const own = await withPasskey(someone);
     const spent = await options();
@@ -126,8 +126,10 @@ describe('Auth: passkeys', () => {
       await api.deps.redis.flushdb();
       answers.push(await login(passkey));
     }
-    const told = answers.map((answer) => JSON.stringify({ ...errorOf(answer), requestId: '', status: answer.status }));
-    expect(new Set(told).size, told.join('\n')).to.equal(1);
+    const refusals = answers.map((answer) =>
+      JSON.stringify({ ...errorOf(answer), requestId: '', status: answer.status }),
+    );
+    expect(new Set(refusals).size, refusals.join('\n')).to.equal(1);
     expect(answers[0]?.status).to.equal(401);
     expect((await login(own.get(await options()))).status).to.equal(200);
   });
@@ -140,22 +142,22 @@ describe('Auth: passkeys', () => {
 
   it('let a challenge be used once, also at the same moment', async () => {
     const own = await withPasskey(await somebody(api));
-    const asked = await options();
-    const answers = await Promise.all([1, 2, 3, 4].map(() => login(own.get(asked))));
+    const issued = await options();
+    const answers = await Promise.all([1, 2, 3, 4].map(() => login(own.get(issued))));
     expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
   });
 
-  it('are a second factor after the password, without verifying again who it is', async () => {
+  it('are a second factor after the password, without a second verification of the user', async () => {
     const [someone, stranger] = [await somebody(api), await somebody(api)];
     const own = await withPasskey(someone);
     const theirs = await withPasskey(stranger);
-    const asked = await signIn(api, someone.username);
-    expect(errorOf(asked).details.methods).to.deep.equal(['recovery-code', 'passkey']);
-    const given = errorOf(asked).details.passkey as { allowCredentials: { id: string }[] };
+    const issued = await signIn(api, someone.username);
+    expect(errorOf(issued).details.methods).to.deep.equal(['recovery-code', 'passkey']);
+    const given = errorOf(issued).details.passkey as { allowCredentials: { id: string }[] };
     expect(given.allowCredentials.map(({ id }) => id)).to.deep.equal([own.id]);
     const verify = (passkey: object) =>
       api.anyone.verifyTwoFactor({
-        body: { challenge: challengeOf(asked), method: 'passkey', passkey },
+        body: { challenge: challengeOf(issued), method: 'passkey', passkey },
         headers: device,
       });
     expect((await verify(theirs.get(given))).status).to.equal(401);
@@ -175,7 +177,7 @@ describe('Auth: passkeys', () => {
     expect((await someone.me.startTotp()).status).to.equal(201);
   });
 
-  it('let the password be taken away, but not the last of both', async () => {
+  it('allow the removal of the password, but not of the last of both', async () => {
     const someone = await somebody(api);
     const own = await withPasskey(someone);
     const remove = (id: string) => someone.me.removeSignInMethod({ params: { id } });
@@ -220,7 +222,7 @@ describe('Auth: passkeys', () => {
       ]);
     });
 
-    it('says whether a new password comes by mail or from an admin', async () => {
+    it('reports whether a new password comes by mail or from an admin', async () => {
       expect((await api.anyone.getSignInOptions()).body.passwordReset).to.equal('admin');
       await set('email.enabled', true);
       await set('email.smtp.host', 'smtp.test');
@@ -230,7 +232,7 @@ describe('Auth: passkeys', () => {
       expect((await api.anyone.getSignInOptions()).body.passwordReset).to.equal('admin');
     });
 
-    it('says nothing before setup is complete, and is not kept', async () => {
+    it('reveals nothing before setup is complete, and is not cached', async () => {
       await api.as(await api.given.owner()).updateBranding({ body: { signInMessage: 'Ring twice' } });
       await set('email.enabled', true);
       expect((await api.anyone.getSignInOptions()).body).to.include({ message: 'Ring twice', passwordReset: 'mail' });

@@ -13,7 +13,7 @@ describe('hashes of passwords', () => {
     expect(one).to.not.equal(two);
   });
 
-  it('are made anew at the next sign-in when less was asked of them, and never by a wrong password', async () => {
+  it('are made again at the next sign-in when their cost was lower, and never by a wrong password', async () => {
     const api = await startApi();
     const weak = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
     const { id } = await insertAccount(api.deps.db, { username: 'Old', role: 'member', passwordHash: weak });
@@ -29,7 +29,7 @@ describe('hashes of passwords', () => {
     expect(await kept()).to.equal(renewed);
   });
 
-  it('are made four at a time, with fifty waiting; who comes then is told to come again', async () => {
+  it('are made four at a time, with fifty waiting; later callers receive a time to come back', async () => {
     const all = await Promise.allSettled(Array.from({ length: 60 }, () => hashPassword(PASSWORD)));
     const refused = all.flatMap((one) =>
       one.status === 'rejected' ? [one.reason as { code: string; details: object }] : [],

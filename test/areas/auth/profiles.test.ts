@@ -84,7 +84,7 @@ describe('Auth: profiles', () => {
       expect([inside, back]).to.deep.equal([undefined, true]);
     });
 
-    it('asks for the PIN of the one entered, unless the session is confirmed', async () => {
+    it('requires the PIN of the profile that is entered, unless the session is confirmed', async () => {
       const { me } = await somebody(api);
       const main = await mainOf(me);
       await me.updateProfile({ params: { id: main }, body: { pin: '4711' } });
@@ -179,7 +179,7 @@ describe('Auth: profiles', () => {
       expect((await child.me.updateProfile({ params: own, body: { color: 'red' } })).status).to.equal(200);
     });
 
-    it('refuses a time zone that is none', async () => {
+    it('rejects an invalid time zone', async () => {
       const { me } = await somebody(api);
       const params = { id: await mainOf(me) };
       expect(issueOf(await me.updateProfile({ params, body: { timeZone: 'Mars/Olympus' } }))).to.equal('bad_time_zone');
@@ -200,7 +200,7 @@ describe('Auth: profiles', () => {
         .where({ id: accountId })
         .update({ viewing_hours: JSON.stringify(later), hours_zone: 'UTC' });
 
-    it('of an account hold in all its profiles, however wide theirs are', async () => {
+    it('of an account hold in all its profiles, however wide those of the profile are', async () => {
       const { id: accountId, me } = await somebody(api);
       await close(accountId);
       for (const viewingHours of [[], [{ days: [...days], from: '00:00', to: '00:00' }]]) {
@@ -213,7 +213,7 @@ describe('Auth: profiles', () => {
       }
     });
 
-    it('of a profile are told to it, and do not close the main one', async () => {
+    it('of a profile are shown to it, and do not close the main one', async () => {
       const { me } = await somebody(api);
       const id = await profile(me, { limits: { viewingHours: later } });
       expect((await me.getMe()).body.viewing).to.deep.equal({ allowed: true });
@@ -224,7 +224,7 @@ describe('Auth: profiles', () => {
       expect(new Date(viewing.resumesAt ?? 0).getUTCHours()).to.equal(Number(hour(4).slice(0, 2)));
     });
 
-    it('are told with their end while they last', async () => {
+    it('are shown with their end while they last', async () => {
       const { id: accountId, me } = await somebody(api);
       const open = [{ days: [...days], from: hour(23), to: hour(4) }];
       const row = api.deps.db('accounts').where({ id: accountId });
@@ -263,7 +263,7 @@ describe('Auth: profiles', () => {
     expect((await me.getMe()).body.profiles).to.have.length(1);
   });
 
-  it('deleteProfile ends what plays in it, and a job removes what it watched', async () => {
+  it('deleteProfile ends its playback, and a job removes its history', async () => {
     const { me, username, id: accountId } = await somebody(api);
     const { db } = api.deps;
     const id = await profile(me);

@@ -14,7 +14,7 @@ describe('Auth: quick connect', () => {
     await api.deps.db('quick_connects').delete();
   });
   const start = async () => (await api.anyone.startQuickConnect({ body: {}, headers: tv })).body;
-  /** The device waits before it asks again. */
+  /** The device waits before it sends the next request. */
   const redeem = async (secret: string | undefined, headers: Record<string, string> = tv) => {
     await api.deps.db('quick_connects').update({ polled_at: null });
     return api.anyone.redeemQuickConnect({ body: { secret }, headers });
@@ -76,16 +76,16 @@ describe('Auth: quick connect', () => {
     await api.deps.settings.reload();
   });
 
-  it('is asked for by a thousand at once and no more, from wherever they ask', async () => {
+  it('accepts a thousand pending requests and no more, from any address', async () => {
     const { db } = api.deps;
     await db.raw(
       `insert into quick_connects (id, code, secret_hash, client_id, device_name, address, expires_at)
        select gen_random_uuid(), 'full' || n, sha256(n::text::bytea), 'a-television-0001', 'TV', '203.0.113.' || n % 250, now() + interval '1 minute'
        from generate_series(1, 999) n`,
     );
-    const ask = () => api.anyone.startQuickConnect({ body: {}, headers: tv });
-    expect((await ask()).status).to.equal(201);
-    expect((await ask()).status).to.equal(429);
+    const send = () => api.anyone.startQuickConnect({ body: {}, headers: tv });
+    expect((await send()).status).to.equal(201);
+    expect((await send()).status).to.equal(429);
     await db('quick_connects').delete();
   });
 
@@ -119,7 +119,7 @@ describe('Auth: quick connect', () => {
     expect((await redeem(secret)).body.signIn?.profile.id).to.equal(profileId);
   });
 
-  it('lets who manages accounts set up the device of a child, and of nobody else', async () => {
+  it('lets managers of accounts set up the device of a child, and of no one else', async () => {
     const [admin, child, member] = [await somebody(api, 'admin'), await somebody(api, 'child'), await somebody(api)];
     const { quickConnect, secret } = await start();
     const approve = (client: typeof admin.me, userId: string) =>

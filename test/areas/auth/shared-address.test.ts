@@ -38,7 +38,7 @@ describe('Auth: limits of an address that people share', () => {
 
   type Headers = Record<string, string>;
   let clients = 0;
-  /** A device that nobody signed in on, at `address`. */
+  /** A device without an earlier sign-in, at `address`. */
   const newDevice = (address = '93.184.1.1'): Headers => {
     clients += 1;
     return { 'x-client-id': `shared-address-${String(clients).padStart(4, '0')}`, 'x-forwarded-for': address };
@@ -46,9 +46,9 @@ describe('Auth: limits of an address that people share', () => {
   const known: Headers = { ...device, 'x-forwarded-for': '93.184.1.1' };
 
   /** The statuses of eleven requests, one after the other. */
-  const eleven = async (ask: () => Promise<{ status: number }>): Promise<number[]> => {
+  const eleven = async (send: () => Promise<{ status: number }>): Promise<number[]> => {
     const statuses: number[] = [];
-    for (let i = 0; i < 11; i += 1) statuses.push((await ask()).status);
+    for (let i = 0; i < 11; i += 1) statuses.push((await send()).status);
     return statuses;
   };
 
@@ -76,10 +76,10 @@ describe('Auth: limits of an address that people share', () => {
       const challenge = await challenged(other, headers);
       const bad = newDevice();
       const open = [await challenged(guesser, bad), await challenged(guesser, bad), await challenged(guesser, bad)];
-      let asked = -1;
+      let attempts = -1;
       const statuses = await eleven(() => {
-        asked += 1;
-        return verify(open[Math.floor(asked / 4)] ?? '', '000000', bad);
+        attempts += 1;
+        return verify(open[Math.floor(attempts / 4)] ?? '', '000000', bad);
       });
       expect(statuses).to.deep.equal([...TEN(401), 429]);
       expect((await verify(challenge, codeOf(secret), headers)).status).to.equal(200);
@@ -89,10 +89,10 @@ describe('Auth: limits of an address that people share', () => {
       const someone = await somebody(api);
       const { secret } = await withTotp(someone.me);
       await api.deps.redis.flushdb();
-      let asked = 0;
+      let attempts = 0;
       const statuses = await eleven(async () => {
-        asked += 1;
-        const headers = newDevice(`93.184.${asked}.1`);
+        attempts += 1;
+        const headers = newDevice(`93.184.${attempts}.1`);
         return verify(await challenged(someone, headers), '000000', headers);
       });
       expect(statuses).to.deep.equal([...TEN(401), 429]);
@@ -100,14 +100,14 @@ describe('Auth: limits of an address that people share', () => {
       expect((await verify(challenge, codeOf(secret), known)).status).to.equal(200);
     });
 
-    it('gives nothing of its own to a device that only a key is used on', async () => {
+    it('gives no budget of its own to a device that has used only a key', async () => {
       const someone = await somebody(api);
       await withTotp(someone.me);
       await api.deps.redis.flushdb();
-      let asked = 0;
+      let attempts = 0;
       const statuses = await eleven(async () => {
-        asked += 1;
-        const headers = newDevice(`93.184.${asked}.1`);
+        attempts += 1;
+        const headers = newDevice(`93.184.${attempts}.1`);
         const row = { id: newId(), account_id: someone.id, client_id: headers['x-client-id'], name: 'script' };
         await api.deps.db('devices').insert(row);
         return verify(await challenged(someone, headers), '000000', headers);
@@ -128,7 +128,7 @@ describe('Auth: limits of an address that people share', () => {
       (await api.anyone.getSignInOptions({ headers: newDevice(`185.1.${clients % 250}.1`) })).body.passkey ?? {};
     const login = (passkey: object, headers: Headers) => api.anyone.login({ body: { passkey }, headers });
 
-    it('serves a person while another one at the address fails ten times with a passkey of nobody', async () => {
+    it('serves a person while another one at the address fails ten times with an unknown passkey', async () => {
       const own = await withPasskey();
       const { username } = await somebody(api);
       await api.deps.redis.flushdb();
@@ -140,7 +140,7 @@ describe('Auth: limits of an address that people share', () => {
       expect((await api.anyone.login({ body, headers: newDevice() })).status, 'by a password').to.equal(200);
     });
 
-    it('counts a passkey of somebody by its account and network', async () => {
+    it('counts a passkey by its account and network', async () => {
       const [own, other] = [await withPasskey(), await withPasskey()];
       await api.deps.redis.flushdb();
       const forged = async () => {
@@ -170,7 +170,7 @@ describe('Auth: limits of an address that people share', () => {
       expect((await flows.complete(api.anyone, began, known)).status).to.equal(200);
     });
 
-    it('starts on a device that somebody signed in on while ten a minute of the others at the address are held', async () => {
+    it('starts on a device with an earlier sign-in while ten a minute of the others at the address are held', async () => {
       await somebody(api);
       const statuses = await eleven(() => startAt(newDevice()));
       expect(statuses[10]).to.equal(429);
@@ -179,7 +179,7 @@ describe('Auth: limits of an address that people share', () => {
     });
   });
 
-  it('confirmIdentity counts by account: who is signed in waits for nobody at the same address', async () => {
+  it('confirmIdentity counts by account: a signed-in person does not wait for others at the same address', async () => {
     const [guesser, other] = [await somebody(api), await somebody(api)];
     await unconfirm(api, other.id);
     const statuses = await eleven(() => guesser.me.confirmIdentity({ body: { password: 'wrong' } }));

@@ -18,9 +18,9 @@ describe('Auth: how often one may try to sign in', () => {
   }
   const attempt = async (username: string, { from, password = 'wrong', client = {} }: Try): Promise<number> =>
     (await api.anyone.login({ body: { username, password }, headers: { ...client, 'x-forwarded-for': from } })).status;
-  const attempts = async (times: number, username: string, asked: Try): Promise<number[]> => {
+  const attempts = async (times: number, username: string, requested: Try): Promise<number[]> => {
     const statuses: number[] = [];
-    for (let i = 0; i < times; i += 1) statuses.push(await attempt(username, asked));
+    for (let i = 0; i < times; i += 1) statuses.push(await attempt(username, requested));
     return statuses;
   };
   const TEN = Array<number>(10).fill(401);
@@ -37,13 +37,13 @@ describe('Auth: how often one may try to sign in', () => {
     expect(await attempts(1, username, { from: '2600:1:2:3:ffff::1' })).to.deep.equal([429]);
   });
 
-  it('is nobody else’s who knows the name: its owner signs in from another network meanwhile', async () => {
+  it('is separate from others who know the name: the owner signs in from another network meanwhile', async () => {
     const { username } = await somebody(api);
     await attempts(11, username, { from: '93.184.1.1' });
     expect(await attempt(username, { from: '185.1.1.1', password: PASSWORD })).to.equal(200);
   });
 
-  it('is a device’s own where it signed in before, even beside whoever tries', async () => {
+  it('is separate for a device that signed in before, even while others try', async () => {
     const { username } = await somebody(api); // on `device`
     await attempts(12, username, { from: '93.184.1.1' });
     expect(await attempt(username, { from: '93.184.1.1', password: PASSWORD, client: device })).to.equal(200);
@@ -52,7 +52,7 @@ describe('Auth: how often one may try to sign in', () => {
     expect(await attempts(10, username, { from: '93.184.9.9', client: device })).to.deep.equal([...TEN.slice(1), 429]);
     expect(
       await attempt(username, { from: '185.1.1.1', password: PASSWORD }),
-      'a device takes nothing of others',
+      'a device uses no budget of others',
     ).to.equal(200);
   });
 

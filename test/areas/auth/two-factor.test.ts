@@ -70,15 +70,15 @@ describe('Auth: two-factor', () => {
   });
 
   describe('login and verifyTwoFactor', () => {
-    it('ask for the second factor, with no token and no cookie', async () => {
+    it('require the second factor, with no token and no cookie', async () => {
       const { username, me } = await somebody(api);
       const { secret } = await withTotp(me);
-      const asked = await signIn(api, username);
-      expect([asked.status, errorOf(asked).code]).to.deep.equal([401, 'AUTH_2FA_REQUIRED']);
-      expect(errorOf(asked).details.methods).to.deep.equal(['totp', 'recovery-code']);
-      expect(errorOf(asked).details.challenge).to.match(/^[\w-]{43}$/);
-      expect(asked.headers.getSetCookie()).to.deep.equal([]);
-      const done = await verify({ challenge: challengeOf(asked), method: 'totp', code: codeOf(secret) });
+      const pending = await signIn(api, username);
+      expect([pending.status, errorOf(pending).code]).to.deep.equal([401, 'AUTH_2FA_REQUIRED']);
+      expect(errorOf(pending).details.methods).to.deep.equal(['totp', 'recovery-code']);
+      expect(errorOf(pending).details.challenge).to.match(/^[\w-]{43}$/);
+      expect(pending.headers.getSetCookie()).to.deep.equal([]);
+      const done = await verify({ challenge: challengeOf(pending), method: 'totp', code: codeOf(secret) });
       expect(done.status).to.equal(200);
       expect(done.body.session).to.include({ method: 'password', twoFactor: true });
       expect((await withToken(api, done.body.accessToken).getMe()).status).to.equal(200);
@@ -153,11 +153,11 @@ describe('Auth: two-factor', () => {
       expect(items.find(({ kind }) => kind === 'recovery-codes')?.recoveryCodesLeft).to.equal(9);
     });
 
-    it('tell the account when its last recovery code was used', async () => {
+    it('notify the account when its last recovery code is used', async () => {
       const { username, me, id } = await somebody(api);
       const { codes } = await withTotp(me);
-      /** One notification counts what came within ten minutes; the app that was set up is the first. */
-      const told = async () =>
+      /** One notification counts the events of ten minutes; the app that was set up is the first. */
+      const notified = async () =>
         (await me.listNotifications({ query: { kind: 'methods-changed' } })).body.items.reduce(
           (n, { count }) => n + count,
           0,
@@ -169,7 +169,7 @@ describe('Auth: two-factor', () => {
       const sets = api.deps.db('sign_in_methods').where({ account_id: id, kind: 'recovery-codes' }).select('id');
       const unused = () => api.deps.db('recovery_codes').whereIn('method_id', sets.clone()).whereNull('used_at');
       await use(codes[0]);
-      expect(await told()).to.equal(1);
+      expect(await notified()).to.equal(1);
       const [last] = codes.slice(1, 2);
       const hashes = (await unused().pluck('hash')) as string[];
       const { salt } = await api.deps
@@ -180,7 +180,7 @@ describe('Auth: two-factor', () => {
       const others = hashes.filter((hash) => hash !== kept);
       await api.deps.db('recovery_codes').whereIn('hash', others).update({ used_at: new Date() });
       await use(last);
-      expect(await told()).to.equal(2);
+      expect(await notified()).to.equal(2);
     });
 
     it('hold an account to ten tries a minute over all its challenges', async () => {
@@ -198,7 +198,7 @@ describe('Auth: two-factor', () => {
       expect(statuses).to.deep.equal([...Array(10).fill(401), 429]);
     });
 
-    it('say nothing of the second factor before the password is right', async () => {
+    it('reveal nothing about the second factor before the password is right', async () => {
       const { username, me } = await somebody(api);
       await withTotp(me);
       expect(errorOf(await signIn(api, username, { password: 'wrong' })).code).to.equal('UNAUTHENTICATED');

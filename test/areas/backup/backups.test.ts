@@ -35,8 +35,8 @@ describe('backups', function () {
   const later = (ms: number): Date => new Date(Date.now() + ms);
   const patch = (body: object, headers: Record<string, string> = {}) => me.updateBackupSettings({ body, headers });
 
-  describe('asked for', () => {
-    it('wait as a job, one at a time: a second ask is answered with the first', async () => {
+  describe('requested', () => {
+    it('wait as a job, one at a time: a second request returns the first', async () => {
       const body = { note: 'Before the new disks', pinned: true, keepDays: 30, objects: 'all' };
       const { status, body: made } = await me.createBackup({ body });
       expect(status).to.equal(202);
@@ -125,7 +125,7 @@ describe('backups', function () {
       expect(sizes).to.deep.equal(sizes.toSorted((a, b) => b - a));
     });
 
-    it('find what lies at the destination, of this or another server, and miss what is gone from there', async () => {
+    it('are found at the destination, of this or another server, and marked missing when gone from there', async () => {
       const { id } = await makeBackup(api);
       const other = await startApi({ FOYER_OBJECTS_URL: api.config.objectsUrl });
       const theirs = other.as(await other.given.owner());
@@ -162,7 +162,7 @@ describe('backups', function () {
       expect((await listed({ refresh: true })).find((one) => one.id === id)?.state).to.equal('completed');
     });
 
-    it('say which this server cannot restore: a newer version, another passphrase', async () => {
+    it('report which ones this server cannot restore: a newer version, another passphrase', async () => {
       const { id } = await makeBackup(api);
       const reason = async (): Promise<unknown> => {
         const { restorable, notRestorableReason } = (await me.getBackup({ params: { id } })).body;
@@ -182,7 +182,7 @@ describe('backups', function () {
   });
 
   describe('deleted', () => {
-    it('leave the newest good one, pinned ones but by the owner, and what is in use', async () => {
+    it('keep the newest good one, pinned ones except for the owner, and those in use', async () => {
       const admin = api.as(await api.given.admin());
       const remove = (id: string, by = me) => by.deleteBackup({ params: { id } });
       const first = await makeBackup(api, { pinned: true });
@@ -199,7 +199,7 @@ describe('backups', function () {
       expect(reasonOf(await remove(queued))).to.equal('in-use');
     });
 
-    it('leave objects that others name, and an hour later take those that nobody names', async () => {
+    it('keep objects that others name, and an hour later remove those without a reference', async () => {
       await api.deps.objects.put('foyer-artwork', 'shared', 'shared');
       await api.deps.objects.put('foyer-artwork', 'alone', 'alone');
       const first = await makeBackup(api);
@@ -235,7 +235,7 @@ describe('backups', function () {
   describe('by themselves', () => {
     const at = async (): Promise<number> => (await api.deps.db('backups').count<[{ n: number }]>('* as n'))[0]?.n ?? 0;
 
-    it('are made when the schedule says, in the zone of the server, and not twice', async () => {
+    it('are made on schedule, in the zone of the server, and not twice', async () => {
       await api.deps.db('backup_settings').update({ scheduled_at: new Date('2026-11-22T00:00:00Z') });
       await me.updateSettings({ body: { values: { 'server.timeZone': 'America/New_York' } } });
       await api.deps.settings.reload();
@@ -261,10 +261,10 @@ describe('backups', function () {
       expect((await listed({ state: 'queued' })).map(({ trigger }) => trigger)).to.deep.equal(['schedule']);
     });
 
-    it('that fail on two days, or are not completed for three, are told to every admin, once until one is good', async () => {
+    it('that fail on two days, or do not complete for three, notify every admin, once until one is good', async () => {
       const { db } = api.deps;
       await db('backup_settings').update({ scheduled_at: later(100 * DAY_MS) });
-      const told = async (): Promise<number> =>
+      const failures = async (): Promise<number> =>
         (await db('notifications').where({ kind: 'backup-failed' }).count<[{ n: number }]>('* as n'))[0]?.n ?? 0;
       const failed = async (days: number): Promise<void> => {
         const id = await enqueueBackup(api);
@@ -273,20 +273,20 @@ describe('backups', function () {
           .update({ state: 'failed', finished_at: later(days * DAY_MS) });
       };
       await lookOnce(keeper(), later(2.9 * DAY_MS));
-      expect(await told()).to.equal(0);
+      expect(await failures()).to.equal(0);
       await lookOnce(keeper(), later(3.1 * DAY_MS));
-      expect(await told()).to.equal(1);
+      expect(await failures()).to.equal(1);
       await lookOnce(keeper(), later(3.2 * DAY_MS));
-      expect(await told()).to.equal(1);
+      expect(await failures()).to.equal(1);
       await db('backups').delete();
       await makeBackup(api);
       await failed(0.01);
       await lookOnce(keeper(), later(0.02 * DAY_MS));
       await db('backups').where({ state: 'queued' }).delete();
-      expect(await told()).to.equal(1);
+      expect(await failures()).to.equal(1);
       await failed(1.01);
       await lookOnce(keeper(), later(1.02 * DAY_MS));
-      expect(await told()).to.equal(2);
+      expect(await failures()).to.equal(2);
     });
 
     it('whose worker is gone for good are failed, not running for ever', async () => {
@@ -298,7 +298,7 @@ describe('backups', function () {
     });
   });
 
-  it('copies what was made to a second place, which can be read alone', async () => {
+  it('copies a backup to a second place, which can be read alone', async () => {
     await api.deps.db('storages').update({ state: 'available' });
     await api.deps.objects.put('foyer-artwork', 'x', 'x');
     const copyTo = { kind: 'storage', storage: { storageId: api.given.storageId, path: 'second' } };

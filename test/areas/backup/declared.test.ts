@@ -63,13 +63,13 @@ describe('backups that the resource declares', () => {
         managedBy: MANAGED_BY,
       });
     }
-    expect(await shown(), 'nothing of it was taken').to.deep.equal(settings);
+    expect(await shown(), 'no part of it was applied').to.deep.equal(settings);
     expect((await me.updateBackupSettings({ body: { objects: 'all' } })).status).to.equal(200);
     const kept = JSON.stringify([await api.deps.db('backup_settings'), await api.deps.db('backup_places')]);
     expect(kept).to.not.contain(DECLARED.passphrase).and.not.contain('of the first bucket');
   });
 
-  it('change with the resource alone, keep the key of a passphrase that stays, and are free when it says nothing', async () => {
+  it('change with the resource alone, keep the key of a passphrase that stays, and are free when it declares nothing', async () => {
     const before = await shown();
     await declare(DECLARED);
     expect((await shown()).revision, 'nothing changed').to.equal(before.revision);

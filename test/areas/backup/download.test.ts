@@ -59,7 +59,7 @@ describe('downloading a backup', function () {
     expect(found.body.items.map((one) => [one.id, one.trigger])).to.deep.equal([[id, 'found']]);
   });
 
-  it('goes on from any byte, and says when the bytes are others', async () => {
+  it('resumes at any byte, and reports when the bytes are others', async () => {
     const all = await whole();
     const starts = [0, 1, 511, 512, 513, 700, all.length - 1025, all.length - 1024, all.length - 1];
     for (const start of starts) {

@@ -50,10 +50,10 @@ describe('restoreBackup', () => {
     await deps.db('libraries').delete();
   });
 
-  const ask = (who: Person, body: Record<string, unknown> = {}, id = made.id) =>
+  const send = (who: Person, body: Record<string, unknown> = {}, id = made.id) =>
     api.as(who).restoreBackup({ params: { id }, body });
   const plan = async (): Promise<Plan> => {
-    const { status, body } = await ask(owner);
+    const { status, body } = await send(owner);
     expect(status, JSON.stringify(body)).to.equal(200);
     return body as unknown as Plan;
   };
@@ -64,12 +64,12 @@ describe('restoreBackup', () => {
   };
 
   it('is the owner’s alone: admins and keys are refused', async () => {
-    expect((await ask(await api.given.admin())).status).to.equal(403);
-    expect((await ask(await api.given.key(owner, ['settings:manage']))).status).to.equal(403);
-    expect((await ask(owner, {}, ABSENT)).status).to.equal(404);
+    expect((await send(await api.given.admin())).status).to.equal(403);
+    expect((await send(await api.given.key(owner, ['settings:manage']))).status).to.equal(403);
+    expect((await send(owner, {}, ABSENT)).status).to.equal(404);
   });
 
-  it('says what it would change, and writes nothing', async () => {
+  it('lists its changes, and writes nothing', async () => {
     const late = await api.given.member();
     const { username } = await api.deps
       .db('accounts')
@@ -90,7 +90,7 @@ describe('restoreBackup', () => {
     expect(await api.deps.db('foyer_restore.restores').count({ n: '*' })).to.deep.equal(before);
   });
 
-  it('names what a lost key ring leaves to be entered again', async () => {
+  it('lists the values that a lost key ring requires again', async () => {
     const { keys } = api.deps;
     const kept = keys.sealing;
     keys.sealing = kept.map((one) => ({ ...one, kid: 'another' }));
@@ -102,26 +102,26 @@ describe('restoreBackup', () => {
   });
 
   it('needs a plan of this half hour, of this backup and version, by this person', async () => {
-    expect(await refusal(ask(owner, { dryRun: false }))).to.equal('plan-expired');
-    expect(await refusal(ask(owner, { dryRun: false, token: 'x.y.z' }))).to.equal('plan-expired');
+    expect(await refusal(send(owner, { dryRun: false }))).to.equal('plan-expired');
+    expect(await refusal(send(owner, { dryRun: false, token: 'x.y.z' }))).to.equal('plan-expired');
     const { token = '' } = await plan();
     const [, text, seal] = token.split('.');
-    expect(await refusal(ask(owner, { dryRun: false, token: `9999999999999.${text}.${seal}` }))).to.equal(
+    expect(await refusal(send(owner, { dryRun: false, token: `9999999999999.${text}.${seal}` }))).to.equal(
       'plan-expired',
     );
     const other = await makeBackup(api);
-    expect(await refusal(ask(owner, { dryRun: false, token }, other.id))).to.equal('plan-changed');
+    expect(await refusal(send(owner, { dryRun: false, token }, other.id))).to.equal('plan-changed');
   });
 
   it('needs a session that was confirmed', async () => {
     const { token } = await plan();
     const plain = await api.given.again(owner, { confirmed_until: null });
-    const refused = await ask(plain, { dryRun: false, token });
+    const refused = await send(plain, { dryRun: false, token });
     expect(refused.status).to.equal(403);
     expect(errorOf(refused).details.by).to.equal('confirm');
   });
 
-  it('names what stands in the way, in the plan and again when it begins', async () => {
+  it('names the obstacles in the plan, and again when it begins', async () => {
     const { token } = await plan();
     const { db } = api.deps;
     const row = await db('backups').where({ id: made.id }).first<Record<string, unknown>>();
@@ -129,7 +129,7 @@ describe('restoreBackup', () => {
     const codes = (await plan()).blockers.map(({ code }) => code);
     expect(codes).to.deep.equal(['damaged']);
     expect((await plan()).token).to.equal(undefined);
-    const refused = await ask(owner, { dryRun: false, token });
+    const refused = await send(owner, { dryRun: false, token });
     expect(errorOf(refused).details).to.deep.include({ reason: 'blocked' });
     expect(JSON.stringify(errorOf(refused).details.blockers)).to.contain('damaged');
     await db('backups').where({ id: made.id }).update({ state: 'completed', server_version: '99.0.0' });
@@ -139,14 +139,14 @@ describe('restoreBackup', () => {
       .update({ server_version: row.server_version as string });
   });
 
-  it('begins once, is told in the list and as a job, and is cancelled there until it switches', async function () {
+  it('begins once, appears in the list and as a job, and is cancelled there until it switches', async function () {
     this.timeout(60_000);
     const { token } = await plan();
-    const begun = await ask(owner, { dryRun: false, token });
+    const begun = await send(owner, { dryRun: false, token });
     expect(begun.status, JSON.stringify(begun.body)).to.equal(202);
     const { jobId } = begun.body as unknown as { jobId: string };
     expect(begun.body).to.deep.include({ backupId: made.id, state: 'preparing', phase: 'fetching', progress: 0 });
-    expect(await refusal(ask(owner, { dryRun: false, token }))).to.equal('restore-running');
+    expect(await refusal(send(owner, { dryRun: false, token }))).to.equal('restore-running');
     const admin = await api.given.admin();
     expect((await api.as(admin).listBackups()).body.restore).to.deep.include({ jobId, state: 'preparing' });
     expect((await api.as(admin).createBackup({ body: {} })).status).to.equal(409);
@@ -155,7 +155,7 @@ describe('restoreBackup', () => {
     expect(cancelled.body.changed + cancelled.body.stopping).to.equal(1);
     expect(await restoreProcess(api).ended).to.equal(0);
     const { restore } = (await api.as(admin).listBackups()).body;
-    expect(restore).to.deep.include({ state: 'failed', phase: 'fetching' }); // it was heard at once
+    expect(restore).to.deep.include({ state: 'failed', phase: 'fetching' }); // the notification came at once
     expect(restore?.error).to.deep.include({ reason: 'cancelled' });
     const job = await api.deps.db('jobs').where({ id: jobId }).first<{ state: string }>('state');
     expect(job.state).to.equal('cancelled');
@@ -163,7 +163,7 @@ describe('restoreBackup', () => {
     expect(retried.body.skipped).to.deep.equal([{ id: jobId, reason: 'not-retriable' }]); // a restore is begun with its plan
   });
 
-  it('drops what a restore put aside once its seven days are over', async () => {
+  it('deletes the replaced data of a restore once its seven days are over', async () => {
     const { db, keys } = api.deps;
     const [first, later] = [newId(), newId()];
     for (const [id, days] of [
@@ -199,21 +199,21 @@ describe('restoreBackup', () => {
     await api.deps.objects.remove('foyer-artwork', ['two']);
     await api.deps.db('libraries').delete();
     expect((await plan()).blockers).to.deep.equal([]);
-    const blocked = await ask(owner, { passphrase: 'another passphrase' });
+    const blocked = await send(owner, { passphrase: 'another passphrase' });
     expect((blocked.body as unknown as Plan).blockers.map(({ code }) => code)).to.deep.equal(['wrong-passphrase']);
     await api.deps.db('backup_settings').update({ passphrase: null, salt: null, fingerprint: null });
     expect((await plan()).blockers.map(({ code }) => code)).to.deep.equal(['wrong-passphrase']);
-    for (let i = 0; i < 4; i += 1) await ask(owner, { passphrase });
-    expect((await ask(owner, { passphrase })).status).to.equal(429);
+    for (let i = 0; i < 4; i += 1) await send(owner, { passphrase });
+    expect((await send(owner, { passphrase })).status).to.equal(429);
     await api.deps.redis.flushdb();
   });
 
-  it('restores: whoever signs in again finds the server of the backup, the job done and the way back', async function () {
+  it('restores: the next person to sign in finds the server of the backup, the job done and the way back', async function () {
     this.timeout(180_000);
     const passphrase = 'a passphrase of many words'; // not kept any more
-    const { body } = await ask(owner, { passphrase });
+    const { body } = await send(owner, { passphrase });
     const { token } = body as unknown as Plan;
-    expect((await ask(owner, { dryRun: false, token, passphrase })).status).to.equal(202);
+    expect((await send(owner, { dryRun: false, token, passphrase })).status).to.equal(202);
     expect(await restoreProcess(api).ended).to.equal(0);
     const db = unfenced(api.config.databaseUrl, api.deps.log);
     expect(await db('libraries').pluck('name')).to.deep.equal(['Films']);
@@ -234,7 +234,7 @@ describe('restoreBackup', () => {
     };
     expect(restore).to.deep.include({ backupId: made.id, state: 'completed', phase: 'reopening', progress: 1 });
     expect(items.find(({ id }) => id === restore.replacedBackupId)?.state).to.equal('replaced');
-    expect(items.some(({ id }) => id === made.id)).to.equal(true); // what lies at the destination is known still
+    expect(items.some(({ id }) => id === made.id)).to.equal(true); // the objects at the destination are still known
     const jobs = await db('jobs').where({ kind: 'backup.restore' }).pluck('state');
     expect(jobs).to.deep.equal(['completed']);
     expect(

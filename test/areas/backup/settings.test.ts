@@ -38,7 +38,7 @@ describe('settings of backups', function () {
     s3: { endpoint, bucket: 'home-backups', accessKeyId: 'key' },
     secretAccessKey: 'a secret key',
   });
-  /** An S3 server as far as a trial goes: it keeps what is put. */
+  /** An S3 server with the operations that a trial needs: it stores the objects it receives. */
   const pretended = async (): Promise<string> => {
     const kept = new Map<string, Buffer>();
     const server = createServer((request, response) => {
@@ -60,7 +60,7 @@ describe('settings of backups', function () {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  it('begin as the contract says', async () => {
+  it('begin with the defaults of the contract', async () => {
     const { body } = await me.getBackupSettings();
     expect(body).to.deep.include({
       enabled: true,
@@ -76,7 +76,7 @@ describe('settings of backups', function () {
     expect(new Date(body.nextRunAt ?? '').toISOString()).to.match(/T03:30:00/);
   });
 
-  it('change together or not at all, are told, and hold If-Match', async () => {
+  it('change together or not at all, are announced, and honour If-Match', async () => {
     const first = await me.getBackupSettings();
     const etag = first.headers.get('etag') ?? '';
     const { status, body } = await patch(
@@ -99,8 +99,8 @@ describe('settings of backups', function () {
     const both = await patch({ enabled: false, destination: bucket('http://169.254.169.254') });
     expect(refusalOf(both).details.reason).to.equal('check-failed');
     expect((await me.getBackupSettings()).body.enabled).to.equal(true);
-    const told = await api.deps.db('outbox').where({ event: 'settings.changed' }).pluck('payload');
-    expect(told).to.deep.equal([{ keys: ['backup.cron', 'backup.keep', 'backup.objects'] }]);
+    const payloads = await api.deps.db('outbox').where({ event: 'settings.changed' }).pluck('payload');
+    expect(payloads).to.deep.equal([{ keys: ['backup.cron', 'backup.keep', 'backup.objects'] }]);
     for (const wrong of [{ cron: 'daily' }, { cron: '0 0 3 * * *' }, { keep: { daily: -1 } }, { maxBytesPerSecond: 1 }])
       expect((await patch(wrong)).status, JSON.stringify(wrong)).to.equal(400);
   });
@@ -138,7 +138,7 @@ describe('settings of backups', function () {
     expect((await patch({ destination: folder('films2') })).status).to.equal(200);
   });
 
-  it('take a bucket with its secret, never answer it, and want it again for another place', async () => {
+  it('take a bucket with its secret, never return it, and require it again for another place', async () => {
     const url = await pretended();
     const opened = await startApi({ FOYER_BACKUP_NETWORKS: '["127.0.0.0/8"]' });
     const mine = opened.as(await opened.given.owner());
@@ -166,7 +166,7 @@ describe('settings of backups', function () {
       expect((await patch({ destination: bucket(endpoint) })).status, endpoint).to.equal(400);
   });
 
-  it('say what may close a bucket that does not answer, where there is a cluster', async () => {
+  it('name the possible cause of a bucket that does not answer, where there is a cluster', async () => {
     const answer = async (environment: Record<string, string>): Promise<string> => {
       const here = await startApi({ FOYER_BACKUP_NETWORKS: '["127.0.0.0/8"]', ...environment });
       const body = { destination: bucket('http://127.0.0.1:9') };
@@ -176,7 +176,7 @@ describe('settings of backups', function () {
     expect(await answer({ KUBERNETES_SERVICE_HOST: '10.96.0.1' })).to.contain('spec.network.allow');
   });
 
-  it('need the Plus feature for a bucket where licences are asked for, and for nothing else', async () => {
+  it('require the Plus feature for a bucket where licences are required, and for nothing else', async () => {
     const closed = await startApi({ FOYER_PLUS_VERIFIER: VERIFIER });
     const mine = closed.as(await closed.given.owner());
     for (const body of [{ destination: bucket('https://s3.example') }, { copyTo: bucket('https://s3.example') }]) {

@@ -47,9 +47,9 @@ describe('Branding', () => {
       expect((await api.anyone.getBranding({ headers: { 'if-none-match': etag } })).status).to.equal(304);
     });
 
-    it('change field by field, raise the revision and tell of public keys; null and nothing new', async () => {
+    it('change field by field, raise the revision and announce public keys; null and unchanged values do not', async () => {
       const before = (await api.anyone.getBranding()).body.revision;
-      const told = (await changes()).length;
+      const earlier = (await changes()).length;
       const body = {
         ...{
           showName: false,
@@ -80,7 +80,7 @@ describe('Branding', () => {
       expect(made.body.logos.main.dark.alt).to.equal('Our house');
       expect(made.body.logos.loading.dark.alt).to.equal('Foyer');
       expect(made.body.revision).to.equal(before + 1);
-      const [keys = []] = (await changes()).slice(told);
+      const [keys = []] = (await changes()).slice(earlier);
       expect(keys).to.have.members(
         ['showName', 'accent', 'background', 'signInMessage', 'footer', 'links', 'loading', 'alt'].map(
           (key) => `branding.${key}`,
@@ -88,7 +88,7 @@ describe('Branding', () => {
       );
       expect((await api.anyone.getBranding()).body.accent).to.equal('#ffaa00');
       expect((await admin.updateBranding({ body })).body.revision).to.equal(before + 1);
-      expect(await changes()).to.have.length(told + 1);
+      expect(await changes()).to.have.length(earlier + 1);
       const cleared = await admin.updateBranding({ body: { accent: null, signInMessage: '' } });
       expect(cleared.body).to.not.have.any.keys('accent', 'signInMessage');
       expect(cleared.body.revision).to.equal(before + 2);
@@ -100,7 +100,7 @@ describe('Branding', () => {
       expect((await admin.updateBranding({ body: { background: '#ffffff' } })).body.warnings).to.deep.equal([]);
     });
 
-    it('refuse what is none: colours, controls, eleven breaks, addresses that are not https', async () => {
+    it('reject invalid values: colours, controls, eleven breaks, addresses that are not https', async () => {
       const wrong: [object, string][] = [
         [{ accent: 'red' }, 'invalid_format'],
         [{ signInMessage: 'a\u0007b' }, 'control_character'],
@@ -129,7 +129,7 @@ describe('Branding', () => {
       expect((await admin.updateBranding({ body: { footer: 'yes' }, headers: fresh })).status).to.equal(200);
     });
 
-    it('are shown to the sign-in page, and their revision to whoever asks the server', async () => {
+    it('are shown to the sign-in page, and their revision to every caller of the server', async () => {
       await api.deps.db('server_state').update({ setup_completed_at: new Date() });
       const { revision } = (await admin.updateBranding({ body: { signInMessage: 'Welcome' } })).body;
       expect((await api.anyone.getSignInOptions()).body.message).to.equal('Welcome');
@@ -141,11 +141,11 @@ describe('Branding', () => {
         .db('settings')
         .insert({ key: 'network.trustedProxies', value: '["127.0.0.1/32"]', updated_at: new Date() });
       await api.deps.settings.reload();
-      const ask = (address: string) => api.anyone.getBranding({ headers: { 'x-forwarded-for': address } });
-      const all = await Promise.all(Array.from({ length: 300 }, () => ask('192.0.2.7')));
+      const send = (address: string) => api.anyone.getBranding({ headers: { 'x-forwarded-for': address } });
+      const all = await Promise.all(Array.from({ length: 300 }, () => send('192.0.2.7')));
       expect(all.every(({ status }) => status === 200)).to.equal(true);
-      expect((await ask('192.0.2.7')).status).to.equal(429);
-      expect((await ask('192.0.2.8')).status).to.equal(200);
+      expect((await send('192.0.2.7')).status).to.equal(429);
+      expect((await send('192.0.2.8')).status).to.equal(200);
     });
   });
 
@@ -172,7 +172,7 @@ describe('Branding', () => {
     });
 
     it('are set for one scheme and serve the other too until that is set; the same bytes change nothing', async () => {
-      const told = (await changes()).length;
+      const earlier = (await changes()).length;
       const red = await png(300, 200, '#ff0000');
       const made = await put('main', 'dark', red, { query: { alt: 'Red house' } });
       expect(made.status, JSON.stringify(made.body)).to.equal(200);
@@ -181,10 +181,10 @@ describe('Branding', () => {
       expect(dark.from).to.equal(undefined);
       expect(light).to.include({ own: true, from: 'dark' });
       expect(made.body.logos.loading.dark.own).to.equal(false);
-      expect((await changes()).slice(told)).to.deep.equal([['branding.logos', 'branding.alt']]);
+      expect((await changes()).slice(earlier)).to.deep.equal([['branding.logos', 'branding.alt']]);
       const again = await put('main', 'dark', red);
       expect(again.body.revision).to.equal(made.body.revision);
-      expect(await changes()).to.have.length(told + 1);
+      expect(await changes()).to.have.length(earlier + 1);
       await put('main', 'light', await png(300, 200, '#0000ff'));
       const both = (await api.anyone.getBranding()).body.logos.main;
       expect(both.light.from).to.equal(undefined);
@@ -197,21 +197,21 @@ describe('Branding', () => {
 
     it('are kept for a year under their version, revalidate by ETag without it, and go by Accept', async () => {
       const { image: ref } = (await api.anyone.getBranding()).body.logos.main.dark;
-      const ask = (query: Record<string, string | number | boolean>, headers: Record<string, string> = {}) =>
+      const send = (query: Record<string, string | number | boolean>, headers: Record<string, string> = {}) =>
         api.anyone.getBrandingLogo({ ...place('main', 'dark'), query, headers });
-      const kept = await ask({ v: ref.version, size: 32 });
+      const kept = await send({ v: ref.version, size: 32 });
       expect(kept.headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
-      expect((await ask({ v: 'older', size: 32 })).headers.get('cache-control')).to.equal('public, no-cache');
+      expect((await send({ v: 'older', size: 32 })).headers.get('cache-control')).to.equal('public, no-cache');
       const etag = kept.headers.get('etag') ?? '';
-      const same = await ask({ size: 32 }, { 'if-none-match': `W/"x", ${etag}` });
+      const same = await send({ size: 32 }, { 'if-none-match': `W/"x", ${etag}` });
       expect(same.status).to.equal(304);
       expect(same.headers.get('access-control-allow-origin')).to.equal('*');
-      expect((await ask({ size: 48 }, { 'if-none-match': etag })).status).to.equal(200);
-      const typeFor = async (accept: string) => (await ask({}, { accept })).headers.get('content-type');
+      expect((await send({ size: 48 }, { 'if-none-match': etag })).status).to.equal(200);
+      const typeFor = async (accept: string) => (await send({}, { accept })).headers.get('content-type');
       expect(await typeFor('image/avif,image/webp,*/*')).to.equal('image/webp');
       expect(await typeFor('image/avif')).to.equal('image/avif');
       expect(await typeFor('image/png')).to.equal('image/png');
-      expect((await ask({})).headers.get('vary')).to.contain('Accept');
+      expect((await send({})).headers.get('vary')).to.contain('Accept');
       const head = await api.fetch('/api/v1/branding/main/dark?size=32', { method: 'HEAD' });
       expect([head.status, Number(head.headers.get('content-length')) > 0, (await head.text()).length]).to.deep.equal([
         200,
@@ -265,11 +265,11 @@ describe('Branding', () => {
     });
 
     it('fall back when they are removed, again and again', async () => {
-      const told = (await changes()).length;
+      const earlier = (await changes()).length;
       expect((await admin.deleteBrandingLogo(place('main', 'dark'))).status).to.equal(204);
       expect((await api.anyone.getBranding()).body.logos.main.dark).to.include({ own: true, from: 'light' });
       expect((await admin.deleteBrandingLogo(place('main', 'dark'))).status).to.equal(204);
-      expect(await changes()).to.have.length(told + 1);
+      expect(await changes()).to.have.length(earlier + 1);
       await admin.deleteBrandingLogo(place('main', 'light'));
       expect((await api.anyone.getBranding()).body.logos.main.dark.own).to.equal(false);
       expect((await admin.deleteBrandingLogo(place('main', 'none'))).status).to.equal(404);
@@ -296,7 +296,7 @@ describe('Branding', () => {
     });
   });
 
-  describe('with stores away', () => {
+  describe('with stores unavailable', () => {
     before(() => start());
 
     it('serves the copy without the object store, and the built-in one to a replica that never had it', async () => {
@@ -315,7 +315,7 @@ describe('Branding', () => {
       expect((await other.anyone.getBranding()).body.logos.main.dark.own).to.equal(true);
     });
 
-    it('says that the object store is away when a logo cannot be kept', async () => {
+    it('reports that the object store is unavailable when a logo cannot be kept', async () => {
       const { objects } = api.deps;
       const real = objects.put.bind(objects);
       objects.put = () => Promise.reject(new Error('away'));

@@ -58,11 +58,11 @@ describe('the weekly digest', () => {
       'server.timeZone': 'UTC',
     });
   });
-  const person = async (more: object = {}, wishes: object = {}) => {
+  const person = async (more: object = {}, preferences: object = {}) => {
     const email = `reader-${newId().slice(-8)}@example.org`;
     const made = await setup.api.given.person('member', { email, email_verified: true, ...more });
     const kinds = { 'export-ready': { inApp: true, push: false, email: 'digest' } };
-    await setup.api.as(made).setNotificationPreferences({ body: { kinds, ...wishes } });
+    await setup.api.as(made).setNotificationPreferences({ body: { kinds, ...preferences } });
     return { ...made, email };
   };
   const run = async (): Promise<void> => {
@@ -74,7 +74,7 @@ describe('the weekly digest', () => {
     );
   };
 
-  it('has what is new where its reader sees, merged, and what was kept; once in six days', async () => {
+  it('has new items that its reader may see, merged, and held-back ones; once in six days', async () => {
     const { api, office, workers } = setup;
     const { db } = api.deps;
     const seen = await givenLibrary(db, 'shows', { everyone: true });
@@ -124,7 +124,7 @@ describe('the weekly digest', () => {
   });
 });
 
-describe('what an hour takes', () => {
+describe('mails of an hour', () => {
   it('holds back notifications first and invitations last', async () => {
     const { api, office, workers } = await setUp({ 'email.perHour': 2 });
     const owner = await api.given.owner();
@@ -153,7 +153,7 @@ describe('what an hour takes', () => {
     await office.mailTo('third@example.org');
   });
 
-  it('puts what is over twenty for a person into one mail', async () => {
+  it('merges mails beyond twenty for a person into one', async () => {
     const { api, office, workers } = await setUp();
     const email = 'many@example.org';
     const person = await api.given.person('member', { email, email_verified: true });
@@ -169,7 +169,7 @@ describe('what an hour takes', () => {
     expect(text.match(/^- /gm)).to.have.length(3);
   });
 
-  it('looks again at what its reader wishes before it sends what was held back', async () => {
+  it('reads the preferences of its reader again before it sends held-back mail', async () => {
     const { api, office, workers } = await setUp();
     const [off, muting] = ['off@example.org', 'muting@example.org'];
     const people = await Promise.all(
@@ -177,18 +177,18 @@ describe('what an hour takes', () => {
     );
     const [one, other] = people as [Person, Person];
     const { accountId: actorId } = await api.given.member();
-    const wish = (person: Person, more: object) => api.as(person).setNotificationPreferences({ body: more });
+    const prefer = (person: Person, more: object) => api.as(person).setNotificationPreferences({ body: more });
     const mailed = { inApp: true, push: false, email: 'at-once' };
     const pausedUntil = new Date(workers.now() + HOUR_MS).toISOString();
-    for (const person of people) await wish(person, { kinds: { 'friend-request': mailed }, pausedUntil });
+    for (const person of people) await prefer(person, { kinds: { 'friend-request': mailed }, pausedUntil });
     await api.deps.db.transaction((db) =>
       notify(db, {
         ...{ kind: 'friend-request', actorId, data: { name: 'x' } },
         to: { accountIds: people.map(({ accountId }) => accountId) },
       }),
     );
-    await wish(one, { kinds: { 'friend-request': { ...mailed, email: 'off' } } });
-    await wish(other, { kinds: { 'friend-request': mailed }, muted: { userIds: [actorId] } });
+    await prefer(one, { kinds: { 'friend-request': { ...mailed, email: 'off' } } });
+    await prefer(other, { kinds: { 'friend-request': mailed }, muted: { userIds: [actorId] } });
     expect(await api.deps.db('email_messages').where({ state: 'waiting' })).to.have.length(2);
     await workers.goOn(HOUR_MS + 60_000);
     await eventually(
@@ -226,13 +226,13 @@ describe('what an hour takes', () => {
     await api.as(owner).createInvite({ body: { email: 'waits@example.org', role: 'member' } });
     const row = await eventually(() => api.deps.db('email_messages').whereNotNull('next_attempt_at').first(), 20_000);
     expect([row.state, row.attempts, office.connections]).to.deep.equal(['waiting', 0, 0]);
-    const asked = await api.anyone.requestPasswordReset({ body: { login: 'anybody' } });
-    expect((asked.body as never as { error: { details: object } }).error.details).to.deep.equal({
+    const reset = await api.anyone.requestPasswordReset({ body: { login: 'anybody' } });
+    expect((reset.body as never as { error: { details: object } }).error.details).to.deep.equal({
       reason: 'no-public-url',
     });
   });
 
-  it('drops a reset when its link is dead, says so when asked to send it again, and trims the log', async () => {
+  it('drops a reset whose link is dead, reports so when a retry is requested, and trims the log', async () => {
     const { api, office, workers } = await setUp();
     const { db } = api.deps;
     const email = 'late@example.org';

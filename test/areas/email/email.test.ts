@@ -59,17 +59,17 @@ describe('mail and its causes', () => {
     );
 
   describe('a new password', () => {
-    const ask = (login: string) => api.anyone.requestPasswordReset({ body: { login } });
+    const send = (login: string) => api.anyone.requestPasswordReset({ body: { login } });
 
     it('answers the same for everybody and mails a verified address alone, by name or address', async () => {
       const email = address('reset');
       const person = await known(email);
       const unproved = await api.given.person('member', { email: address('unproved'), email_verified: false });
       const answers = [
-        await ask(await nameOf(person)),
-        await ask(email.toUpperCase()),
-        await ask('nobody at all'),
-        await ask(await nameOf(unproved)),
+        await send(await nameOf(person)),
+        await send(email.toUpperCase()),
+        await send('an unknown account'),
+        await send(await nameOf(unproved)),
       ];
       for (const { status, body } of answers)
         expect([status, body]).to.deep.equal([202, { expiresInSec: 3600, retryAfterSec: 60 }]);
@@ -85,7 +85,7 @@ describe('mail and its causes', () => {
     it('sets the password with the token of the mail, which proves the address, and ends all sessions', async () => {
       const email = address('set');
       const person = await known(email);
-      await ask(email);
+      await send(email);
       const mail = await office.mailTo(email);
       expect(linkOf(mail).pathname).to.equal('/reset');
       expect(linkOf(mail).search).to.equal('');
@@ -102,16 +102,16 @@ describe('mail and its causes', () => {
     it('mails at most three in an hour', async () => {
       const email = address('often');
       const person = await known(email);
-      for (let asked = 0; asked < 5; asked += 1) expect((await ask(email)).status).to.equal(202);
+      for (let requested = 0; requested < 5; requested += 1) expect((await send(email)).status).to.equal(202);
       await idle();
       await eventually(async () => office.countTo(email) === 3, 20_000);
       expect((await mails({ account_id: person.accountId })).length).to.equal(3);
     });
 
-    it('tells an account of another provider that it has no password', async () => {
+    it('informs an account of another provider that it has no password', async () => {
       const email = address('oidc');
       const person = await known(email, { password_hash: null, factors: ['oidc'] });
-      await ask(email);
+      await send(email);
       const mail = await office.mailTo(email);
       expect(mail.text).to.include('another provider');
       expect(mail.text).to.not.include('foypr_');
@@ -122,15 +122,15 @@ describe('mail and its causes', () => {
     it('is 409 without a mail server, and 429 after ten in a minute', async () => {
       const none = await bare.anyone.requestPasswordReset({ body: { login: 'anybody' } });
       expect([none.status, errorOf(none).details.reason]).to.deep.equal([409, 'mail-not-configured']);
-      for (let asked = 0; asked < 10; asked += 1) await ask('nobody');
-      expect((await ask('nobody')).status).to.equal(429);
+      for (let requested = 0; requested < 10; requested += 1) await send('nobody');
+      expect((await send('nobody')).status).to.equal(429);
     });
   });
 
   describe('the own account', () => {
     const change = (person: Person, body: object) => api.as(person).updateMe({ body });
 
-    it('changes what is its own', async () => {
+    it('changes its own data', async () => {
       const person = await api.given.member();
       const answer = await change(person, {
         displayName: 'Robin',
@@ -148,7 +148,7 @@ describe('mail and its causes', () => {
       expect(audits.length).to.equal(3);
     });
 
-    it('wants a confirmed session for name and address, the main profile, and no child for what is not a child’s', async () => {
+    it('requires a confirmed session for name and address, the main profile, and no child for fields that a child may not change', async () => {
       const person = await api.given.member();
       await api.deps.db('sessions').where({ account_id: person.accountId }).update({ confirmed_until: null });
       for (const body of [{ username: 'another-name' }, { email: address() }, { email: null }]) {
@@ -165,19 +165,19 @@ describe('mail and its causes', () => {
       expect(errorOf(await change(person, { displayName: 'x' })).details.by).to.equal('profile');
     });
 
-    it('says that a name is taken', async () => {
+    it('reports that a name is taken', async () => {
       const other = await api.given.member();
       const person = await api.given.member();
       const answer = await change(person, { username: (await nameOf(other)).toUpperCase() });
       expect([answer.status, errorOf(answer).details.reason]).to.deep.equal([409, 'username-taken']);
     });
 
-    it('takes a new address once its link was opened, once, and tells the former one', async () => {
+    it('applies a new address once its link is opened, once, and notifies the former one', async () => {
       const former = address('former');
       const next = address('next');
       const person = await known(former);
-      const asked = await change(person, { email: next });
-      expect(asked.body.email).to.deep.equal({ address: former, verified: true, pending: next });
+      const requested = await change(person, { email: next });
+      expect(requested.body.email).to.deep.equal({ address: former, verified: true, pending: next });
       const first = await office.mailTo(next);
       expect((await change(person, { email: next })).status).to.equal(200);
       await eventually(async () => office.countTo(next) === 2, 20_000);
@@ -191,17 +191,17 @@ describe('mail and its causes', () => {
       expect([done.status, done.body]).to.deep.equal([200, { address: next, displayName }]);
       expect((await open(tokenOf(second))).status, 'used').to.equal(404);
       expect((await api.as(person).getMe()).body.email).to.deep.equal({ address: next, verified: true });
-      const told = await office.mailTo(former);
-      expect(told.text).to.include(next);
+      const notice = await office.mailTo(former);
+      expect(notice.text).to.include(next);
       expect(done.headers.get('set-cookie')).to.equal(null);
     });
 
-    it('does not tell that an address is taken, and lets who proves it have it', async () => {
+    it('does not reveal that an address is taken, and gives it to the person who proves it', async () => {
       const email = address('taken');
       const holder = await known(email);
       const person = await api.given.member();
-      const asked = await change(person, { email });
-      expect(asked.body.email).to.deep.equal({ address: email, verified: false, pending: email });
+      const requested = await change(person, { email });
+      expect(requested.body.email).to.deep.equal({ address: email, verified: false, pending: email });
       await idle();
       expect(office.countTo(email)).to.equal(0);
       await api.deps.db('accounts').where({ id: holder.accountId }).update({ email_verified: false });
@@ -256,7 +256,7 @@ describe('mail and its causes', () => {
       await bare.anyone.updateMe({ body: { email }, headers });
       const other = await bare.given.member();
       const same = await bare.as(other).updateMe({ body: { email } });
-      expect(same.body.email, 'nothing tells that it is taken').to.deep.equal({ address: email, verified: false });
+      expect(same.body.email, 'no member reveals that it is taken').to.deep.equal({ address: email, verified: false });
       expect((await bare.anyone.updateMe({ body: { email: null }, headers })).body.email).to.equal(null);
       const row = await bare.deps.db('accounts').where({ id: account.id }).first();
       expect(row.email).to.equal(null);
@@ -290,20 +290,20 @@ describe('mail and its causes', () => {
       expect([row.kind, row.language]).to.deep.equal(['password-set', 'de']);
     });
 
-    it('are helped back in by mail, and told what was removed and by whom', async () => {
+    it('get access back by mail that names the change and its author', async () => {
       const email = address('helped');
       const person = await known(email);
       const body = { sendMail: true, removePasskeys: true };
       const done = await api.as(owner).resetUserSignIn({ params: { id: person.accountId }, body });
       expect(done.body).to.deep.include({ mailed: true });
       await eventually(async () => office.countTo(email) === 2, 20_000);
-      const [reset, told] = ['password', 'Changed'].map((word) =>
+      const [reset, notice] = ['password', 'Changed'].map((word) =>
         office.got.find(
           ({ to1, text }) => to1 === email && text?.includes(word) && (word !== 'password' || text.includes('foypr_')),
         ),
       );
       expect(reset?.text).to.include('foypr_');
-      expect(told?.text).to.match(/passkeys.*\(owner-/);
+      expect(notice?.text).to.match(/passkeys.*\(owner-/);
     });
   });
 
@@ -314,7 +314,7 @@ describe('mail and its causes', () => {
         headers: { 'x-client-id': device, 'x-client-name': device },
       });
 
-    it('tell a verified address of a new device and of other ways to sign in, without a way to end that', async () => {
+    it('notify a verified address of a new device and of other ways to sign in, without a way to end that', async () => {
       const email = address('device');
       const person = await known(email, { password_hash: await hashPassword('a long password 1') });
       const username = await nameOf(person);
@@ -367,9 +367,9 @@ describe('mail and its causes', () => {
       expect(done.status).to.equal(200);
       expect(await done.json()).to.deep.equal({ kinds: ['notification'], address: 'c***@example.org' });
       expect((await post('', 'text/plain')).status, 'any number of times').to.equal(200);
-      const wishes = (await api.as(person).getNotificationPreferences()).body.kinds;
-      expect(wishes['export-ready']?.email).to.equal('off');
-      expect(wishes['methods-changed']?.email).to.equal('at-once');
+      const preferences = (await api.as(person).getNotificationPreferences()).body.kinds;
+      expect(preferences['export-ready']?.email).to.equal('off');
+      expect(preferences['methods-changed']?.email).to.equal('at-once');
       await ready(person);
       await idle();
       expect(office.countTo(email)).to.equal(1);
@@ -381,7 +381,7 @@ describe('mail and its causes', () => {
     });
   });
 
-  describe('what admins see', () => {
+  describe('lists for admins', () => {
     it('is the state without credentials', async () => {
       const { body } = await api.as(owner).getEmailStatus();
       expect(body).to.deep.include({

@@ -29,7 +29,7 @@ describe('mails whose sealing key is gone', () => {
     owner = await api.given.owner();
   });
 
-  it('are kept, say why in the list and in the status, and go once the key is back', async () => {
+  it('are kept, give the reason in the list and in the status, and go once the key is back', async () => {
     const { db } = api.deps;
     const email = 'guest@example.org';
     expect((await api.as(owner).createInvite({ body: { email, role: 'member' } })).body.mailed).to.equal(true);

@@ -117,7 +117,7 @@ describe('mails on their way', () => {
     expect(after).to.deep.equal(before);
   });
 
-  it('tries six times, after 1 min, 5 min, 30 min, 2 h and 6 h, and can be asked to once more', async () => {
+  it('tries six times, after 1 min, 5 min, 30 min, 2 h and 6 h, and once more on request', async () => {
     office.recipient = () => ({ code: 451, message: 'try later' });
     const email = await invite();
     let row = await newest();
@@ -157,8 +157,8 @@ describe('mails on their way', () => {
     expect((await send('failed')).attempts).to.equal(1);
     await send('failed');
     await send('suppressed');
-    const told = [await api.as(owner).listEmailMessages(), await api.as(owner).getEmailStatus()];
-    expect(JSON.stringify(told.map(({ body }) => body)))
+    const answers = [await api.as(owner).listEmailMessages(), await api.as(owner).getEmailStatus()];
+    expect(JSON.stringify(answers.map(({ body }) => body)))
       .to.include('<g***@example.org>: no such user')
       .and.not.match(/gone@/i);
     office.recipient = () => undefined;
@@ -180,12 +180,12 @@ describe('mails on their way', () => {
     expect((await office.mailTo(email)).messageId).to.equal(row.message_id);
   });
 
-  it('repeats with the same Message-ID what a killed worker was sending', async () => {
+  it('repeats the mail of a killed worker with the same Message-ID', async () => {
     await workers.endAll();
     const child = await workers.start();
     office.arrived = async () => {
       office.arrived = async () => undefined;
-      await workers.kill(child); // the mail is there, and nobody heard that it is
+      await workers.kill(child); // the mail is there, and no event announced it
     };
     const email = await invite();
     const row = await newest();
@@ -198,7 +198,7 @@ describe('mails on their way', () => {
     expect(after.attempts).to.equal(1);
   });
 
-  it('pauses all sending after 20 faults of the connection in a row, tells admins, and goes on after a good test', async () => {
+  it('pauses all sending after 20 connection faults in a row, notifies admins, and resumes after a good test', async () => {
     await api.deps.db('email_state').update({ faults: 19 });
     office.data = () => 'cut';
     await invite();
@@ -259,8 +259,8 @@ describe('mail servers', () => {
         expect(wire).to.include('RCPT TO');
         expect(wire).to.not.include(Buffer.from('right').toString('base64'));
         const client = answer.transcript.filter(({ stage }) => stage !== 'server').map(({ line }) => line);
-        const said = client.flatMap((line) => [line, ...line.split(' ').map((word) => atobOf(word))]);
-        const naming = said.filter((line) => /(^|["\0])foyer($|["\0 ])/.test(line));
+        const lines = client.flatMap((line) => [line, ...line.split(' ').map((word) => atobOf(word))]);
+        const naming = lines.filter((line) => /(^|["\0])foyer($|["\0 ])/.test(line));
         expect(naming, 'its user is a credential too').to.deep.equal([]);
         expect(wire).to.include('/* secret */');
         office.password = 'another';

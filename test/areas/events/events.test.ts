@@ -53,7 +53,7 @@ describe('Events', function () {
     reader.close();
   });
 
-  it('tells the envelope on one line, with its id and name', async () => {
+  it('sends the envelope on one line, with its id and name', async () => {
     const reader = await open(owner);
     const name = await keys('weird\nname');
     await eventually(() => reader.events.length === 1);
@@ -75,8 +75,8 @@ describe('Events', function () {
       );
   });
 
-  describe('who gets what', () => {
-    it('sends nothing of a library to who does not see it, and ids alone to who does not manage', async () => {
+  describe('audience of events', () => {
+    it('sends no event of a library to those who cannot see it, and only ids to those who do not manage it', async () => {
       const [shown, hidden] = [await library({ everyone: true }), await library({ everyone: false })];
       const member = await api.given.member();
       const [theirs, ours] = [await open(member), await open(owner)];
@@ -89,7 +89,7 @@ describe('Events', function () {
       expect(theirs.events.map(({ data }) => Object.keys(data.payload).sort())).to.deep.equal([
         ['itemId', 'libraryId'],
       ]);
-      // what made the member may be told to the owner only now
+      // the event that made the member is visible to the owner only now
       const added = ours.events.filter(({ event }) => event === 'item.added');
       expect(added.map(({ data }) => data.payload.title)).to.deep.equal(['T', 'T']);
       theirs.close();
@@ -117,7 +117,7 @@ describe('Events', function () {
       reader.close();
     });
 
-    it('tells of a person to that person, the main profile unless private, and who manages sessions', async () => {
+    it('sends events of a person to that person, the main profile unless private, and managers of sessions', async () => {
       const member = await api.given.member();
       const other = await api.given.member();
       const readers = { member: await open(member), other: await open(other), owner: await open(owner) };
@@ -134,7 +134,7 @@ describe('Events', function () {
       };
       const kid = newId();
       await api.deps.db('profiles').insert({ id: kid, account_id: member.accountId, name: 'Kid', private: true });
-      await sleep(1500); // the stream reads the rights of its account anew
+      await sleep(1500); // the stream reads the permissions of its account again
       await played(kid);
       await played(member.profileId);
       const heard = (reader: EventReader) => reader.events.filter(({ event }) => event === 'playback.stopped').length;
@@ -144,7 +144,7 @@ describe('Events', function () {
       for (const reader of Object.values(readers)) reader.close();
     });
 
-    it('tells of a storage to who manages libraries and to the person whose own it is', async () => {
+    it('sends events of a storage to managers of libraries and to its owner', async () => {
       const [mine, other] = [await api.given.member(), await api.given.member()];
       const row = { id: newId(), name: 'drive', kind: 'mount', state: 'available', state_since: new Date() };
       await api.deps.db('storages').insert({ ...row, root_name: row.id, path: '', owner_id: mine.accountId });
@@ -172,7 +172,7 @@ describe('Events', function () {
       reader.close();
     });
 
-    it('tells a key without library:view nothing of libraries, items and playing, not even of its own person', async () => {
+    it('sends a key without library:view no event of libraries, items or playback, not even of its own person', async () => {
       const key = await api.given.key(owner, ['session:manage', 'settings:manage']);
       const libraryId = await library({ everyone: true });
       const itemId = newId();
@@ -191,7 +191,7 @@ describe('Events', function () {
   });
 
   describe('replay', () => {
-    it('goes on behind the last event without gap or double, by id and by position, on another replica', async () => {
+    it('continues behind the last event without gap or double, by id and by position, on another replica', async () => {
       const first = await open(owner);
       for (const name of ['r1', 'r2', 'r3']) await keys(name);
       await settled(first, 'r3');
@@ -223,7 +223,7 @@ describe('Events', function () {
       second.close();
     });
 
-    describe('beside much progress', () => {
+    describe('with frequent progress events', () => {
       const progress = { userId: newId(), itemId: newId(), mediaFileId: newId() };
       const plays = (sessionId: string, count: number) =>
         emitMany(
@@ -241,12 +241,12 @@ describe('Events', function () {
           FOYER_KEYS_FILE: api.deps.config.keysFile,
           FOYER_OPERATOR_KEY_SHA256: api.deps.config.operatorKeySha256 ?? '',
         });
-      const told = (reader: EventReader) =>
+      const received = (reader: EventReader) =>
         reader.events
           .filter(({ data }) => data.payload.reason !== 'access')
           .map(({ event, data }) => data.payload.keys ?? event);
 
-      it('goes on behind progress that newer progress took the place of', async () => {
+      it('continues behind progress that newer progress replaced', async () => {
         const sessionId = newId();
         const first = await open(owner);
         await plays(sessionId, 1);
@@ -260,11 +260,11 @@ describe('Events', function () {
         live.close();
         const back = await open(owner, { lastEventId });
         await settled(back, 'after-progress');
-        expect(told(back)).to.deep.equal([['behind-progress'], 'playback.progress', ['after-progress']]);
+        expect(received(back)).to.deep.equal([['behind-progress'], 'playback.progress', ['after-progress']]);
         back.close();
       });
 
-      it('keeps a thousand events that are none, however much there was, also after a trim and on a new replica', async () => {
+      it('keeps a thousand events besides progress, however much of it there was, also after a trim and on a new replica', async () => {
         const reader = await open(owner);
         const sessionId = newId();
         await plays(sessionId, 1);
@@ -279,7 +279,7 @@ describe('Events', function () {
           'last-event-id': lastEventId,
         });
         await settled(back, 'just-now');
-        expect(told(back)).to.deep.equal([['long-ago'], 'playback.progress', ['just-now']]);
+        expect(received(back)).to.deep.equal([['long-ago'], 'playback.progress', ['just-now']]);
         back.close();
         const all = await open(owner);
         for (let made = 0; made < 1100; made += 100)
@@ -300,7 +300,7 @@ describe('Events', function () {
       });
     });
 
-    it('sends a reset first for what it does not know, and no error', async () => {
+    it('sends a reset first for an unknown position, and no error', async () => {
       for (const lastEventId of ['nonsense', newId(), createPositions(api.deps.keys).write(10_000_000)]) {
         const reader = await open(owner, { lastEventId, query: '?types=user.created' });
         await eventually(() => reader.events.length > 0);
@@ -310,7 +310,7 @@ describe('Events', function () {
       }
     });
 
-    it('takes what a reader may no longer see out of it', async () => {
+    it('removes the items that a reader may no longer see', async () => {
       const libraryId = await library({ everyone: true });
       const member = await api.given.member();
       const before = await open(member);
@@ -321,24 +321,25 @@ describe('Events', function () {
       await emit(api.deps.db, 'item.deleted', { payload: { itemId: newId(), libraryId }, facts: { libraryId } });
       await sleep(500);
       const reader = await open(member, { lastEventId: from });
-      const told = (of: EventReader) => of.events.map(({ event }) => event).filter((event) => event !== 'stream.reset');
-      await eventually(() => told(reader).length > 0);
-      expect(told(reader)).to.deep.equal(['item.deleted']);
+      const received = (of: EventReader) =>
+        of.events.map(({ event }) => event).filter((event) => event !== 'stream.reset');
+      await eventually(() => received(reader).length > 0);
+      expect(received(reader)).to.deep.equal(['item.deleted']);
       await api.deps.db('libraries').where({ id: libraryId }).update({ everyone: false });
       await eventually(() => reader.events.at(-1)?.event === 'stream.reset');
       const blind = await open(member, { lastEventId: from });
       await sleep(300);
-      expect(told(blind)).to.deep.equal([]);
+      expect(received(blind)).to.deep.equal([]);
       reader.close();
       blind.close();
     });
   });
 
-  describe('rights that changed while a client was away', () => {
-    /** A moment later than what changed before: changes count a little back, as clocks differ. */
+  describe('permissions that changed while a client was disconnected', () => {
+    /** A moment later than an earlier change: changes count a little back, as clocks differ. */
     const LATER_MS = 6000;
 
-    it('are told first when it comes back, by id and by position, and once it is past them no more', async () => {
+    it('are sent first when it reconnects, by id and by position, and not again once it is past them', async () => {
       const [member, other] = [await api.given.member(), await api.given.member()];
       const libraryId = await library({ everyone: true });
       await sleep(LATER_MS);
@@ -420,7 +421,7 @@ describe('Events', function () {
       expect((await api.fetch('/api/v1/events', { headers: member.headers })).status).to.equal(429);
     });
 
-    it('of a reader that does not read, while others go on', async () => {
+    it('of a reader that does not read, while others continue', async () => {
       const { port } = new URL(api.url);
       const socket = connect(Number(port), '127.0.0.1');
       await once(socket, 'connect');
@@ -447,7 +448,7 @@ describe('Events', function () {
     });
   });
 
-  it('goes on by the table while Redis is away', async () => {
+  it('continues from the table while Redis is unavailable', async () => {
     const blind = await startApi({
       FOYER_DATABASE_URL: api.deps.config.databaseUrl,
       FOYER_REDIS_URL: api.deps.config.redisUrl,

@@ -55,7 +55,7 @@ describe('an open stream', function () {
     expect(stream.isStuck(MINUTE_MS + 40_000, HALF_A_MINUTE_MS)).to.equal(true);
   });
 
-  it('is not while its reader takes what there is', async () => {
+  it('does not grow while its reader reads all of it', async () => {
     const { stream, client } = await paused();
     fill(stream);
     expect(stream.isStuck(MINUTE_MS, HALF_A_MINUTE_MS)).to.equal(false);
@@ -74,10 +74,10 @@ describe('an open stream', function () {
     }
   });
 
-  it('is told when to come back when the process is to stop, the latecomer too, and waits for no reader', async () => {
+  it('receives a time to reconnect when the process stops, late readers too, and the process waits for no reader', async () => {
     const { deps, given } = await startApi();
     const signedIn = await identifyAgain(deps.db, await given.admin());
-    if (!signedIn) throw new Error('nobody is signed in');
+    if (!signedIn) throw new Error('no session exists');
     const reader = await readerFor(deps.db, signedIn.who); // their rights may be read while the test runs
     const stop = new AbortController();
     const streams = new EventStreams({ ...deps, draining: stop.signal });

@@ -84,8 +84,8 @@ describe('browsing', () => {
       const ids: string[] = [];
       for (const letter of ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
         ids.push(await givenItem(db, library, { title: letter, artwork: { poster: IMAGE } }));
-      const ask = { params: { id: library.id }, query: { around: ids[3] ?? '', limit: 3, fields: 'card' } };
-      const middle = await api.as(member).listLibraryItems(ask);
+      const request = { params: { id: library.id }, query: { around: ids[3] ?? '', limit: 3, fields: 'card' } };
+      const middle = await api.as(member).listLibraryItems(request);
       expect(middle.body.items.map((item) => item.title)).to.deep.equal(['c', 'd', 'e']);
       expect(Object.keys(middle.body.items[0] ?? {}).sort()).to.deep.equal([
         'artwork',
@@ -96,7 +96,7 @@ describe('browsing', () => {
       ]);
       const before = await titles(library, { cursor: middle.body.page.previous ?? '', limit: 3 });
       expect(before).to.deep.equal(['a', 'b']);
-      const absent = await api.as(member).listLibraryItems({ ...ask, query: { around: newId() } });
+      const absent = await api.as(member).listLibraryItems({ ...request, query: { around: newId() } });
       expect(absent.status).to.equal(404);
     });
 
@@ -184,34 +184,34 @@ describe('browsing', () => {
       expect([...whole].sort()).not.to.deep.equal(whole);
     });
 
-    it('hides by age and trash, and answers 304 to who has it already', async () => {
+    it('hides by age and trash, and answers 304 to a caller that has it already', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'movies');
       await givenItem(db, library, { title: 'Grown', age_years: 18 });
       await givenItem(db, library, { title: 'Small', age_years: 0 });
       const child = await api.given.child(12);
-      const ask = { params: { id: library.id } };
-      const first = await api.as(child).listLibraryItems(ask);
+      const request = { params: { id: library.id } };
+      const first = await api.as(child).listLibraryItems(request);
       expect(first.body.items.map((item) => item.title)).to.deep.equal(['Small']);
       expect(first.body.page.total).to.equal(1);
       const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
-      expect((await api.as(child).listLibraryItems({ ...ask, headers })).status).to.equal(304);
+      expect((await api.as(child).listLibraryItems({ ...request, headers })).status).to.equal(304);
       await db('libraries').where({ id: library.id }).increment('change_seq', 1);
-      expect((await api.as(child).listLibraryItems({ ...ask, headers })).status).to.equal(200);
+      expect((await api.as(child).listLibraryItems({ ...request, headers })).status).to.equal(200);
     });
 
-    it('is another list while a storage is away', async () => {
+    it('is another list while a storage is unavailable', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'movies');
       await givenItem(db, library);
-      const ask = { params: { id: library.id } };
-      const first = await api.as(member).listLibraryItems(ask);
+      const request = { params: { id: library.id } };
+      const first = await api.as(member).listLibraryItems(request);
       const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
       const storage = db('storages').where({ id: api.given.storageId });
       await storage.clone().update({ state: 'unavailable' });
-      const meanwhile = await api.as(member).listLibraryItems({ ...ask, headers });
+      const meanwhile = await api.as(member).listLibraryItems({ ...request, headers });
       await storage.clone().update({ state: 'available' });
-      const after = await api.as(member).listLibraryItems({ ...ask, headers });
+      const after = await api.as(member).listLibraryItems({ ...request, headers });
       expect([meanwhile.status, after.status]).to.deep.equal([200, 304]);
     });
 
@@ -260,13 +260,13 @@ describe('browsing', () => {
       const a = await givenItem(db, library, { title: 'A', external_ids: { imdb: 'tt77' } });
       const b = await givenItem(db, library, { title: 'B' });
       const hidden = await givenItem(db, closed, { external_ids: { imdb: 'tt77' } });
-      const asked = (query: Record<string, string>) => api.as(member).listItems({ query });
-      const byId = await asked({ ids: [b, newId(), hidden, a].join() });
+      const itemsFor = (query: Record<string, string>) => api.as(member).listItems({ query });
+      const byId = await itemsFor({ ids: [b, newId(), hidden, a].join() });
       expect(byId.body.items.map((item) => item.id)).to.deep.equal([b, a]);
       expect(byId.body.page).to.deep.equal({ cursor: null, hasMore: false, total: 2 });
-      const external = await asked({ externalIds: 'imdb:tt77,tmdb:1' });
+      const external = await itemsFor({ externalIds: 'imdb:tt77,tmdb:1' });
       expect(external.body.items.map((item) => item.id)).to.deep.equal([a]);
-      expect((await asked({ ids: a, externalIds: 'imdb:tt77' })).status).to.equal(400);
+      expect((await itemsFor({ ids: a, externalIds: 'imdb:tt77' })).status).to.equal(400);
     });
 
     it('merges every library in one order', async () => {
@@ -310,7 +310,7 @@ describe('browsing', () => {
     }
     const nodes = (plan: Plan): string[] => [plan['Node Type'], ...(plan.Plans ?? []).flatMap(nodes)];
     const below = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(below)];
-    /** The walk, without what is made of its few rows. */
+    /** The walk, without values computed for its few rows. */
     const walkOf = (plan: Plan): Plan | undefined => below(plan).find((one) => one['Subplan Name'] === 'CTE walked');
 
     /** The nodes of the plans of every walk that a request made. */
@@ -347,7 +347,7 @@ describe('browsing', () => {
       });
     }
 
-    it('counts facets on an even sample, and says so', async () => {
+    it('counts facets on an even sample, and reports so', async () => {
       const query = { fields: 'year' };
       const { body } = await api.as(member).getLibraryFacets({ params: { id: library.id }, query });
       const [years] = body.facets;
@@ -367,7 +367,7 @@ describe('browsing', () => {
       expect(JSON.stringify(body)).to.include('query_too_broad');
     });
 
-    it('refuses to sort more than 50,000 by what has no index', async () => {
+    it('rejects a sort of more than 50,000 items by a column without an index', async () => {
       const refused = await api
         .as(member)
         .listLibraryItems({ params: { id: library.id }, query: { sort: '-bitrate' } });

@@ -39,7 +39,7 @@ describe('copies of a library', () => {
         .update({ change_seq: row?.change_seq, updated_at: new Date(), ...more });
     };
 
-    it('tells additions, changes, removals and own state, one entry an item, and goes on from its cursor', async () => {
+    it('sends additions, changes, removals and own state, one entry an item, and continues from its cursor', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'movies');
       const old = await givenItem(db, library, { added_at: new Date('2020-01-01') });
@@ -104,7 +104,7 @@ describe('copies of a library', () => {
   });
 
   describe('exportLibraryItems', () => {
-    it('streams every item as a line and says the count at the end', async () => {
+    it('streams every item as a line and the count at the end', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'movies');
       await givenMany(db, library, 2300);
@@ -143,11 +143,11 @@ describe('copies of a library', () => {
       expect(cell(-1)).to.equal('-1');
     });
 
-    it('says the count in a trailer, which a cut export has not', async () => {
+    it('sends the count in a trailer, which a cut export lacks', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'movies');
       await givenMany(db, library, 1200);
-      const ask = async (format: string, method = 'GET') => {
+      const send = async (format: string, method = 'GET') => {
         const url = `${api.url}/api/v1/libraries/${library.id}/export?format=${format}`;
         const sent = request(url, { method, headers: member.headers }).end();
         const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -155,14 +155,14 @@ describe('copies of a library', () => {
         return { response, body };
       };
       for (const format of ['csv', 'ndjson']) {
-        const { response, body } = await ask(format);
+        const { response, body } = await send(format);
         expect(response.headers.trailer).to.equal('X-Count');
         expect(response.trailers).to.deep.equal({ 'x-count': '1200' });
         expect(body.trimEnd().split('\n')).to.have.length(1201);
       }
-      const head = await ask('csv', 'HEAD');
+      const head = await send('csv', 'HEAD');
       expect([head.response.statusCode, head.body]).to.deep.equal([200, '']);
-      expect((await ask('csv')).response.statusCode, 'nothing of the HEAD goes on').to.equal(200);
+      expect((await send('csv')).response.statusCode, 'the HEAD leaves no export running').to.equal(200);
       // The snapshot is lost in the middle.
       const large = await givenLibrary(db, 'movies');
       await givenMany(db, large, 40_000);
@@ -178,7 +178,7 @@ describe('copies of a library', () => {
       expect(cut.trailers).to.deep.equal({});
     });
 
-    it('runs one export an account, and frees it when the reader goes away', async () => {
+    it('runs one export an account, and frees it when the reader disconnects', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'movies');
       await givenMany(db, library, 3000);

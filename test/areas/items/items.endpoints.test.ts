@@ -25,7 +25,7 @@ describe('items', () => {
   });
 
   describe('getItem', () => {
-    it('tells everything of a film, and the relations asked for', async () => {
+    it('returns every field of a film, and the requested relations', async () => {
       const { db } = api.deps;
       const id = await givenItem(db, films, {
         title: 'Amélie',
@@ -101,7 +101,7 @@ describe('items', () => {
       expect((await api.as(member).getItem({ params: { id }, headers: known })).status).to.equal(200);
     });
 
-    it('is 404 alike for what is not there, trashed, in a library not granted, or above the age', async () => {
+    it('returns the same 404 for items that are absent, trashed, in a library not granted, or above the age', async () => {
       const { db } = api.deps;
       const closed = await givenLibrary(db, 'movies', { everyone: false });
       const child = await api.given.child(12);
@@ -116,7 +116,7 @@ describe('items', () => {
       expect((await api.as(child).getItem({ params: { id: own } })).status).to.equal(200);
     });
 
-    it('goes on with the episode begun, then with the one after the last played', async () => {
+    it('continues with the episode that was begun, then with the one after the last played', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'shows');
       const show = await givenShow(db, library, { seasons: 2, episodes: 2 });

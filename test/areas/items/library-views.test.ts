@@ -241,7 +241,7 @@ describe('views of a library', () => {
   });
 
   describe('browseLibraryFolders', () => {
-    it('shows folders with visible items, and lists what lies in them', async () => {
+    it('shows folders with visible items, and lists their contents', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'videos');
       await db('library_folders')

@@ -66,7 +66,7 @@ describe('items that were merged into others', () => {
     expect(body.items.map((item) => item.id)).to.deep.equal([id]);
   });
 
-  it('say nothing of an item that the caller may not see, is in the trash, or gone', async () => {
+  it('omit items that the caller may not see, that are in the trash, or gone', async () => {
     const library = await givenLibrary(api.deps.db, 'movies');
     const trashed = await merged(await givenItem(api.deps.db, library, { trashed_at: new Date() }));
     const gone = await givenItem(api.deps.db, library);

@@ -12,7 +12,7 @@ import {
   givenTag,
 } from '#support/given-items.ts';
 
-describe('what hangs on an item', () => {
+describe('relations of an item', () => {
   let api: Api;
   let member: Person;
   let films: GivenLibrary;
@@ -69,7 +69,7 @@ describe('what hangs on an item', () => {
     expect(body.library).to.deep.include({ id: shows.id, type: 'shows' });
   });
 
-  it('getItemNeighbours goes on into the next season, and follows sort and filter of the library', async () => {
+  it('getItemNeighbours continues into the next season, and follows sort and filter of the library', async () => {
     const { db } = api.deps;
     const show = await givenShow(db, shows, { seasons: 2, episodes: 2 });
     const around = async (id: string, query: Record<string, string | number> = {}) => {
@@ -119,7 +119,7 @@ describe('what hangs on an item', () => {
     ]);
   });
 
-  it('listSimilarItems finds what shares genres and people, stored or live, and only what the caller sees', async () => {
+  it('listSimilarItems finds items with the same genres and people, stored or live, and only visible ones', async () => {
     const { db } = api.deps;
     const of = async (title: string, genres: string[], more: object = {}): Promise<string> => {
       const id = await givenItem(db, films, { title, year: 2000, ...more });
@@ -168,7 +168,7 @@ describe('what hangs on an item', () => {
     expect(await names(show.id, { cursor: page.body.page.cursor ?? '' })).to.deep.equal(['Writer']);
   });
 
-  it('getItemFile tells all of one file, and keeps path and probe to managers', async () => {
+  it('getItemFile returns every field of one file, and keeps path and probe to managers', async () => {
     const { db } = api.deps;
     const id = await givenItem(db, films);
     const probe = {
@@ -176,8 +176,8 @@ describe('what hangs on an item', () => {
       streams: [{ kind: 'attachment', fileName: 'a.ttf', mime: 'font/ttf' }],
     };
     const fileId = await givenFile(db, films, id, { path: 'x.mkv', probe, streams: [{}] });
-    const ask = { params: { id, fileId }, query: { include: 'streams' } };
-    const { body } = await api.as(member).getItemFile(ask);
+    const request = { params: { id, fileId }, query: { include: 'streams' } };
+    const { body } = await api.as(member).getItemFile(request);
     expect(body.attachments).to.deep.equal([{ name: 'a.ttf', mime: 'font/ttf', sizeBytes: 0 }]);
     expect(body.streams).to.have.length(1);
     expect(body).not.to.have.any.keys('path', 'storageId', 'rawProbe');
@@ -185,9 +185,9 @@ describe('what hangs on an item', () => {
     await db('libraries')
       .where({ id: films.id })
       .update({ settings: { shareLocation: false } });
-    expect(Object.keys((await api.as(member).getItemFile(ask)).body.embedded)).to.deep.equal(['title']);
-    expect((await api.as(member).getItemFile({ ...ask, query: { include: 'probe' } })).status).to.equal(403);
-    const whole = await api.as(await api.given.admin()).getItemFile({ ...ask, query: { include: 'probe' } });
+    expect(Object.keys((await api.as(member).getItemFile(request)).body.embedded)).to.deep.equal(['title']);
+    expect((await api.as(member).getItemFile({ ...request, query: { include: 'probe' } })).status).to.equal(403);
+    const whole = await api.as(await api.given.admin()).getItemFile({ ...request, query: { include: 'probe' } });
     expect(whole.body.path).to.equal(`media/${films.id}/x.mkv`);
     expect(whole.body.rawProbe).to.have.property('tags');
     const other = await givenItem(db, films);
@@ -210,16 +210,16 @@ describe('what hangs on an item', () => {
     const fileId = await givenFile(db, films, edited, {});
     for (const [number, source] of ['agent', 'file', 'person', 'file'].entries())
       await db('chapters').insert({ file_id: fileId, number, title: source, start_ms: number, end_ms: 9, source });
-    const told = async () =>
+    const chapters = async () =>
       (await api.as(member).listItemChapters({ params: { id: edited } })).body.items.map((one) => one.title);
-    expect(await told()).to.deep.equal(['person']);
+    expect(await chapters()).to.deep.equal(['person']);
     await db('chapters').where({ file_id: fileId, source: 'person' }).delete();
-    expect(await told()).to.deep.equal(['file', 'file']);
+    expect(await chapters()).to.deep.equal(['file', 'file']);
     const none = await api.as(member).listItemChapters({ params: { id: await givenItem(db, films) } });
     expect(none.body).to.deep.equal({ fileId: null, items: [] });
   });
 
-  it('listMissingChildren tells what the agent knows and nobody has', async () => {
+  it('listMissingChildren lists the children that the agent knows and the library lacks', async () => {
     const { db } = api.deps;
     const show = await givenShow(db, shows, { seasons: 1, episodes: 2 });
     const missing = (query: Record<string, string | number> = {}) =>
@@ -255,8 +255,8 @@ describe('what hangs on an item', () => {
     await givenItem(db, shows, { ...came, parent_index: 1, index_number: 3 });
     expect(await titles({ ...whole, limit: 2, cursor: two.body.page.cursor ?? '' })).to.deep.equal(['K1.4']);
     const child = api.as(await api.given.person('child', { age_limit: 12 }));
-    const told = await child.listMissingChildren({ params: { id: show.id } });
-    expect(told.body.items.map(({ title }) => title)).to.deep.equal(['K1.4']);
+    const chapters = await child.listMissingChildren({ params: { id: show.id } });
+    expect(chapters.body.items.map(({ title }) => title)).to.deep.equal(['K1.4']);
     await db('items').where({ grandparent_id: show.id, index_number: 3 }).delete();
     const children = await api
       .as(member)

@@ -3,7 +3,7 @@ import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenCredit, givenItem, givenLibrary, givenShow } from '#support/given-items.ts';
 
-describe('what a child is told of a show that it sees in part', () => {
+describe('fields of a show that a child sees in part', () => {
   let api: Api;
   let child: Person;
   let shows: GivenLibrary;
@@ -24,15 +24,15 @@ describe('what a child is told of a show that it sees in part', () => {
     return { show: show.id, seen, hidden };
   }
 
-  it('filters by its own state of what it sees, as it is shown', async () => {
+  it('filters by its own state of the items it sees, as shown', async () => {
     const { show } = await half();
     const listed = async (filter: string): Promise<boolean> => {
       const { body } = await api.as(child).listLibraryItems({ params: { id: shows.id }, query: { filter } });
       return body.items.some((item) => item.id === show);
     };
     expect((await api.as(child).getItem({ params: { id: show } })).body.userState.watched).to.equal(true);
-    const told = ['watched:eq:true', 'unwatched:eq:true', 'in_progress:eq:true', 'watched:ne:true'];
-    expect(await Promise.all(told.map(listed))).to.deep.equal([true, false, false, false]);
+    const filters = ['watched:eq:true', 'unwatched:eq:true', 'in_progress:eq:true', 'watched:ne:true'];
+    expect(await Promise.all(filters.map(listed))).to.deep.equal([true, false, false, false]);
   });
 
   it('counts of the cast the episodes that it sees', async () => {
@@ -45,7 +45,7 @@ describe('what a child is told of a show that it sees in part', () => {
     expect([await episodes(child), await episodes(await api.given.member())]).to.deep.equal([1, 2]);
   });
 
-  it('begins its copy of a library anew once it may see less', async () => {
+  it('starts its copy of a library again once it may see less', async () => {
     const { db } = api.deps;
     const other = await api.given.person('child', { age_limit: 16 });
     const since = async (cursor?: string) =>
@@ -73,7 +73,7 @@ describe('what a child is told of a show that it sees in part', () => {
     expect(await places()).to.deep.equal([]);
   });
 
-  it('has no neighbours in a list that is none', async () => {
+  it('has no neighbours in an invalid list', async () => {
     const { seen } = await half();
     const within = `collection:${'-'.repeat(36)}`;
     const { status, body } = await api.as(child).getItemNeighbours({ params: { id: seen }, query: { within } });

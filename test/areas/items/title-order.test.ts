@@ -70,7 +70,7 @@ describe("titles in the order of a library's language", () => {
       .where({ id: library.id })
       .update({ settings: JSON.stringify({ language: 'sv' }) })
       .increment('change_seq', 1);
-    await titles(library); // what a process last saw of a library may be one answer old
+    await titles(library); // the state of a library in a process may be one answer old
     expect(await titles(library)).to.deep.equal(['Zorro', 'Åsa']);
   });
 

@@ -17,17 +17,17 @@ describe('totals of libraries', function () {
     items = await api.deps.db('items').where({ library_id: library.id }).orderBy('id').pluck('id');
   });
 
-  /** Asked often enough that what is known of the library answers. */
+  /** Sent often enough that the answer comes from the known state of the library. */
   async function totals(person: Person): Promise<(number | undefined)[]> {
-    const told: (number | undefined)[] = [];
+    const counted: (number | undefined)[] = [];
     for (let i = 0; i < 4; i += 1) {
       const { body } = await api.as(person).listLibraryItems({ params: { id: library.id }, query: { limit: 2 } });
-      told.push(body.page.total);
+      counted.push(body.page.total);
     }
-    return told;
+    return counted;
   }
 
-  it('are of what the caller sees now, whatever others see and whatever was said before', async () => {
+  it('count what the caller sees now, whatever others see and whatever earlier totals were', async () => {
     const [free, bound] = [await api.given.member(), await api.given.member()];
     const { body: label } = await api.as(owner).createLabel({ body: { name: 'Denied' } });
     const put = (add: string[]) => api.as(owner).setLabelItems({ params: { id: label.id }, body: { add } });

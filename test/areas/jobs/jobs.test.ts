@@ -78,7 +78,7 @@ describe('Jobs', () => {
       expect(ids(await listed({ mine: 'true' }))).to.deep.equal([]);
     });
 
-    it('tells the title of a library to who sees it, and no other', async () => {
+    it('shows the title of a library only to those who see it', async () => {
       const { body: library } = await api.as(owner).createLibrary({
         body: { name: 'Secret films', type: 'movies', folders: [], access: { everyone: false } } as never,
       });
@@ -100,11 +100,11 @@ describe('Jobs', () => {
       expect(await analysis()).to.include({ waiting: 0, failed: 0 });
     });
 
-    it('says of a paused queue who paused it, and what of it waits for that', async () => {
+    it('names the person who paused a queue, and the jobs that wait for it', async () => {
       const { db, settings } = api.deps;
       const [waiting, active] = [await add(), await add({ state: 'active' })];
       const elsewhere = await add({ queue: 'media' });
-      const told = async () => {
+      const queueStates = async () => {
         const { items, queues = [] } = await listed();
         const standing = ['analysis', 'media'].map((name) => {
           const { paused, pausedFor } = queues.find(({ queue }) => queue === name) ?? {};
@@ -117,7 +117,7 @@ describe('Jobs', () => {
         await settings.reload();
       };
       const nothing = new Map([waiting, active, elsewhere].map((id) => [id, undefined]));
-      expect(await told()).to.deep.equal({
+      expect(await queueStates()).to.deep.equal({
         waits: nothing,
         standing: [
           ['analysis', false, 'no-worker'],
@@ -125,7 +125,7 @@ describe('Jobs', () => {
         ],
       });
       await pause(['analysis']);
-      expect(await told()).to.deep.equal({
+      expect(await queueStates()).to.deep.equal({
         waits: new Map([...nothing, [waiting, 'pause']]),
         standing: [
           ['analysis', true, 'person'],
@@ -134,16 +134,16 @@ describe('Jobs', () => {
       });
       const worker = connectDatabase(api.config.databaseUrl, api.deps.log, { max: 1 });
       await worker.raw('select pg_advisory_lock(?, 1)', [ALIVE]); // by which a living worker is known
-      expect((await told()).standing).to.deep.equal([
+      expect((await queueStates()).standing).to.deep.equal([
         ['analysis', true, 'person'],
         ['media', false, undefined],
       ]);
       await worker.destroy();
       await pause([]);
-      expect((await told()).waits).to.deep.equal(nothing);
+      expect((await queueStates()).waits).to.deep.equal(nothing);
     });
 
-    it('says how much of a job is done and in what it counts, and what one that was put off waits for', async () => {
+    it('reports the progress of a job and its unit, and the reason of a postponed one', async () => {
       const units = { done_units: 5_000_000_000, total_units: 8_000_000_000, unit: 'bytes' };
       const active = await add({ state: 'active', ...units });
       const endless = await add({ state: 'active', done_units: 7, unit: 'items' });
@@ -160,7 +160,7 @@ describe('Jobs', () => {
       expect(of(timed)).to.not.have.any.keys('waitsFor', 'doneUnits', 'unit');
     });
 
-    it('says what waits for who streams and for a place, and how long what runs has to go', async () => {
+    it('reports jobs that wait for playback or for a place, and the remaining time of running ones', async () => {
       const { db } = api.deps;
       const worker = connectDatabase(api.config.databaseUrl, api.deps.log, { max: 1 });
       await worker.raw('select pg_advisory_lock(?, 1)', [ALIVE]); // by which a living worker is known
@@ -270,7 +270,7 @@ describe('Jobs', () => {
       expect(tasks.rows).to.have.length(1);
     });
 
-    it('leaves what another job does or did since, and what it was about is gone', async () => {
+    it('skips work that another job does or did since, and targets that are gone', async () => {
       const { db } = api.deps;
       const [past, now] = [new Date(1000), new Date(2000)];
       const equal = (n: number) => ({ payload: JSON.stringify({ n }) });
@@ -295,14 +295,14 @@ describe('Jobs', () => {
         'equal work is one job',
       ).to.have.members(['already-waiting', undefined]);
       expect(body).to.include({ matched: 6, changed: 2 });
-      expect((await job(worse))?.state, 'what was done before it failed is to be done again').to.equal('waiting');
+      expect((await job(worse))?.state, 'work that was done before the failure is queued again').to.equal('waiting');
       await db('jobs').where({ id: worse }).update({ state: 'failed' });
       const matched = await api.as(owner).retryJobs({ body: { match: { kind: 'items.similar' } } });
       expect(matched.body).to.deep.include({ matched: 5, changed: 1 });
       expect(matched.body.skipped).to.have.length(4);
     });
 
-    it('takes failed ones by what they match', async () => {
+    it('selects failed ones by filter', async () => {
       const one = await add({ state: 'failed', error: '{"code":"PROVIDER_UNAVAILABLE"}', finished_at: new Date() });
       await add({ state: 'failed', error: '{"code":"INTERNAL"}', finished_at: new Date() });
       await add({ state: 'cancelled', finished_at: new Date() });
@@ -314,7 +314,7 @@ describe('Jobs', () => {
   });
 
   describe('cancelJobs', () => {
-    it('cancels what waits at once, tells what runs, and takes children along', async () => {
+    it('cancels waiting jobs at once, signals running ones, and includes child jobs', async () => {
       const parent = await add();
       const child = await add({ parent_id: parent, state: 'active' });
       const done = await add({ state: 'completed' });

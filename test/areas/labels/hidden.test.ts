@@ -12,8 +12,8 @@ import { type GivenLibrary, givenFile, givenItem, givenLibrary, givenShow } from
 import { eventually } from '#support/stores.ts';
 import { sweepOnce } from '../../../workers/playback-sweeper.ts';
 
-/** Every way to an item, for those whom a label hides it from. */
-describe('what a label hides', function () {
+/** Every way to an item, for those from whom a label hides it. */
+describe('items that a label hides', function () {
   this.timeout(60_000);
   let api: Api;
   let relay: Relay;
@@ -39,7 +39,7 @@ describe('what a label hides', function () {
     plain = await api.given.member();
     films = await givenLibrary(db, 'movies', { everyone: true });
     shows = await givenLibrary(db, 'shows', { everyone: true });
-    shown = await givenItem(db, films, { top: true, title: 'Seen film', year: 2001 });
+    shown = await givenItem(db, films, { top: true, title: 'Shown film', year: 2001 });
     secret = await givenItem(db, films, { top: true, title: 'Hidden film', year: 2002 });
     file = await givenFile(db, films, secret);
     openFile = await givenFile(db, films, shown);
@@ -66,14 +66,14 @@ describe('what a label hides', function () {
   after(() => relay.stop());
 
   const of = (person: Person | undefined) => api.as(person as Person);
-  /** The same status and body as what does not exist, but for the request's id. */
-  const told = (answer: Answered) => {
+  /** The same status and body as for an absent record, but for the request's id. */
+  const refusalOf = (answer: Answered) => {
     const body = Buffer.isBuffer(answer.body) ? JSON.parse(answer.body.toString()) : answer.body;
     return { status: answer.status, error: { ...body.error, requestId: '' }, etag: answer.headers.get('etag') };
   };
   const idsOf = (answer: Answered<{ items: object[] }>) => answer.body.items.map((item) => (item as { id: string }).id);
 
-  it('is seen by those whom no rule is about', async () => {
+  it('is visible to accounts without a rule', async () => {
     for (const person of [owner, plain]) {
       expect((await of(person).getItem({ params: { id: secret } })).status).to.equal(200);
       expect((await of(person).getItem({ params: { id: show.episodes[0]?.[0] ?? '' } })).status).to.equal(200);
@@ -81,12 +81,12 @@ describe('what a label hides', function () {
   });
 
   for (const kind of kinds) {
-    describe(`from somebody by ${kind}`, () => {
-      it('answers single things as if they did not exist', async () => {
+    describe(`from a person by ${kind}`, () => {
+      it('answers for single records as if they did not exist', async () => {
         const client = of(people[kind]);
         const absent = newId();
         const episode = show.episodes[0]?.[0] ?? '';
-        const asks = (id: string, fileId: string) => [
+        const requests = (id: string, fileId: string) => [
           client.getItem({ params: { id } }),
           client.getItemProgress({ params: { id } }),
           client.listItemFiles({ params: { id } }),
@@ -99,9 +99,9 @@ describe('what a label hides', function () {
           client.streamFile({ params: { fileId } }),
           client.downloadFile({ params: { fileId } }),
         ];
-        const missing = (await Promise.all(asks(absent, absent))).map(told);
+        const missing = (await Promise.all(requests(absent, absent))).map(refusalOf);
         for (const id of [secret, show.id, episode]) {
-          const answers = (await Promise.all(asks(id, file))).map(told);
+          const answers = (await Promise.all(requests(id, file))).map(refusalOf);
           expect(answers).to.deep.equal(missing);
         }
         for (const answer of missing) expect([403, 404]).to.include(answer.status);
@@ -116,7 +116,7 @@ describe('what a label hides', function () {
             client.getStreamMaster({ params: { id } }),
             client.getStreamPlaylist({ params: { id, rendition: 'v0' } }),
             client.getStreamSegment({ params: { id, rendition: 'v0', segment: '0.m4s' } }),
-          ]).then((answers) => answers.map(told));
+          ]).then((answers) => answers.map(refusalOf));
         expect(await parts(hls)).to.deep.equal(await parts(absent));
         const who = (await principalOf(api.deps.db, people[kind]?.accountId ?? '')) as Principal;
         expect(await seesArtwork(api.deps.db, who, image)).to.equal(false);
@@ -184,7 +184,7 @@ describe('what a label hides', function () {
   }
 
   describe('as rules and items change', () => {
-    it('tells who loses an item by labelling that it is gone, who gets it that it came, and the others that it changed', async () => {
+    it('announces removal to those who lose an item by labelling, arrival to those who gain it, and a change to the others', async () => {
       const [item] = [await givenItem(api.deps.db, films, { top: true, title: 'Turns' })];
       const [loses, stays] = await Promise.all(
         [people.restricted, owner].map((person) => EventReader.open(`${api.url}/api/v1/events`, person?.headers ?? {})),
@@ -245,7 +245,7 @@ describe('what a label hides', function () {
       expect(next.body.next?.id).to.equal(hollow.episodes[0]?.[1]);
     });
 
-    it('ends a running playback of what is hidden now', async () => {
+    it('ends running playback of an item that becomes hidden', async () => {
       const { db } = api.deps;
       const person = await api.given.member();
       const session = (itemId: string, fileId: string) => ({

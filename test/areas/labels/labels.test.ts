@@ -40,7 +40,7 @@ describe('labels', () => {
     (await api.as(by).getItem({ params: { id } })).status === 200;
 
   describe('making', () => {
-    it('keeps what was said, and takes the next color without one', async () => {
+    it('keeps the given values, and takes the next color without one', async () => {
       const answer = await api
         .as(owner)
         .createLabel({ body: { name: '  Weihnachten ', color: '#ABCDEF', description: 'for the feast' } });
@@ -115,7 +115,7 @@ describe('labels', () => {
       expect((await api.as(owner).getItem({ params: { id: a } })).body.labels).to.deep.equal([]);
     });
 
-    it('covers everything inside a container, also what is added later or moved, and counts what was labelled itself', async () => {
+    it('covers everything inside a container, also items added later or moved, and counts the labelled items themselves', async () => {
       const { db } = api.deps;
       const shows = await givenLibrary(db, 'shows', { everyone: true });
       const show = await givenShow(db, shows, { seasons: 2, episodes: 2 });
@@ -181,12 +181,12 @@ describe('labels', () => {
         .details;
       expect(issues.map(({ path }) => path)).to.deep.equal([['body', 'filter', 'filter', 1]]);
       const { number } = await db('labels').where({ id }).first<{ number: number }>('number');
-      const told: unknown[] = [];
-      const keep: Work['keep'] = async (_db, _checkpoint, units) => void told.push(units);
+      const applied: unknown[] = [];
+      const keep: Work['keep'] = async (_db, _checkpoint, units) => void applied.push(units);
       const work = { ...api.deps, signal: new AbortController().signal, checkpoint: null, keep } as unknown as Work;
-      const asked = { ...filter, filter: '', action: 'add' as const, accountId: owner.accountId };
-      expect(await applyLabels({ number, filter: asked }, work)).to.deep.equal({ changed: 1195 });
-      expect(told).to.deep.equal([{ done: 1200, total: 1200, unit: 'items' }]);
+      const change = { ...filter, filter: '', action: 'add' as const, accountId: owner.accountId };
+      expect(await applyLabels({ number, filter: change }, work)).to.deep.equal({ changed: 1195 });
+      expect(applied).to.deep.equal([{ done: 1200, total: 1200, unit: 'items' }]);
     });
 
     it('holds at most a hundred labels an item', async () => {
@@ -295,7 +295,7 @@ describe('labels', () => {
       expect(entry.details.after.allow).to.have.length(0);
     });
 
-    it('lets nobody take off the own account what those above put on it; own other profiles are one’s to limit', async () => {
+    it("lets no one lift limits that a superior set on their own account; other profiles of one's own can be limited", async () => {
       const limited = await api.given.admin();
       const id = await label();
       await put(id, { add: [await film()] });
@@ -309,7 +309,7 @@ describe('labels', () => {
       expect((await access(await label(), kid, admin)).status).to.equal(200);
     });
 
-    it('refuses allow without restricted, the owner, nobody, two names at once, and who is not below the caller', async () => {
+    it('rejects allow without restricted, the owner, an unknown account, two names at once, and accounts that are not below the caller', async () => {
       const id = await label();
       const nobody = ABSENT;
       for (const body of [
@@ -358,7 +358,7 @@ describe('labels', () => {
       expect(await sees(later, item)).to.equal(true);
     });
 
-    it('tells of labels only what gives nothing away', async () => {
+    it('reveals of labels only what the caller may know', async () => {
       const restricted = await label({ name: 'R-label', restricted: true });
       const denied = await label({ name: 'D-label' });
       await label({ name: 'H-label' });

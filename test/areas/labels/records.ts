@@ -1,4 +1,5 @@
-// What the contract refuses by whose record a request names; test/contract/record-matrix.test.ts asks it.
+// Refusals of the contract that depend on the owner of the record; test/contract/record-matrix.test.ts sends the
+// requests.
 import { all, type Row } from '#support/record-row.ts';
 
 const RESTRICTS = { member: '403 item:edit', editor: '403 user:manage', ...all('ok', 'owner', 'admin') };
@@ -7,7 +8,7 @@ export const rows: Row[] = [
   {
     op: 'listLabels',
     says: 'include access needs `user:manage`.',
-    ask: () => ({ query: { include: 'access' } }),
+    request: () => ({ query: { include: 'access' } }),
     answers: {
       ...all('ok', 'owner', 'admin', 'parent'),
       ...all('403 user:manage', 'member', 'editor', 'child', 'guest'),
@@ -16,21 +17,24 @@ export const rows: Row[] = [
   {
     op: 'createLabel',
     says: '`restricted` true needs `user:manage` too (403)',
-    ask: (_world, caller) => ({ body: { name: `closed by ${caller}`, restricted: true } }),
+    request: (_world, caller) => ({ body: { name: `closed by ${caller}`, restricted: true } }),
     answers: RESTRICTS,
   },
   {
     op: 'updateLabel',
     says: 'Merging or renaming a label that restricts needs `user:manage` too (403)',
     when: 'renaming',
-    ask: async (world, caller) => ({ params: { id: await world.label('restricts') }, body: { name: `now ${caller}` } }),
+    request: async (world, caller) => ({
+      params: { id: await world.label('restricts') },
+      body: { name: `now ${caller}` },
+    }),
     answers: RESTRICTS,
   },
   {
     op: 'updateLabel',
     says: 'Merging or renaming a label that restricts needs `user:manage` too (403)',
     when: 'merging',
-    ask: async (world) => ({
+    request: async (world) => ({
       params: { id: await world.label() },
       body: { mergeInto: await world.label('restricts') },
     }),
@@ -40,25 +44,25 @@ export const rows: Row[] = [
     op: 'updateLabel',
     says: 'Merging or renaming a label that restricts needs `user:manage` too (403)',
     when: 'a harmless one',
-    ask: async (world, caller) => ({ params: { id: await world.label() }, body: { name: `plain ${caller}` } }),
+    request: async (world, caller) => ({ params: { id: await world.label() }, body: { name: `plain ${caller}` } }),
     answers: { ...all('ok', 'owner', 'admin', 'editor'), member: '403 item:edit' },
   },
   {
     op: 'deleteLabel',
     says: 'A label that restricts needs `user:manage` and `confirm`, else 409 `label-restricts`',
-    ask: async (world) => ({ params: { id: await world.label('restricts') } }),
+    request: async (world) => ({ params: { id: await world.label('restricts') } }),
     answers: { ...all('409 label-restricts', 'owner', 'admin'), editor: '403 user:manage', member: '403 item:edit' },
   },
   {
     op: 'setLabelItems',
     says: 'A label that restricts also needs `user:manage`.',
-    ask: async (world) => ({ params: { id: await world.label('restricts') }, body: { add: [] } }),
+    request: async (world) => ({ params: { id: await world.label('restricts') }, body: { add: [] } }),
     answers: RESTRICTS,
   },
   {
     op: 'setLabelAccess',
     says: "one who cannot manage a principal (an admin and the owner's account) gets 403",
-    ask: async (world) => ({
+    request: async (world) => ({
       params: { id: await world.label() },
       body: { restricted: false, deny: [{ userId: world.people['another admin'].accountId }] },
     }),

@@ -25,7 +25,7 @@ describe('Libraries', () => {
   };
 
   describe('createLibrary', () => {
-    it('makes a library with the defaults of its type, tells who reaches it and queues a full scan', async () => {
+    it('creates a library with the defaults of its type, notifies those who reach it and queues a full scan', async () => {
       const member = await api.given.member();
       const made = await admin.createLibrary({ body: { name: 'Films', type: 'movies', folders: [folder('films//')] } });
       expect(made.status).to.equal(201);
@@ -79,10 +79,10 @@ describe('Libraries', () => {
         'body.folders.0.path',
         'body.extra',
       ]);
-      const away = await admin.createLibrary({
+      const unreachable = await admin.createLibrary({
         body: { name: 'Away', type: 'movies', folders: [folder('films'), folder('nowhere')] },
       });
-      expect(errorOf(away).details.issues[0]).to.deep.include({
+      expect(errorOf(unreachable).details.issues[0]).to.deep.include({
         path: ['body', 'folders', 1, 'path'],
         code: 'no_such_folder',
       });
@@ -129,7 +129,7 @@ describe('Libraries', () => {
   });
 
   describe('visibility', () => {
-    it('hides a library from who it is not for, as if it did not exist', async () => {
+    it('hides a library from accounts without access, as if it did not exist', async () => {
       const one = await api.given.member();
       const other = await api.given.member();
       const id = await make('Private', { access: { everyone: false, accountIds: [one.accountId] } });
@@ -143,7 +143,7 @@ describe('Libraries', () => {
       expect((await api.as(other).listLibraries()).body.map((library) => library.id)).to.not.include(id);
     });
 
-    it('keeps paths and access from who does not manage libraries', async () => {
+    it('hides paths and access from accounts that do not manage libraries', async () => {
       const seen = await api.as(await api.given.member()).listLibraries();
       expect(JSON.stringify(seen.body)).to.not.match(/"path"|"access"/);
     });
@@ -158,7 +158,7 @@ describe('Libraries', () => {
   });
 
   describe('updateLibrary', () => {
-    it('changes what is named, returns a setting to its default with null, and grows the revision', async () => {
+    it('changes the given members, returns a setting to its default with null, and grows the revision', async () => {
       const id = await make('Change');
       const changed = await admin.updateLibrary({
         params: { id },
@@ -181,7 +181,7 @@ describe('Libraries', () => {
       expect((await admin.getLibrary({ params: { id } })).body.name).to.equal('Held');
     });
 
-    it('asks before it removes a folder that holds items', async () => {
+    it('requires confirmation before it removes a folder that holds items', async () => {
       const id = await make('Folders', { folders: [folder('films/4k')] });
       const { db } = api.deps;
       const { folders } = (await admin.getLibrary({ params: { id } })).body;
@@ -210,8 +210,8 @@ describe('Libraries', () => {
         modified_ms: 1,
       });
       const since = (await admin.listLibraryChanges({ params: { id } })).body.page.cursor ?? '';
-      const asked = await admin.updateLibrary({ params: { id }, body: { folders: [] } });
-      expect(errorOf(asked).details).to.deep.include({ reason: 'removes-items', items: 1 });
+      const emptied = await admin.updateLibrary({ params: { id }, body: { folders: [] } });
+      expect(errorOf(emptied).details).to.deep.include({ reason: 'removes-items', items: 1 });
       expect(
         (await admin.updateLibrary({ params: { id }, body: { folders: [], confirmRemoval: true } })).status,
       ).to.equal(200);
@@ -226,7 +226,7 @@ describe('Libraries', () => {
     });
   });
 
-  describe('what a resource owns', () => {
+  describe('fields that a resource owns', () => {
     const managedBy = { kind: 'Library', namespace: 'media', name: 'films', uid: 'uid-1' };
     it('is made by the operator once, refused to people, and free when let go', async () => {
       const operator = api.as({ ...owner, headers: { authorization: `Bearer ${api.operatorKey}` } });

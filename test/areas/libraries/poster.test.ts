@@ -24,7 +24,7 @@ describe('Libraries: the poster', () => {
   const picture = async (...size: Parameters<typeof png>) => new Blob([await png(...size)], { type: 'image/png' });
   const images = () => api.deps.db('images').where({ owner_id: id }).select('*');
 
-  it('is a part of a form beside the same fields, kept as it was given', async () => {
+  it('is a part of a form next to the same fields, kept as uploaded', async () => {
     const given = await png(200, 300);
     const answer = await send({
       poster: new Blob([given], { type: 'image/png' }),
@@ -77,7 +77,7 @@ describe('Libraries: the poster', () => {
     expect(issueOf(await send({ poster: await picture(100, 100), posterImageId: absent }))).to.equal('both');
   });
 
-  it('is refused for what is no such picture, and nothing of the request is applied', async () => {
+  it('is rejected for an invalid picture, and no part of the request is applied', async () => {
     const svg = new Blob(['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect/></svg>'], {
       type: 'image/svg+xml',
     });

@@ -14,7 +14,7 @@ describe('the trash of a library', () => {
   beforeEach(async () => {
     library = await givenLibrary(api.deps.db, 'shows');
   });
-  const throwAway = (...ids: string[]) =>
+  const moveToTrash = (...ids: string[]) =>
     api.deps
       .db('items')
       .where((q) => void q.whereIn('id', ids).orWhereIn('parent_id', ids).orWhereIn('grandparent_id', ids))
@@ -22,16 +22,16 @@ describe('the trash of a library', () => {
   const film = async (more: object = {}): Promise<string> => {
     const id = await givenItem(api.deps.db, library, { top: true });
     await givenFile(api.deps.db, library, id, { ...more });
-    await throwAway(id);
+    await moveToTrash(id);
     return id;
   };
   const rows = (ids: readonly string[]) =>
     api.deps.db('items').whereIn('id', ids).whereNull('trashed_at').pluck<string[]>('id');
 
-  it('gives back what is chosen, with all that is below it, and says what it cannot', async () => {
+  it('restores the chosen items with everything below them, and reports those it cannot restore', async () => {
     const show = await givenShow(api.deps.db, library, { seasons: 2, episodes: 2 });
     for (const episode of show.episodes.flat()) await givenFile(api.deps.db, library, episode);
-    await throwAway(show.id);
+    await moveToTrash(show.id);
     const [kept, unknown] = [await film(), newId()];
     const answer = await admin.restoreTrash({ params: { id: library.id }, body: { itemIds: [show.id, unknown] } });
     expect(answer.status).to.equal(200);
@@ -45,7 +45,7 @@ describe('the trash of a library', () => {
     expect(counted).to.deep.include({ itemCounts: { show: 1, season: 2, episode: 4 }, trashCount: 1 });
   });
 
-  it('gives back what has no file as missing, from now on', async () => {
+  it('restores items without a file as missing, from now on', async () => {
     const gone = await film({ missing_since: new Date(Date.now() - 86_400_000 * 40) });
     const before = Date.now() - 60_000;
     const answer = await admin.restoreTrash({ params: { id: library.id }, body: { itemIds: [gone] } });
@@ -61,12 +61,12 @@ describe('the trash of a library', () => {
     const answer = await admin.restoreTrash({ params: { id: library.id }, body: { all: true, reason: 'missing' } });
     expect(answer.body.restored).to.equal(2);
     expect(await rows([one, two, other])).to.have.members([one, two]);
-    const told = await api.deps
+    const events = await api.deps
       .db('outbox')
       .where({ event: 'item.added' })
       .whereRaw(`payload ->> 'itemId' = any(?::text[])`, [[one, two, other]])
       .select<{ payload: { itemId: string } }[]>('payload');
-    expect(told.map(({ payload }) => payload.itemId)).to.have.members([one, two]);
+    expect(events.map(({ payload }) => payload.itemId)).to.have.members([one, two]);
     const trash = await admin.listTrash({ params: { id: library.id } });
     expect(trash.body.items.map((entry) => entry.item.id)).to.deep.equal([other]);
     expect((await admin.getLibrary({ params: { id: library.id } })).body.trashCount).to.equal(1);

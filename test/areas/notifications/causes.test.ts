@@ -7,7 +7,7 @@ import type { Person } from '#support/given.ts';
 import { fanOut } from '#workers/notifications/fanout.ts';
 import type { Work } from '#workers/work.ts';
 
-describe('what makes notifications', () => {
+describe('causes of notifications', () => {
   let api: Api;
   let owner: Person;
   before(async () => {
@@ -16,7 +16,7 @@ describe('what makes notifications', () => {
   });
   const kinds = async (person: Person) => (await api.as(person).listNotifications()).body.items.map(({ kind }) => kind);
 
-  it('tells an account of a sign-in on another device, not of its first and not twice of one', async () => {
+  it('notifies an account of a sign-in on another device, not of its first and not twice of one', async () => {
     const username = 'newcomer';
     const account = await createAccount(api.deps.db, {
       username,
@@ -28,23 +28,23 @@ describe('what makes notifications', () => {
         body: { username, password: 'a long password 1' },
         headers: { 'x-client-id': device, 'x-client-name': device },
       });
-    const told = () =>
+    const notices = () =>
       api.deps
         .db('notifications as n')
         .join('profiles as p', 'p.id', 'n.profile_id')
         .where('p.account_id', account.id)
         .select('n.kind', 'n.data');
     expect((await signIn('first-device-of-newcomer')).status).to.equal(200);
-    expect(await told()).to.deep.equal([]);
+    expect(await notices()).to.deep.equal([]);
     await signIn('second-device-of-newcomer');
     await signIn('second-device-of-newcomer');
-    const rows = await told();
+    const rows = await notices();
     expect(rows.map(({ kind, data }) => [kind, data.name])).to.deep.equal([
       ['sign-in-new-device', 'second-device-of-newcomer'],
     ]);
   });
 
-  it('tells the holder of a key that somebody else revoked it, and nobody who did so oneself', async () => {
+  it('notifies the holder of a key that someone else revoked it, and no one of their own revocation', async () => {
     const member = await api.given.member();
     const make = async () =>
       (await api.as(member).createApiKey({ body: { name: 'script', scopes: ['library:view'], expiresAt: null } })).body
@@ -55,7 +55,7 @@ describe('what makes notifications', () => {
     expect(await kinds(member)).to.deep.equal(['api-key-changed']);
   });
 
-  it('tells the holder of keys that end or lose scopes by a new role or a reset, and writes each down', async () => {
+  it('notifies the holder of keys that end or lose scopes by a new role or a reset, and writes each to the audit log', async () => {
     const admin = await api.given.admin();
     const make = async (name: string, scopes: string[]) =>
       (await api.as(admin).createApiKey({ body: { name, scopes, expiresAt: null } })).body.id;
@@ -79,7 +79,7 @@ describe('what makes notifications', () => {
     expect(await written('api-key.revoked')).to.deep.include({ keyId: wide, scopes: ['library:view'] });
   });
 
-  it('writes to many by the job, in batches that go on after a kill, each receiver once', async () => {
+  it('writes to many by the job, in batches that continue after a kill, each receiver once', async () => {
     await api.deps.db.raw(
       `insert into accounts (id, username, username_folded, display_name, role)
        select gen_random_uuid(), 'many-' || n, 'many-' || n, 'Many', 'admin' from generate_series(1, 1100) n`,

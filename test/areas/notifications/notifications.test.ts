@@ -11,7 +11,7 @@ describe('notifications', () => {
   before(async () => {
     api = await startApi();
   });
-  const tell = (notice: Notice) => api.deps.db.transaction((db) => notify(db, notice));
+  const send = (notice: Notice) => api.deps.db.transaction((db) => notify(db, notice));
   const list = async (person: Person, query: Record<string, string | number | boolean> = {}) =>
     (await api.as(person).listNotifications({ query })).body;
   const shared = (person: Person, name = 'Mix', more: Partial<Notice> = {}): Notice => ({
@@ -22,7 +22,7 @@ describe('notifications', () => {
     ...more,
   });
 
-  it('is written with its cause, told once after commit, and never when that is rolled back', async () => {
+  it('is written with its cause, announced once after commit, and never when that is rolled back', async () => {
     const member = await api.given.member();
     await api.deps.db
       .transaction(async (db) => {
@@ -31,7 +31,7 @@ describe('notifications', () => {
       })
       .catch(() => undefined);
     expect((await list(member)).items).to.have.length(0);
-    await tell(shared(member));
+    await send(shared(member));
     const { items, unreadCount, urgentCount } = await list(member);
     expect(items[0]).to.include({
       kind: 'playlist-shared',
@@ -54,9 +54,9 @@ describe('notifications', () => {
     expect(own[0].facts).to.deep.equal({ userIds: [member.accountId], profileId: member.profileId });
   });
 
-  it('speaks the language of the profile at reading', async () => {
+  it('uses the language of the profile at reading', async () => {
     const member = await api.given.member();
-    await tell(shared(member));
+    await send(shared(member));
     await api.deps.db('profiles').where({ id: member.profileId }).update({ language: 'de-AT' });
     expect((await list(member)).items[0]?.body).to.equal('Mix wurde mit dir geteilt.');
     const { body } = await api.as(member).getNotificationPreferences();
@@ -72,21 +72,21 @@ describe('notifications', () => {
       target,
       data: { name: 'Show' },
     };
-    for (let at = 0; at < 200; at += 1) await tell(episode);
+    for (let at = 0; at < 200; at += 1) await send(episode);
     const one = await list(member);
     expect(one.items.map(({ count }) => count)).to.deep.equal([200]);
     expect(one.items[0]?.body).to.equal('There are 200 new episodes of Show.');
     expect(one.unreadCount).to.equal(1);
-    await tell({ ...episode, target: { kind: 'item', id: newId() } });
+    await send({ ...episode, target: { kind: 'item', id: newId() } });
     await api.deps.db.raw(`update notifications set first_at = now() - interval '25 hours' where count = 200`);
-    await tell(episode);
+    await send(episode);
     expect((await list(member)).items.map(({ count }) => count)).to.deep.equal([1, 1, 200]);
   });
 
-  it('goes to those who may act on it, and to nobody else', async () => {
+  it('goes to those who may act on it, and to no one else', async () => {
     const [admin, member] = [await api.given.admin(), await api.given.member()];
     const without = await api.given.person('admin', { own_permissions: JSON.stringify({ 'settings:manage': false }) });
-    await tell({ kind: 'disk-low', target: { kind: 'storage', id: newId() }, data: { name: 'films' } });
+    await send({ kind: 'disk-low', target: { kind: 'storage', id: newId() }, data: { name: 'films' } });
     expect((await list(admin)).items.map(({ kind }) => kind)).to.deep.equal(['disk-low']);
     expect((await list(admin)).urgentCount).to.equal(1);
     for (const person of [member, without]) expect((await list(person)).items).to.have.length(0);
@@ -97,7 +97,7 @@ describe('notifications', () => {
     expect(await list(admin)).to.deep.include({ items: [], unreadCount: 0, urgentCount: 0 });
   });
 
-  it('leaves the list when its target is not to be seen any more, and does not come to who cannot see it', async () => {
+  it('leaves the list when its target is no longer visible, and does not reach those who cannot see it', async () => {
     const [seeing, blind] = [await api.given.member(), await api.given.member()];
     const libraryId = newId();
     await api.deps
@@ -105,7 +105,7 @@ describe('notifications', () => {
       .insert({ id: libraryId, name: libraryId, name_folded: libraryId, type: 'movies', everyone: true });
     await api.deps.db('accounts').where({ id: blind.accountId }).update({ library_mode: 'only' });
     const to = { accountIds: [seeing.accountId, blind.accountId] };
-    await tell({ kind: 'library-granted', to, libraryId, data: { name: 'Films' } });
+    await send({ kind: 'library-granted', to, libraryId, data: { name: 'Films' } });
     expect((await list(blind)).items).to.have.length(0);
     expect(await list(seeing)).to.include({ unreadCount: 1 });
     await api.deps.db('libraries').where({ id: libraryId }).update({ everyone: false });
@@ -114,10 +114,10 @@ describe('notifications', () => {
     expect(await list(seeing)).to.include({ unreadCount: 1 });
   });
 
-  it('reads by id or up to one, never what came after, on every device', async () => {
+  it('reads by id or up to one, never later ones, on every device', async () => {
     const [member, other] = [await api.given.member(), await api.given.member()];
-    for (const name of ['a', 'b', 'c']) await tell(shared(member, name));
-    await tell(shared(other));
+    for (const name of ['a', 'b', 'c']) await send(shared(member, name));
+    await send(shared(other));
     const [c, b] = (await list(member)).items;
     const put = async (body: object, by = member) => (await api.as(by).markNotificationsRead({ body })).body;
     expect(await put({ upTo: b?.id })).to.deep.equal({ changed: 2, unreadCount: 1 });
@@ -137,10 +137,10 @@ describe('notifications', () => {
   it('reads up to one that became part of a newer one since the list was drawn', async () => {
     const [member, other] = [await api.given.member(), await api.given.member()];
     const joined = { ...shared(member, 'joined'), mergeKey: 'joined' };
-    await tell(shared(member, 'before'));
-    await tell(joined);
+    await send(shared(member, 'before'));
+    await send(joined);
     const [top] = (await list(member)).items;
-    await tell(joined);
+    await send(joined);
     const upTo = top?.id ?? '';
     expect((await api.as(other).markNotificationsRead({ body: { upTo } })).body).to.include({ changed: 0 });
     const { body } = await api.as(member).markNotificationsRead({ body: { upTo } });
@@ -148,9 +148,9 @@ describe('notifications', () => {
     expect((await list(member, { unread: true })).items.map(({ count }) => count)).to.deep.equal([2]);
   });
 
-  it('deletes own ones, again without an error, and nobody else’s', async () => {
+  it('deletes own ones, again without an error, and never those of others', async () => {
     const [member, other] = [await api.given.member(), await api.given.member()];
-    await tell(shared(member));
+    await send(shared(member));
     const id = (await list(member)).items[0]?.id ?? '';
     const remove = async (by: Person) => (await api.as(by).deleteNotification({ params: { id } })).status;
     expect(await remove(other)).to.equal(404);
@@ -160,7 +160,7 @@ describe('notifications', () => {
     expect(await list(member)).to.deep.include({ items: [], unreadCount: 0 });
   });
 
-  it('keeps preferences as one document, refuses what cannot be off, and holds from the next one', async () => {
+  it('keeps preferences as one document, rejects those that must stay on, and holds from the next one', async () => {
     const member = await api.given.member();
     const off = { inApp: false, push: false, email: 'off' };
     const put = (body: object) => api.as(member).setNotificationPreferences({ body });
@@ -176,9 +176,9 @@ describe('notifications', () => {
     expect(form.kinds['sign-in-new-device']?.fixed).to.deep.equal({ inApp: true, push: false, email: false });
     expect(form.kinds).to.not.have.property('disk-low');
     expect(form.available).to.deep.equal({ push: false, email: false });
-    await tell(shared(member));
+    await send(shared(member));
     expect((await list(member)).items).to.have.length(0);
-    await tell({
+    await send({
       kind: 'friend-request',
       to: { accountIds: [member.accountId] },
       actorId: muted.userIds[0] ?? '',
@@ -194,10 +194,13 @@ describe('notifications', () => {
     expect(await kinds(await api.given.owner())).to.equal(54);
   });
 
-  it('knows quiet hours over midnight in a time zone, pauses, and what may pass', () => {
+  it('honours quiet hours over midnight in a time zone, pauses, and exceptions', () => {
     const quiet = { from: '22:00', to: '07:00', days: [], urgentThrough: true };
-    const at = (iso: string, wishes: object, urgent = false) =>
-      heldUntil({ ...noPreferences, ...wishes }, { now: new Date(iso), zone: 'Europe/Vienna', urgent })?.toISOString();
+    const at = (iso: string, preferences: object, urgent = false) =>
+      heldUntil(
+        { ...noPreferences, ...preferences },
+        { now: new Date(iso), zone: 'Europe/Vienna', urgent },
+      )?.toISOString();
     expect(at('2026-11-21T20:59:59Z', { quiet })).to.equal(undefined);
     expect(at('2026-11-21T21:00:00Z', { quiet })).to.equal('2026-11-22T06:00:00.000Z');
     expect(at('2026-11-22T05:59:00Z', { quiet })).to.equal('2026-11-22T06:00:00.000Z');
@@ -219,16 +222,21 @@ describe('notifications', () => {
 
   it('takes the time zone of the server for a profile that has none', async () => {
     const { db } = api.deps;
-    const [member, away] = [await api.given.member(), await api.given.person('member', { time_zone: 'Asia/Tokyo' })];
+    const [member, unavailable] = [
+      await api.given.member(),
+      await api.given.person('member', { time_zone: 'Asia/Tokyo' }),
+    ];
     const zones = async () =>
-      (await seers(db, [member.profileId, away.profileId], { kind: 'friend-request' })).map(({ zone }) => zone).sort();
+      (await seers(db, [member.profileId, unavailable.profileId], { kind: 'friend-request' }))
+        .map(({ zone }) => zone)
+        .sort();
     expect(await zones()).to.deep.equal(['Asia/Tokyo', 'UTC']);
     await db('settings').insert({ key: 'server.timeZone', value: '"Europe/Vienna"' });
     await api.deps.settings.reload();
     expect(await zones()).to.deep.equal(['Asia/Tokyo', 'Europe/Vienna']);
   });
 
-  it('sweeps read ones after 30 days, unread after 90, and what is beyond 1,000', async () => {
+  it('sweeps read ones after 30 days, unread after 90, and those beyond 1,000', async () => {
     const member = await api.given.member();
     const add = (count: number, days: number, read: boolean) =>
       api.deps.db.raw(

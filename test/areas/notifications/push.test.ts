@@ -12,7 +12,7 @@ import { DeliveryWorkers, type Received, Receiver } from '#support/deliveries.ts
 import type { Person } from '#support/given.ts';
 import { atEnd, eventually, temporaryFolder } from '#support/stores.ts';
 
-/** A push service that speaks HTTP over TLS, with a certificate of its own authority. */
+/** A push service with HTTP over TLS, with a certificate of its own authority. */
 async function pushService(): Promise<{ service: Receiver; ca: string }> {
   const folder = temporaryFolder('push');
   const file = (name: string) => join(folder, name);
@@ -55,7 +55,7 @@ async function pushService(): Promise<{ service: Receiver; ca: string }> {
   return { service, ca: readFileSync(file('cert'), 'utf8') };
 }
 
-/** What a browser holds: it alone can read its messages (RFC 8291). */
+/** The keys of a browser: it alone can read its messages (RFC 8291). */
 function browser() {
   const ecdh = createECDH('prime256v1');
   ecdh.generateKeys();
@@ -95,7 +95,7 @@ describe('web push', () => {
     service.got.length = 0;
     service.answer = (response) => response.writeHead(201).end();
   });
-  const tell = (notice: Notice) => api.deps.db.transaction((db) => notify(db, notice));
+  const send = (notice: Notice) => api.deps.db.transaction((db) => notify(db, notice));
   const ready = (person: Person, name = 'A film', more: Partial<Notice> = {}): Notice => ({
     kind: 'download-ready',
     to: { accountIds: [person.accountId] },
@@ -119,7 +119,7 @@ describe('web push', () => {
     const setup = (await api.as(member).getPushSetup()).body;
     expect(setup).to.include({ available: true });
     const device = await subscribe(member, { deviceName: 'Phone' });
-    await tell(ready(member));
+    await send(ready(member));
     const got = await service.request(1);
     expect(got.path).to.equal(new URL(device.endpoint).pathname);
     const { body: listed } = await api.as(member).listNotifications();
@@ -217,7 +217,7 @@ describe('web push', () => {
     const member = await api.given.member();
     const device = await subscribe(member);
     service.answer = (response) => response.writeHead(503).end();
-    await tell(ready(member));
+    await send(ready(member));
     for (const [at, wait] of [30_000, 300_000, 3_600_000].entries()) {
       await service.request(at + 1);
       const { job } = await eventually(async () => {
@@ -239,7 +239,7 @@ describe('web push', () => {
     expect(await stateOf(member)).to.include({ state: 'failing', lastError: 'status-503' });
     expect(await api.deps.db('push_messages').where({ subscription_id: device.id })).to.have.length(0);
     service.answer = (response) => response.writeHead(410).end();
-    await tell(ready(member, 'Another'));
+    await send(ready(member, 'Another'));
     await eventually(async () => (await stateOf(member))?.state === 'expired');
   }).timeout(120_000);
 
@@ -285,15 +285,15 @@ describe('web push', () => {
     }
   });
 
-  it('names no titles when that is wished, nothing that was read or deleted, and holds several back for one', async () => {
+  it('names no titles when the preferences forbid it, omits read and deleted ones, and merges several into one', async () => {
     const member = await api.given.member();
     const device = await subscribe(member);
-    const wish = (more: object) => api.as(member).setNotificationPreferences({ body: { kinds: {}, ...more } });
-    await wish({ hideTitles: true });
-    await tell(ready(member, 'Canary'));
+    const prefer = (more: object) => api.as(member).setNotificationPreferences({ body: { kinds: {}, ...more } });
+    await prefer({ hideTitles: true });
+    await send(ready(member, 'Canary'));
     expect(device.open((await service.request(1)).body).body).to.equal('… can be taken offline.');
-    await wish({ pausedUntil: new Date(workers.now() + 3_600_000).toISOString() });
-    for (const name of ['One', 'Two', 'Three', 'Four']) await tell(ready(member, name));
+    await prefer({ pausedUntil: new Date(workers.now() + 3_600_000).toISOString() });
+    for (const name of ['One', 'Two', 'Three', 'Four']) await send(ready(member, name));
     const { items } = (await api.as(member).listNotifications()).body;
     await api.as(member).deleteNotification({ params: { id: items[0]?.id ?? '' } });
     await api.as(member).markNotificationsRead({ body: { ids: [items[1]?.id] } });

@@ -110,7 +110,7 @@ describe('the playback decision', () => {
     expect(made.decision.reasons).to.have.members(['container-not-supported', 'audio-codec-not-supported']);
   });
 
-  it('evens out sound that is encoded, as the preferences say, and no other', () => {
+  it('evens out sound that is encoded, as the preferences require, and no other', () => {
     const dts: Track = { ...aac, codec: 'dts' };
     const ranges = (track: Track, dynamicRange: 'off' | 'night') =>
       outcome([file({ container: 'matroska', tracks: [h264, track] })], { dynamicRange }).stream?.audio.map(
@@ -140,7 +140,7 @@ describe('the playback decision', () => {
     expect(hdr.decision.video).to.include({ toneMapped: true });
   });
 
-  it('encodes when the keyframes are not known yet, and says so', () => {
+  it('encodes when the keyframes are not known yet, and reports so', () => {
     const made = outcome([file({ container: 'matroska', keyframesKnown: false })]);
     expect(made.decision.method).to.equal('transcode');
     expect(made.decision.reasons).to.include('keyframes-unknown');
@@ -190,26 +190,26 @@ describe('the playback decision', () => {
       method: 'direct_play',
       subtitle: { streamId: 's', delivery: 'pictures' },
     });
-    const beside = {
+    const external = {
       tracks,
       profile: profile('native'),
       allow: { directPlay: false, directStream: true, transcode: true },
     };
-    const streamed = outcome([file({ tracks: [h264, aac, pgs] })], beside);
+    const streamed = outcome([file({ tracks: [h264, aac, pgs] })], external);
     expect(streamed.decision.subtitle, 'no stream carries them').to.include({ delivery: 'burn-in' });
   });
 
-  it('chooses subtitles by what is heard', () => {
+  it('chooses subtitles by the language of the sound', () => {
     const en: Track = { ...aac, id: 's', index: 3, kind: 'subtitle', codec: 'subrip', language: 'en', default: false };
-    const wish = {
+    const preference = {
       ...input().tracks,
       audioLanguages: ['en'],
       subtitleLanguages: ['en'],
       subtitleMode: 'foreign-audio' as const,
     };
-    expect(outcome([file({ tracks: [h264, aac, en] })], { tracks: wish }).subtitle).to.equal(undefined);
+    expect(outcome([file({ tracks: [h264, aac, en] })], { tracks: preference }).subtitle).to.equal(undefined);
     const japanese = { ...aac, language: 'ja' };
-    expect(outcome([file({ tracks: [h264, japanese, en] })], { tracks: wish }).subtitle?.track.id).to.equal('s');
+    expect(outcome([file({ tracks: [h264, japanese, en] })], { tracks: preference }).subtitle?.track.id).to.equal('s');
   });
 
   it('takes the sound that the film was made in where that is preferred and known', () => {
@@ -234,7 +234,7 @@ describe('the playback decision', () => {
     expect(heard([en, fr, ja], prefers)).to.equal('fr');
   });
 
-  it('warns of what it could not keep of the taste of the viewer', () => {
+  it('warns of preferences of the viewer that it could not keep', () => {
     const warned = (tracks: Partial<DecisionInput['tracks']>, more: Partial<DecisionInput> = {}) =>
       decideAnyhow([file({ tracks: [h264, aac, { ...words, language: 'en' }] })], {
         ...input(more),
@@ -252,7 +252,7 @@ describe('the playback decision', () => {
     expect(slow.warnings).to.deep.equal(['storage-slow']);
   });
 
-  it('plays without a subtitle that nobody named rather than not at all', () => {
+  it('plays without a subtitle that the request did not name rather than not at all', () => {
     const pgs: Track = { ...words, id: 'p', codec: 'pgs', language: 'en' };
     const strict = { directPlay: true, directStream: true, transcode: false };
     const decided = (subtitleStreamId?: string) =>
@@ -274,9 +274,9 @@ describe('the playback decision', () => {
     expect(made).to.deep.equal({ refused: ['video-codec-not-supported'] });
   });
 
-  it('tells of the source how it would come, whatever quality is asked for', () => {
-    const ways = (more: Partial<CandidateFile>, asked: Partial<DecisionInput> = {}) => {
-      const [source] = outcome([file(more)], asked).decision.alternatives;
+  it('reports how the source would be sent, whatever quality the request names', () => {
+    const ways = (more: Partial<CandidateFile>, wanted: Partial<DecisionInput> = {}) => {
+      const [source] = outcome([file(more)], wanted).decision.alternatives;
       return [source?.quality, source?.method];
     };
     const lower = { quality: '360p-0m8' };
@@ -300,11 +300,11 @@ describe('the playback decision', () => {
     expect(outcome([upright], narrow).decision.reasons).to.include('video-resolution-not-supported');
   });
 
-  it('has no sound encoded for who may not, in no rendition and in no segment that does not carry it', () => {
+  it('encodes no sound for accounts without permission, in no rendition and in no segment that does not carry it', () => {
     const limits = { ...input().limits, audioTranscode: false };
     const dts: Track = { ...aac, id: 'd', index: 2, codec: 'dts', default: false };
-    const beside = outcome([file({ container: 'matroska', tracks: [h264, aac, dts] })], { limits });
-    expect(beside.stream?.audio.map(({ streamId }) => streamId)).to.deep.equal([aac.id]);
+    const external = outcome([file({ container: 'matroska', tracks: [h264, aac, dts] })], { limits });
+    expect(external.stream?.audio.map(({ streamId }) => streamId)).to.deep.equal([aac.id]);
     const both = outcome([file({ container: 'matroska', tracks: [h264, aac, dts] })]);
     expect(both.stream?.audio).to.have.length(2);
     const encoded = [
@@ -335,7 +335,7 @@ describe('the playback decision', () => {
     expect(outcome([uhd, sd, file()], { maxBitrate: 2_000_000 }).file.id).to.equal('sd');
   });
 
-  it('encodes a picture on its side where the container does not say which side is up', () => {
+  it('encodes a picture on its side where the container does not state its rotation', () => {
     const turned = file({ container: 'matroska', tracks: [{ ...h264, rotation: 90 }, aac] });
     const by = (segments: ('fmp4' | 'ts')[]) => {
       const { hls } = profile('chromium');
@@ -348,14 +348,14 @@ describe('the playback decision', () => {
 
   it('leaves out subtitles that are neither text nor pictures', () => {
     const captions: Track = { ...words, id: 'c', index: 4, codec: 'arib_caption' };
-    const [asked, other] = ['c', 's'].map((subtitleStreamId) =>
+    const [wanted, other] = ['c', 's'].map((subtitleStreamId) =>
       outcome([file({ container: 'matroska', tracks: [h264, aac, words, captions] })], {
         tracks: { ...input().tracks, subtitleStreamId },
       }),
     );
-    expect(asked?.decision.subtitle).to.equal(undefined);
+    expect(wanted?.decision.subtitle).to.equal(undefined);
     expect(other?.decision.subtitle).to.deep.equal({ streamId: 's', delivery: 'hls' });
-    for (const one of [asked, other])
+    for (const one of [wanted, other])
       expect(one?.stream?.subtitles.map(({ streamId }) => streamId)).to.deep.equal(['s']);
   });
 });

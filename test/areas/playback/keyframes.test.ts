@@ -26,7 +26,7 @@ describe('a picture that goes through as it is', function () {
     expect(await decided([]), 'none').to.deep.equal(['transcode', true]);
   });
 
-  it('is not taken out of a container that does not tell when pictures are shown', async () => {
+  it('is not read from a container that does not state when pictures are shown', async () => {
     const path = join(temporaryFolder('keyframes'), 'film.avi');
     const picture = ['-f', 'lavfi', '-i', 'testsrc2=s=64x36:r=10:d=3', '-c:v', 'libx264', '-bf', '2'];
     await tool('ffmpeg', ['-v', 'error', ...picture, path]);

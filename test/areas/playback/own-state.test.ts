@@ -148,7 +148,7 @@ describe('own state', () => {
       expect((await changes()).at(-1)).to.deep.include({ what: ['watched', 'progress'], truncated: true });
     });
 
-    it('refuses reports beside a selection, and a selection without a state', async () => {
+    it('rejects reports together with a selection, and a selection without a state', async () => {
       const select = { libraryId: given.library.id, expect: 0 };
       for (const body of [{}, { select }, { select, set: {} }, { set: { watched: true } }]) {
         const refused = await given.me.syncPlayback({ body });

@@ -16,7 +16,7 @@ describe('Playback', () => {
     shows = await givenLibrary(given.api.deps.db, 'shows');
   });
 
-  it('plays directly, reports, resumes a little earlier, and tells each step', async () => {
+  it('plays directly, reports, resumes a little earlier, and announces each step', async () => {
     const id = await film();
     const started = await play(id);
     expect(started.status, JSON.stringify(started.body)).to.equal(201);
@@ -134,7 +134,7 @@ describe('Playback', () => {
     expect(again.body.session.decision.audio?.streamId).to.equal(other?.id);
   });
 
-  it('keeps quality, bitrate and what may not be when only a track is changed', async () => {
+  it('keeps quality, bitrate and permissions when only a track is changed', async () => {
     const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
     const id = await film({ streams: [video, audio, french], bitrate: 8_000_000 });
     const started = await play(id, { quality: '480p-1m5', allow: { directPlay: false, directStream: false } });
@@ -150,7 +150,7 @@ describe('Playback', () => {
     expect(back.body.session.decision.quality).to.equal(best.body.session.decision.quality);
   });
 
-  it('keeps the cap of transcodes when a stream begins to be encoded, and goes on as it was when refused', async () => {
+  it('keeps the cap of transcodes when a stream begins to be encoded, and continues unchanged when refused', async () => {
     const limited = await given.api.given.person('member', { limits: JSON.stringify({ transcodes: 1 }) });
     const as = given.api.as(limited);
     const start = async (id: string) => (await as.startPlayback({ params: { id }, body: { client } })).body.session;
@@ -173,7 +173,7 @@ describe('Playback', () => {
     expect((await lower()).status).to.equal(200);
   });
 
-  it('remembers tracks that were named at the start, or that the player says it plays', async () => {
+  it('remembers tracks that were named at the start, or that the player reports', async () => {
     const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
     const german = { ...audio, stream_index: 3, language: 'de', is_default: false };
     const words = { stream_index: 4, kind: 'subtitle', codec: 'subrip', language: 'en' };
@@ -186,9 +186,9 @@ describe('Playback', () => {
     expect(session.decision.audio?.streamId).to.equal(track('fr'));
     const params = { id: session.id };
     const subtitleStreamId = first.body.subtitles[0]?.streamId;
-    const said = { audioStreamId: track('de'), subtitleStreamId };
-    const told = await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 1000, ...said } });
-    expect(told.body.session.decision.audio?.streamId).to.equal(track('de'));
+    const tracks = { audioStreamId: track('de'), subtitleStreamId };
+    const reported = await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 1000, ...tracks } });
+    expect(reported.body.session.decision.audio?.streamId).to.equal(track('de'));
     const again = (await play(id, switching)).body.session.decision;
     expect([again.audio?.streamId, again.subtitle?.streamId]).to.deep.equal([track('de'), subtitleStreamId]);
     await given.me.reportPlayback({
@@ -198,7 +198,7 @@ describe('Playback', () => {
     expect((await play(id, switching)).body.session.decision).to.not.have.property('subtitle');
   });
 
-  it('takes the file that has the track named, whatever else would be less work', async () => {
+  it('takes the file that has the named track, even when another would cost less', async () => {
     const id = await film();
     const other = await givenFile(given.api.deps.db, given.library, id, {
       container: 'matroska',
@@ -213,7 +213,7 @@ describe('Playback', () => {
     expect([named.fileId, named.audio?.streamId]).to.deep.equal([other, german]);
   });
 
-  it('plays a film in parts from its beginning, goes on in the part that was begun, and ends with the last', async () => {
+  it('plays a film in parts from its beginning, continues in the part that was begun, and ends with the last', async () => {
     const id = await givenItem(given.api.deps.db, given.library, { runtime_ms: 2 * HOUR });
     const part = async (number: number) =>
       givenFile(given.api.deps.db, given.library, id, {
@@ -236,7 +236,7 @@ describe('Playback', () => {
     expect((await play(id, { dryRun: true })).body.session.mediaFileId).to.equal(first);
   });
 
-  it('honours the language that the film or its show was made in, for who prefers it', async () => {
+  it('honours the original language of the film or its show, for people who prefer it', async () => {
     const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
     const switching = { client: { builtIn: 'chromium', switchesAudio: true }, dryRun: true };
     const id = await film({ streams: [video, audio, french] }, { details: { originalLanguage: 'fr' } });
@@ -249,7 +249,7 @@ describe('Playback', () => {
     expect(await heard()).to.equal('fr');
   });
 
-  it('warns when the last place of the transcode workers is taken, and of wishes it could not keep', async () => {
+  it('warns when the last place of the transcode workers is taken, and of preferences it could not keep', async () => {
     await given.me.updatePlaybackPreferences({ body: { audioLanguages: ['ja'] } });
     const id = await film({ streams: [{ ...video, codec: 'mpeg4' }, audio], container: 'avi' });
     const { db, settings, config } = given.api.deps;
@@ -278,21 +278,21 @@ describe('Playback', () => {
     expect((await given.me.listPlaybackSessions()).body.items).to.deep.equal([]);
   });
 
-  it('refuses what cannot be played with the reason', async () => {
-    const asked = async (id: string, body: object = {}) => errorOf(await play(id, body));
+  it('rejects an unplayable item with the reason', async () => {
+    const refusal = async (id: string, body: object = {}) => errorOf(await play(id, body));
     const bare = await givenItem(given.api.deps.db, given.library, {});
-    expect(await asked(bare)).to.deep.include({ code: 'MEDIA_NOT_PLAYABLE', details: { reason: 'missing-file' } });
+    expect(await refusal(bare)).to.deep.include({ code: 'MEDIA_NOT_PLAYABLE', details: { reason: 'missing-file' } });
     const unprobed = await film({ probe: null, probe_fault: null });
     await given.api.deps.db('media_files').where({ item_id: unprobed }).update({ probe: null });
-    expect((await asked(unprobed)).details.reason).to.equal('not-probed');
+    expect((await refusal(unprobed)).details.reason).to.equal('not-probed');
     await given.api.deps.db('media_files').where({ item_id: unprobed }).update({ probe_fault: 'codec-refused' });
-    expect((await asked(unprobed)).code).to.equal('MEDIA_UNSUPPORTED_CODEC');
+    expect((await refusal(unprobed)).code).to.equal('MEDIA_UNSUPPORTED_CODEC');
     const none = await given.me.startPlayback({ params: { id: await film() }, body: {} });
     expect(none.status).to.equal(400);
     const strange = await play(await film(), { audioStreamId: ABSENT });
     expect(strange.status).to.equal(400);
     const onlyCopy = await film({ streams: [{ ...video, codec: 'mpeg4' }, audio], container: 'avi' });
-    expect(await asked(onlyCopy, { allow: { transcode: false } })).to.deep.include({
+    expect(await refusal(onlyCopy, { allow: { transcode: false } })).to.deep.include({
       code: 'MEDIA_TRANSCODE_DISABLED',
     });
   });
@@ -315,12 +315,12 @@ describe('Playback', () => {
       state: 'stopped',
       stopReason: 'ended-by-admin',
     });
-    const told = (await given.me.listNotifications()).body.items.filter(({ kind }) => kind === 'session-ended');
-    expect(told.map(({ body }) => body)).to.have.length(1);
-    expect(told[0]?.body).to.match(/^Playing Title \w+ was ended\. Bed time$/);
+    const reported = (await given.me.listNotifications()).body.items.filter(({ kind }) => kind === 'session-ended');
+    expect(reported.map(({ body }) => body)).to.have.length(1);
+    expect(reported[0]?.body).to.match(/^Playing Title \w+ was ended\. Bed time$/);
   });
 
-  it('marks by a job what the profile sees, counts plays when told, and leaves alone what came later', async () => {
+  it('marks by a job what the profile can see, counts plays when requested, and leaves later changes alone', async () => {
     const { db } = given.api.deps;
     const show = await givenItem(db, shows, { type: 'show', top: true });
     const place = { type: 'episode', parent_id: show, parent_index: 1, runtime_ms: HOUR };
@@ -373,9 +373,9 @@ describe('Playback', () => {
     await db('accounts').where({ id: given.person.accountId }).update({ age_limit: 12 });
     const states = async () => {
       const rows = await db('item_states').where({ profile_id: given.person.profileId }).select();
-      const told = new Map(rows.map((row) => [row.item_id, row]));
+      const reported = new Map(rows.map((row) => [row.item_id, row]));
       return [begun, seen, grown, extra, other].map((id) => {
-        const { position_ms, watched, play_count, rating } = told.get(id);
+        const { position_ms, watched, play_count, rating } = reported.get(id);
         return [position_ms, watched, play_count, rating];
       });
     };
@@ -420,7 +420,7 @@ describe('Playback', () => {
     expect((await progress(id)).watched).to.equal(false);
   });
 
-  it('takes of offline reports about a show what they say of its episodes, and no position', async () => {
+  it('takes from offline reports about a show the states of its episodes, and no position', async () => {
     const show = await givenItem(given.api.deps.db, shows, { type: 'show', top: true });
     const place = { type: 'episode', parent_id: show, parent_index: 1, index_number: 1, runtime_ms: HOUR };
     const episode = await givenItem(given.api.deps.db, shows, place);
@@ -439,7 +439,7 @@ describe('Playback', () => {
     expect(rows).to.deep.equal([{ item_id: episode, watched: true }]);
   });
 
-  it('tells the encoders that workers have', async () => {
+  it('lists the encoders of the workers', async () => {
     const worker = { pod: 'gpu', encoder: 'h264_vaapi', gpu: true, slots: 3, used: 0, idleSince: null };
     const codecs = async () => (await given.me.getPlaybackCapabilities()).body.codecs;
     expect(await codecs()).to.deep.equal([{ codec: 'h264', hardware: false }]);

@@ -24,18 +24,18 @@ describe('Progress', () => {
     const id = await film();
     const { session } = (await play(id)).body;
     const params = { id: session.id };
-    const told = async (body: object) =>
+    const sessionAfter = async (body: object) =>
       (await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 0, ...body } })).body.session;
-    await told({ positionMs: 900_000, at: ago(10_000), rate: 1.5 });
-    const late = await told({ positionMs: 600_000, state: 'paused', at: ago(20_000) });
+    await sessionAfter({ positionMs: 900_000, at: ago(10_000), rate: 1.5 });
+    const late = await sessionAfter({ positionMs: 600_000, state: 'paused', at: ago(20_000) });
     expect(late).to.include({ positionMs: 900_000, state: 'playing', rate: 1.5 });
-    expect((await told({ positionMs: HOUR * 0.95, at: ago(20_000) })).positionMs).to.equal(900_000);
+    expect((await sessionAfter({ positionMs: HOUR * 0.95, at: ago(20_000) })).positionMs).to.equal(900_000);
     expect(await progress(id)).to.include({ positionMs: 900_000, watched: false, playCount: 0 });
     expect(await given.events(session.id)).to.not.include('playback.paused');
-    expect((await told({ positionMs: 930_000, at: ago(0) })).positionMs).to.equal(930_000);
+    expect((await sessionAfter({ positionMs: 930_000, at: ago(0) })).positionMs).to.equal(930_000);
   });
 
-  it('counts no play for a report that what another device told later has overtaken', async () => {
+  it('counts no play for a report that a later report of another device has overtaken', async () => {
     const id = await film();
     const params = { id: (await play(id)).body.session.id };
     await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000 } });
@@ -79,7 +79,7 @@ describe('Progress', () => {
     expect((await progress(id)).playCount).to.equal(2);
   });
 
-  it('keeps the history of what was played offline, also where a later position stands', async () => {
+  it('keeps the history of offline playback, also where a later position is stored', async () => {
     const id = await film();
     await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000 } });
     const at = ago(HOUR);
@@ -88,7 +88,7 @@ describe('Progress', () => {
     expect([played.at.toISOString(), (await progress(id)).positionMs]).to.deep.equal([at, 900_000]);
   });
 
-  it('tells after a change of tracks whether the film was watched', async () => {
+  it('reports after a change of tracks whether the film was watched', async () => {
     const id = await film();
     await given.me.markWatched({ params: { id } });
     const { session } = (await play(id)).body;
@@ -96,7 +96,7 @@ describe('Progress', () => {
     expect(changed.body.resume).to.deep.equal({ positionMs: 120_000, watched: true });
   });
 
-  it('tells of a container where one is in the child that comes next, and that all of it was watched', async () => {
+  it('reports of a container a position in the next child, and that all of it was watched', async () => {
     const shows = await givenLibrary(database(), 'shows');
     const show = await givenItem(database(), shows, { type: 'show', top: true });
     const episodes: string[] = [];
@@ -118,7 +118,7 @@ describe('Progress', () => {
     });
   });
 
-  it('goes on with the episode that was only opened, and with the comic that is being read', async () => {
+  it('continues with the episode that was only opened, and with the comic that is being read', async () => {
     const shows = await givenLibrary(database(), 'shows');
     const show = await givenItem(database(), shows, { type: 'show', top: true });
     const comics = await givenLibrary(database(), 'comics');
@@ -137,7 +137,7 @@ describe('Progress', () => {
     expect((await given.me.getItem({ params: { id: series } })).body.next?.id).to.equal(children.comics[1]);
   });
 
-  it('plays of an author what can be heard', async () => {
+  it('plays the audio items of an author', async () => {
     const books = await givenLibrary(database(), 'books');
     const author = await givenItem(database(), books, { type: 'author' });
     await givenItem(database(), books, { type: 'book', parent_id: author, index_number: 1 });
@@ -147,7 +147,7 @@ describe('Progress', () => {
     expect((await play(author)).body.session?.itemId).to.equal(heard);
   });
 
-  it('takes the place of a session that has ended meanwhile, and of no stranger’s', async () => {
+  it('replaces a session that has ended meanwhile, and never one of another account', async () => {
     const id = await film({ streams: [video, audio] });
     const { session } = (await play(id)).body;
     await given.me.endPlaybackSession({ params: { id: session.id } });
@@ -156,11 +156,11 @@ describe('Progress', () => {
     expect((await play(id, { replaces: session.id })).status).to.equal(404);
   });
 
-  it('is no failure for what is deleted while a position of it is on its way', async () => {
-    const during = async (id: string, ask: () => Promise<{ status: number }>): Promise<number> => {
+  it('does not fail for a deleted item whose position is on its way', async () => {
+    const during = async (id: string, send: () => Promise<{ status: number }>): Promise<number> => {
       const held = await database().transaction();
       await held('items').where({ id }).delete();
-      const answer = ask();
+      const answer = send();
       const waits = async () => {
         const { rows } = await database().raw<{ rows: unknown[] }>(
           `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -180,7 +180,7 @@ describe('Progress', () => {
     expect(await during(played, end)).to.equal(204);
   });
 
-  it('keeps a position in what has no known length, and claims no share of it', async () => {
+  it('keeps a position in an item without a known length, and claims no share of it', async () => {
     const id = await film({}, { runtime_ms: null });
     await given.me.setItemProgress({ params: { id }, body: { positionMs: 600_000 } });
     expect(await progress(id)).to.include({ positionMs: 600_000, progress: 0, watched: false });
@@ -227,7 +227,7 @@ describe('Progress', () => {
     expect((await play(second, { dryRun: true })).body).to.not.have.property('nextItemId');
   });
 
-  it('begins at the end where a place behind it is asked for', async () => {
+  it('begins at the end when the request names a place behind it', async () => {
     const { session } = (await play(await film(), { startMs: 2 * HOUR })).body;
     expect(session.positionMs).to.equal(HOUR);
     const params = { id: session.id };
@@ -235,7 +235,7 @@ describe('Progress', () => {
     expect(changed.body.session.positionMs).to.equal(HOUR);
   });
 
-  it('lets nobody else use up the reports of a session', async () => {
+  it('lets no one else use up the reports of a session', async () => {
     const params = { id: (await play(await film())).body.session.id };
     const body = { state: 'playing' as const, positionMs: 60_000 };
     const stranger = given.api.as(await given.api.given.member());
@@ -244,27 +244,27 @@ describe('Progress', () => {
     expect((await given.me.reportPlayback({ params, body })).status).to.equal(200);
   });
 
-  it('tells for a day of sessions that have ended, in lists too', async () => {
+  it('shows ended sessions for a day, in lists too', async () => {
     const params = { id: (await play(await film())).body.session.id };
     await given.me.endPlaybackSession({ params });
-    const told = async (): Promise<unknown[]> => [
+    const sessionAfter = async (): Promise<unknown[]> => [
       (await given.me.getPlaybackSession({ params })).status,
       (await given.me.listPlaybackSessions({ query: { state: 'stopped' } })).body.items.length,
     ];
-    expect(await told()).to.deep.equal([200, 1]);
+    expect(await sessionAfter()).to.deep.equal([200, 1]);
     await database()('playback_sessions')
       .where(params)
       .update({ stopped_at: new Date(Date.now() - 25 * HOUR) });
-    expect(await told()).to.deep.equal([404, 0]);
+    expect(await sessionAfter()).to.deep.equal([404, 0]);
   });
 
-  it('takes as quality what there is', async () => {
+  it('takes an existing quality', async () => {
     const set = async (homeQuality: string) =>
       (await given.me.updatePlaybackPreferences({ body: { homeQuality } })).status;
     expect([await set('720p-3m'), await set('auto'), await set('best')]).to.deep.equal([200, 200, 400]);
   });
 
-  it('chooses clips for who begins a film and wants them, within the age limit', async () => {
+  it('chooses clips for people who begin a film and prefer clips, within the age limit', async () => {
     const { settings } = given.api.deps;
     const clip = await film({}, { title: 'Curtain', age_years: 16 });
     await database()('preroll_clips').insert({
@@ -276,10 +276,10 @@ describe('Progress', () => {
     await settings.reload();
     const id = await film();
     const clips = async (body: object = {}) => (await play(id, { preroll: true, ...body })).body.preroll.length;
-    const told = [await clips(), await clips({ preroll: false })];
+    const sessionAfter = [await clips(), await clips({ preroll: false })];
     await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000 } });
-    told.push(await clips(), await clips({ startMs: 0 }));
-    expect(told).to.deep.equal([1, 0, 0, 1]);
+    sessionAfter.push(await clips(), await clips({ startMs: 0 }));
+    expect(sessionAfter).to.deep.equal([1, 0, 0, 1]);
     await given.me.updatePlaybackPreferences({ body: { preroll: false } });
     expect(await clips({ startMs: 0 })).to.equal(0);
     given.me = given.api.as(await given.api.given.person('child', { age_limit: 12 }));

@@ -6,7 +6,7 @@ import { GivenPlayback } from '#support/given-playback.ts';
 describe('The place in a comic', () => {
   const given = new GivenPlayback();
 
-  it('is kept with its file and told with the progress', async () => {
+  it('is kept with its file and returned with the progress', async () => {
     const { db } = given.api.deps;
     const comics = await givenLibrary(db, 'comics');
     const id = await givenItem(db, comics, { type: 'comic', details: { pages: 20 } });
@@ -22,7 +22,7 @@ describe('The place in a comic', () => {
     expect(next.body).to.include({ value: 'page:6', fileId });
   });
 
-  it('is answered with what is noted where it is older, and is over when the comic is marked as read', async () => {
+  it('is replaced in the answer by the stored one when it is older, and ends when the comic is marked as read', async () => {
     const { db } = given.api.deps;
     const comics = await givenLibrary(db, 'comics');
     const id = await givenItem(db, comics, { type: 'comic', details: { pages: 20 } });
@@ -42,7 +42,7 @@ describe('The place in a comic', () => {
     expect((await given.me.getReadingPosition({ params })).status).to.equal(404);
   });
 
-  it('at the last page has read it, whatever else is said', async () => {
+  it('at the last page marks the comic as read, whatever else the report holds', async () => {
     const { db } = given.api.deps;
     const id = await givenItem(db, await givenLibrary(db, 'comics'), { type: 'comic', details: { pages: 20 } });
     const params = { id };

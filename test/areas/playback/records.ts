@@ -1,4 +1,5 @@
-// What the contract refuses by whose record a request names; test/contract/record-matrix.test.ts asks it.
+// Refusals of the contract that depend on the owner of the record; test/contract/record-matrix.test.ts sends the
+// requests.
 import { all, type Row } from '#support/record-row.ts';
 import type { Caller, World } from '#support/record-world.ts';
 
@@ -20,9 +21,9 @@ export const rows: Row[] = [
   {
     op: 'getItemProgress',
     says: 'rows belong to one profile and are keyed (profileId, itemId); nobody else reads them here, with any permission.',
-    ask: async (world) => {
+    request: async (world) => {
       const params = { id: world.film };
-      await world.ask('member', 'setItemProgress', { params, body: { positionMs: 60_000 } });
+      await world.request('member', 'setItemProgress', { params, body: { positionMs: 60_000 } });
       return { params };
     },
     answers: { ...all('at 60000 ms', 'member', "the member's key"), ...AT_START },
@@ -33,7 +34,7 @@ export const rows: Row[] = [
       op: 'listPlaybackSessions',
       says: '`all` and `userId` of another account need `session:manage` (403)',
       when: Object.keys(wanted).join(),
-      ask: (world) =>
+      request: (world) =>
         ({ query: 'scope' in wanted ? wanted : { userId: world.people.member.accountId } }) as {
           query: Record<string, string>;
         },
@@ -47,7 +48,7 @@ export const rows: Row[] = [
   {
     op: 'getPlaybackSession',
     says: "Own sessions, or anyone's with `session:manage`; else 404.",
-    ask: watched,
+    request: watched,
     answers: {
       ...all('ok', 'member', 'late member', 'profile of the member', 'owner', 'admin'),
       ...all('404', ...STRANGERS),
@@ -56,38 +57,38 @@ export const rows: Row[] = [
   {
     op: 'changePlayback',
     says: 'Own sessions only. 409 `session-stopped`',
-    ask: async (world) => ({ ...(await watched(world)), body: {} }),
+    request: async (world) => ({ ...(await watched(world)), body: {} }),
     answers: { member: 'ok', ...OWN_SESSIONS },
   },
   {
     op: 'reportPlayback',
     says: 'Own sessions only, at most 5 a second (429).',
-    ask: async (world) => ({ ...(await watched(world)), body: { positionMs: 1000, state: 'playing' } }),
+    request: async (world) => ({ ...(await watched(world)), body: { positionMs: 1000, state: 'playing' } }),
     answers: { member: 'ok', ...OWN_SESSIONS },
   },
   {
     op: 'endPlaybackSession',
     says: "Ends one's own, or with `session:manage` anyone's",
-    ask: watched,
+    request: watched,
     answers: { ...all('ok', 'member', 'owner', 'admin'), ...all('404', ...STRANGERS) },
   },
   {
     op: 'getTranscodeSession',
     says: "Own, or anyone's with `session:manage`. Stopped sessions are read for one hour, then 404.",
-    ask: stream,
+    request: stream,
     answers: { ...all('ok', 'member', 'owner', 'admin'), ...all('404', ...STRANGERS) },
   },
   {
     op: 'stopTranscodeSession',
     says: "Own, or anyone's with `session:manage`. Idempotent",
-    ask: stream,
+    request: stream,
     answers: { ...all('ok', 'member', 'owner', 'admin'), ...all('404', ...STRANGERS) },
   },
   ...(['getStreamMaster', 'getStreamPlaylist', 'getStreamSegment'] as const).map(
     (op): Row => ({
       op,
       says: "Every stream path needs the session's own account or a cast ticket for it.",
-      ask: async (world) => ({
+      request: async (world) => ({
         params: {
           ...(await stream(world)).params,
           ...(op !== 'getStreamMaster' && { rendition: 'v0' }),

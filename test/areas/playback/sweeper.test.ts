@@ -7,12 +7,12 @@ import { client, errorOf, GivenPlayback, HOUR } from '#support/given-playback.ts
 import { eventually } from '#support/stores.ts';
 import { sweepOnce, sweepPlayback } from '#workers/playback-sweeper.ts';
 
-describe('what ends playback by itself', function () {
+describe('ends of playback without a request', function () {
   this.timeout(120_000);
   const given = new GivenPlayback();
   const { film, play, progress, events } = given;
 
-  it('stops a session that nobody reports of and keeps its position', async () => {
+  it('stops a session without reports and keeps its position', async () => {
     const id = await film();
     const { session } = (await play(id)).body;
     await given.me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs: 500_000 } });
@@ -63,7 +63,7 @@ describe('what ends playback by itself', function () {
     expect(await report()).to.deep.equal([]);
   });
 
-  it('stops what goes on a minute after the viewing hours, and says that it was for them', async () => {
+  it('stops playback a minute after the viewing hours, and names them as the reason', async () => {
     const { db } = given.api.deps;
     const begun = async (): Promise<string> => (await play(await film())).body.session.id;
     const sessions = [await begun(), await begun()];
@@ -85,7 +85,7 @@ describe('what ends playback by itself', function () {
     expect(await reasons()).to.deep.equal(['viewing-hours', 'viewing-hours']);
   });
 
-  it('stops what goes on for an account that is disabled or has expired', async () => {
+  it('stops playback of an account that is disabled or has expired', async () => {
     const { db } = given.api.deps;
     const stopped = async (change: object) => {
       const viewer = await given.api.given.member();
@@ -99,7 +99,7 @@ describe('what ends playback by itself', function () {
     expect(await stopped({ expires_at: new Date(Date.now() + 3_600_000) })).to.deep.equal([null]);
   });
 
-  it('ends at once what a viewer may not see any more, says why, and sends no more of it', async () => {
+  it('ends playback at once when the item becomes hidden from the viewer, reports why, and sends no more of it', async () => {
     const { db } = given.api.deps;
     const ended = async (change: (at: { viewer: Person; id: string; closed: GivenLibrary }) => Promise<unknown>) => {
       const viewer = await given.api.given.member();
@@ -111,16 +111,16 @@ describe('what ends playback by itself', function () {
       await change({ viewer, id, closed });
       expect(await sweepOnce(db)).to.equal(1);
       const params = { id: session.id };
-      const told = await given.api
+      const reported = await given.api
         .as(viewer)
         .reportPlayback({ params, body: { state: 'playing', positionMs: 70_000 } });
-      expect(errorOf(told).details).to.include({ reason: 'session-stopped' });
+      expect(errorOf(reported).details).to.include({ reason: 'session-stopped' });
       const sent = await given.api.fetch(session.url, { headers: viewer.headers });
       expect(sent.status).to.equal(404);
       const again = await given.api.as(viewer).streamFile({ params: { fileId: session.mediaFileId } });
       expect(again.status).to.equal(404);
       expect(await events(session.id)).to.deep.equal(['playback.started', 'playback.stopped']);
-      return errorOf(told).details['stopReason'];
+      return errorOf(reported).details['stopReason'];
     };
     const account = (change: object) => (at: { viewer: Person }) =>
       db('accounts').where({ id: at.viewer.accountId }).update(change);
@@ -141,7 +141,7 @@ describe('what ends playback by itself', function () {
     ).to.equal('ended');
   });
 
-  it('ends with its event what plays of an item whose row is gone, and keeps the position for its return', async () => {
+  it('ends the playback of an item whose row is gone with its event, and keeps the position for its return', async () => {
     const { db } = given.api.deps;
     const { id: libraryId } = given.library;
     const id = await film();
@@ -154,13 +154,13 @@ describe('what ends playback by itself', function () {
     const stopped = { state: 'stopped', stopReason: 'ended', positionMs: 500_000, itemId: id };
     expect((await given.me.getPlaybackSession({ params, query: { include: 'item' } })).body).to.include(stopped);
     expect(await events(session.id)).to.deep.equal(['playback.started', 'playback.progress', 'playback.stopped']);
-    const told = await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 510_000 } });
-    expect(errorOf(told).details).to.include({ reason: 'session-stopped', stopReason: 'ended' });
+    const reported = await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 510_000 } });
+    expect(errorOf(reported).details).to.include({ reason: 'session-stopped', stopReason: 'ended' });
     const [tombstone] = await db('item_tombstones').where({ item_id: id }).pluck('states');
     expect(tombstone[0]).to.include({ position_ms: 500_000 });
   });
 
-  it('hears of changed rights, and lets a viewer without access still end the session', async () => {
+  it('receives changed permissions, and lets a viewer without access still end the session', async () => {
     const { db } = given.api.deps;
     const begun = async () => {
       const viewer = await given.api.given.member();
@@ -170,8 +170,8 @@ describe('what ends playback by itself', function () {
       return { viewer, params: { id: session.id } };
     };
     const own = await begun();
-    const asked = { params: own.params, query: { positionMs: 600_000 } };
-    expect((await given.api.as(own.viewer).endPlaybackSession(asked)).status).to.equal(204);
+    const requested = { params: own.params, query: { positionMs: 600_000 } };
+    expect((await given.api.as(own.viewer).endPlaybackSession(requested)).status).to.equal(204);
     const leaving = new AbortController();
     const sweeping = sweepPlayback(given.api.deps, leaving.signal, HOUR);
     for (const _ of ['when it begins to listen', 'when it hears']) {
@@ -183,7 +183,7 @@ describe('what ends playback by itself', function () {
     await sweeping;
   });
 
-  it('gives the worker of who paused to others, keeps the session half an hour, and frees it with the session', async () => {
+  it('gives the worker of a paused session to others, keeps the session half an hour, and frees it with the session', async () => {
     const { db, redis } = given.api.deps;
     const id = await film({ container: 'avi' });
     const { session } = (await play(id)).body;
@@ -203,12 +203,12 @@ describe('what ends playback by itself', function () {
     await fetchedAgo(29 * 60);
     await sweepSessions(db);
     expect((await row()).state).to.not.equal('stopped');
-    const told: string[] = [];
+    const reported: string[] = [];
     const listener = redis.duplicate();
     await listener.subscribe(`foyer:transcode:want:${stream}`);
-    listener.on('message', (_channel, text) => told.push(text));
+    listener.on('message', (_channel, text) => reported.push(text));
     await given.me.endPlaybackSession({ params });
-    await eventually(() => told.includes('stop'));
+    await eventually(() => reported.includes('stop'));
     listener.disconnect();
     expect((await row()).state).to.equal('stopped');
   });

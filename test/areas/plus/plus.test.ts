@@ -53,9 +53,9 @@ describe('Plus licence', () => {
   };
   const status = async (of = api) => (await of.as(await of.given.member()).getPlusStatus()).body;
   const check = () => checkPlus(api.deps);
-  const told = async (): Promise<unknown[]> =>
+  const changes = async (): Promise<unknown[]> =>
     (await api.deps.db('outbox').where({ event: 'settings.changed' }).orderBy('id').pluck('payload')) as unknown[];
-  /** Moves what is signed, as no clock can be moved. */
+  /** Moves the signed times, because no clock can be moved. */
   const ended = async (days: number): Promise<void> => {
     const { status: code } = await set(await licence({ exp: seconds() + 2 }), {});
     expect(code).to.equal(200);
@@ -93,7 +93,7 @@ describe('Plus licence', () => {
     expect(readConfig(environment).plusVerifier).to.equal(undefined);
   });
 
-  it('is none, then active at once: what the licence names is open, and all admins see it, others only the features', async () => {
+  it('is absent, then active at once: the features of the licence are open, and all admins see it, others only the features', async () => {
     expect(await status()).to.deep.include({ mode: 'licensed', state: 'none' });
     const text = await licence({ features: ['dvr', 'sonic'], server: api.deps.keys.serverId });
     const installed = await set(` ${text.slice(0, 40)}\n${text.slice(40)} `);
@@ -117,7 +117,7 @@ describe('Plus licence', () => {
     const admin = (await api.as(await api.given.admin()).getPlusStatus()).body;
     expect(admin.licence?.installedBy?.displayName).to.match(/^admin-/);
     expect(Date.parse(admin.graceEndsAt ?? '') - Date.parse(admin.endsAt ?? '')).to.equal(14 * DAY * 1000);
-    expect(await told()).to.deep.equal([{ keys: ['plus.licence'] }]);
+    expect(await changes()).to.deep.equal([{ keys: ['plus.licence'] }]);
     const [row] = await api.deps.db('plus_licence').select('sealed');
     expect(row.sealed).to.not.contain(text.split('.')[1]);
     const audit = JSON.stringify(await api.deps.db('audit_log').whereLike('action', 'plus%'));
@@ -134,7 +134,7 @@ describe('Plus licence', () => {
     expect([body.endsAt, body.licence?.expiresAt]).to.deep.equal([undefined, undefined]);
   });
 
-  it('refuses what would open nothing with its reason, changes nothing then, and tries without installing', async () => {
+  it('rejects a licence that would open nothing with its reason, changes nothing then, and tries without installing', async () => {
     expect((await set(await licence({ jti: 'first' }))).status).to.equal(200);
     const other = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
     const good = await licence();
@@ -156,7 +156,7 @@ describe('Plus licence', () => {
     expect((await set(await licence({ jti: 'tried' }), { dryRun: true })).body.state).to.equal('active');
     const now = await api.as(await api.given.admin()).getPlusStatus();
     expect(now.body.licence?.id).to.equal('first');
-    expect(await told()).to.have.length(1);
+    expect(await changes()).to.have.length(1);
     expect((await set('x'.repeat(8193))).status).to.equal(400);
   });
 
@@ -167,12 +167,12 @@ describe('Plus licence', () => {
     expect((await admin.setPlusLicence({ body: { licence: 'x' } })).status).to.equal(429);
   });
 
-  it('is in grace for 14 days, then lapses, and tells of each once', async () => {
+  it('is in grace for 14 days, then lapses, and announces each once', async () => {
     await ended(1);
     const grace = await status();
     expect([grace.state, grace.features['dvr']]).to.deep.equal(['grace', true]);
     await Promise.all([check(), check()]);
-    expect(await told()).to.have.length(2);
+    expect(await changes()).to.have.length(2);
     const notices = () => api.deps.db('notifications').where({ kind: 'plus-ending' });
     await api.given.admin();
     const days = async (): Promise<unknown[]> => [...new Set((await notices()).map(({ data }) => data.days))];
@@ -195,7 +195,7 @@ describe('Plus licence', () => {
     expect((await admin.removePlusLicence()).status).to.equal(204);
     expect((await status()).features['dvr']).to.equal(false);
     expect((await admin.removePlusLicence()).status).to.equal(204);
-    expect(await told()).to.have.length(2);
+    expect(await changes()).to.have.length(2);
   });
 
   it('is known on every pod within two seconds', async () => {
@@ -258,7 +258,7 @@ describe('Plus licence', () => {
     expect(dvr?.title).to.equal('Enregistrement');
   });
 
-  it('names them in French to who reads French, and in the language of the server to who has named none', async () => {
+  it('names them in French to readers of French, and in the language of the server to those who named none', async () => {
     const first = async (who: Person) => (await api.as(who).listPlusFeatures()).body.items[0]?.title;
     expect(await first(await api.given.person('member', { language: 'fr-CA' }))).to.equal('Enregistrement');
     await api.deps.db('settings').insert({ key: 'server.language', value: '"uk"' }).onConflict('key').merge();

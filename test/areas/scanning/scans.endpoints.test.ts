@@ -51,7 +51,7 @@ describe('Scanning', function () {
       expect(done.body.durationMs).to.be.a('number');
     });
 
-    it('answers the one that covers the wish, widens a queued one, and never queues two', async () => {
+    it('returns the scan that covers the request, widens a queued one, and never queues two', async () => {
       const first = await start({ folders: [{ folderId: place.folderId, path: 'A (2001)' }] });
       const same = await start({ folders: [{ folderId: place.folderId, path: 'A (2001)/x' }] });
       expect([same.status, same.body.id]).to.deep.equal([200, first.body.id]);
@@ -63,7 +63,7 @@ describe('Scanning', function () {
       expect((await place.api.deps.db('scans').where({ library_id: place.libraryId })).length).to.equal(1);
     });
 
-    it('refuses a library without folders, unknown folders, paths upward and storages that are away', async () => {
+    it('rejects a library without folders, unknown folders, paths upward and unavailable storages', async () => {
       const { db } = place.api.deps;
       const unknown = await start({
         folders: [{ folderId: owner.accountId }, { folderId: place.folderId, path: '../x' }],
@@ -72,9 +72,9 @@ describe('Scanning', function () {
       const stray = await start({ folders: [{ folderId: owner.accountId }] });
       expect(errorOf(stray).details.issues).to.have.length(1);
       await db('storages').where({ id: place.api.given.storageId }).update({ state: 'unavailable' });
-      const away = await start();
+      const unavailable = await start();
       await db('storages').where({ id: place.api.given.storageId }).update({ state: 'available' });
-      expect([away.status, errorOf(away).code]).to.deep.equal([423, 'STORAGE_UNAVAILABLE']);
+      expect([unavailable.status, errorOf(unavailable).code]).to.deep.equal([423, 'STORAGE_UNAVAILABLE']);
       await db('library_folders').where({ id: place.folderId }).delete();
       const none = await start();
       expect([none.status, errorOf(none).details.reason]).to.deep.equal([409, 'no-folders']);
@@ -91,7 +91,7 @@ describe('Scanning', function () {
       expect([part.status, part.body.state]).to.deep.equal([202, 'queued']);
     });
 
-    it('asks for scan:trigger, and says 404 for a library that the caller cannot see', async () => {
+    it('requires scan:trigger, and returns 404 for a library that the caller cannot see', async () => {
       const refused = await member.startScan({ params: { id: place.libraryId } });
       expect([refused.status, errorOf(refused).details.permission]).to.deep.equal([403, 'scan:trigger']);
       expect((await admin.startScan({ params: { id: owner.accountId } })).status).to.equal(404);
@@ -130,7 +130,7 @@ describe('Scanning', function () {
       expect((await member.listScans({ query: { libraryId: place.libraryId } })).body.items).to.deep.equal([]);
     });
 
-    it('keeps the last 200 of a library and what waits for an answer, and issues of the last 20', async () => {
+    it('keeps the last 200 of a library and those with a pending decision, and issues of the last 20', async () => {
       const { db } = place.api.deps;
       const made = Array.from({ length: 210 }, (_, i) => ({
         ...{ id: newId(), library_id: place.libraryId, mode: 'full', trigger: 'schedule', state: 'completed' },
@@ -138,10 +138,10 @@ describe('Scanning', function () {
         guard: i === 209 ? JSON.stringify({ decision: 'pending', folderIds: [], sampleIds: [] }) : null,
       }));
       await db('scans').insert(made);
-      const told = made.slice(0, 30).map(({ id }) => ({
+      const rows = made.slice(0, 30).map(({ id }) => ({
         ...{ id: newId(), scan_id: id, kind: 'corrupt', folder_id: place.folderId, path: 'x' },
       }));
-      await db('scan_issues').insert(told);
+      await db('scan_issues').insert(rows);
       await run((await start()).body.id);
       const left = await db('scans').where({ library_id: place.libraryId }).pluck<string[]>('id');
       expect(left).to.have.length(201);
@@ -152,7 +152,7 @@ describe('Scanning', function () {
       );
     });
 
-    it('takes a scan of one directory for no first scan: what the first whole one finds is no news', async () => {
+    it('does not count a scan of one directory as a first scan: the first whole one announces nothing', async () => {
       await run((await start({ folders: [{ folderId: place.folderId, path: 'A (2001)' }] })).body.id);
       await run((await start({ mode: 'full' })).body.id);
       expect(await place.events('item.added')).to.deep.equal([]);
@@ -161,7 +161,7 @@ describe('Scanning', function () {
       expect((await place.events('item.added')).map(({ payload }) => payload['title'])).to.deep.equal(['C']);
     });
 
-    it('tells issues to those who manage the library', async () => {
+    it('shows issues to those who manage the library', async () => {
       await place.put('Bad (2003)/Bad (2003).mkv', 'garbage.mkv');
       const { id } = (await start({ mode: 'full' })).body;
       await run(id);
@@ -190,7 +190,7 @@ describe('Scanning', function () {
   });
 
   describe('cancelScan', () => {
-    it('ends a queued one at once, asks a running one, and changes nothing of a final one', async () => {
+    it('ends a queued one at once, requests the end of a running one, and leaves a final one unchanged', async () => {
       const { id } = (await start()).body;
       const cancelled = await admin.cancelScan({ params: { id } });
       expect([cancelled.status, cancelled.body.state]).to.deep.equal([200, 'cancelled']);
@@ -218,14 +218,15 @@ describe('Scanning', function () {
       return id;
     };
 
-    it('asks with a sample, and apply marks what is still absent', async () => {
+    it('shows a sample, and apply marks the items that are still absent', async () => {
       const id = await lose();
-      const asked = (await admin.listScans({ query: { guard: 'pending', libraryId: place.libraryId } })).body.items;
-      expect(asked.map((scan) => scan.id)).to.deep.equal([id]);
-      expect(asked[0]?.guard).to.include({ decision: 'pending', wouldMiss: 2, ofTotal: 3, percent: 67 });
-      expect(asked[0]?.guard?.sample.map((item) => item.title).sort()).to.deep.equal(['A', 'B']);
-      const told = (await admin.listNotifications()).body.items.filter(({ kind }) => kind === 'scan-guard');
-      expect(told.map(({ target }) => target?.id)).to.deep.equal([place.libraryId]);
+      const pendingScans = (await admin.listScans({ query: { guard: 'pending', libraryId: place.libraryId } })).body
+        .items;
+      expect(pendingScans.map((scan) => scan.id)).to.deep.equal([id]);
+      expect(pendingScans[0]?.guard).to.include({ decision: 'pending', wouldMiss: 2, ofTotal: 3, percent: 67 });
+      expect(pendingScans[0]?.guard?.sample.map((item) => item.title).sort()).to.deep.equal(['A', 'B']);
+      const rows = (await admin.listNotifications()).body.items.filter(({ kind }) => kind === 'scan-guard');
+      expect(rows.map(({ target }) => target?.id)).to.deep.equal([place.libraryId]);
       const decided = await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
       expect(decided.body.guard).to.include({ decision: 'apply', decidedBy: owner.accountId });
       const next = (await admin.listScans({ query: { libraryId: place.libraryId, state: 'queued' } })).body.items[0];
@@ -235,7 +236,7 @@ describe('Scanning', function () {
       expect([twice.status, errorOf(twice).details.reason]).to.deep.equal([409, 'no-pending-guard']);
     });
 
-    it('keep leaves the items, and only a larger loss asks again', async () => {
+    it('keep leaves the items, and only a larger loss requires a new decision', async () => {
       const id = await lose();
       await admin.decideScanRemovals({ params: { id }, body: { decision: 'keep' } });
       await run((await start({ mode: 'full' })).body.id);
@@ -296,25 +297,29 @@ describe('Scanning', function () {
       const pending = async () =>
         (await admin.listScans({ query: { guard: 'pending', libraryId: place.libraryId } })).body.items;
 
-      it('asks once for all, and carries the decision out in each', async () => {
+      it('requires one decision for all, and carries it out in each', async () => {
         const id = await loseBoth();
-        const [asked, ...others] = await pending();
-        expect([asked?.id, others]).to.deep.equal([id, []]);
-        expect(asked?.guard).to.include({ wouldMiss: 4, ofTotal: 7 });
-        expect(asked?.guard?.folderIds).to.have.members([place.folderId, second.id]);
+        const [pendingScans, ...others] = await pending();
+        expect([pendingScans?.id, others]).to.deep.equal([id, []]);
+        expect(pendingScans?.guard).to.include({ wouldMiss: 4, ofTotal: 7 });
+        expect(pendingScans?.guard?.folderIds).to.have.members([place.folderId, second.id]);
         await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
         await scanAll();
         expect(await missing()).to.deep.equal(['A (2001)', 'B (2002)', 'K (2011)', 'L (2012)']);
         expect(await pending()).to.deep.equal([]);
       });
 
-      it('asks on about the folder whose files did not return', async () => {
+      it('still requires a decision on the folder whose files did not return', async () => {
         const id = await loseBoth();
         await place.put('A (2001)/A (2001).mkv');
         await place.put('B (2002)/B (2002).mkv', 'h264-base.mkv');
         await scanAll();
-        const [asked] = await pending();
-        expect([asked?.id, asked?.guard?.folderIds, asked?.guard?.wouldMiss]).to.deep.equal([id, [second.id], 2]);
+        const [pendingScans] = await pending();
+        expect([pendingScans?.id, pendingScans?.guard?.folderIds, pendingScans?.guard?.wouldMiss]).to.deep.equal([
+          id,
+          [second.id],
+          2,
+        ]);
         expect(await missing()).to.deep.equal([]);
       });
 
@@ -333,15 +338,15 @@ describe('Scanning', function () {
         const id = await loseBoth();
         await second.lose('M (2013)');
         const later = await scanAll();
-        const [asked, ...others] = await pending();
-        expect([asked?.id, others]).to.deep.equal([later, []]);
-        expect(asked?.guard).to.include({ wouldMiss: 5, ofTotal: 7 });
-        expect(asked?.guard?.folderIds).to.have.members([place.folderId, second.id]);
+        const [pendingScans, ...others] = await pending();
+        expect([pendingScans?.id, others]).to.deep.equal([later, []]);
+        expect(pendingScans?.guard).to.include({ wouldMiss: 5, ofTotal: 7 });
+        expect(pendingScans?.guard?.folderIds).to.have.members([place.folderId, second.id]);
         const old = await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
         expect(errorOf(old).details).to.deep.equal({ reason: 'superseded', scanId: later });
       });
 
-      it('does not take for decided what was lost since', async () => {
+      it('does not apply the decision to later losses', async () => {
         const id = await loseBoth();
         await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
         await rm(join(place.path, 'C (2003)'), { recursive: true });
@@ -357,7 +362,7 @@ describe('Scanning', function () {
       });
     });
 
-    it('points to the later scan that asks for more, and needs library:manage', async () => {
+    it('points to the later scan that needs a larger decision, and requires library:manage', async () => {
       const id = await lose();
       await rm(join(place.path, 'C (2003)'), { recursive: true });
       await place.put('D (2004)/D (2004).mkv', 'h264-aac.mp4');

@@ -29,7 +29,7 @@ describe('Server account: ownership', () => {
   const actions = async (): Promise<string[]> =>
     api.deps.db('audit_log').whereLike('action', 'owner%').orderBy('id').pluck('action');
 
-  it('says who owns the server, how it came to that, and by which key it is known', async () => {
+  it('names the owner of the server, the way of the last change, and the key', async () => {
     const { body } = await api.as(bystander).getServerClaim();
     expect(body).to.deep.include({
       claimedAt: '2026-01-02T03:04:05.000Z',
@@ -59,9 +59,9 @@ describe('Server account: ownership', () => {
     expect(await roles()).to.deep.equal(before);
     expect((await admin.me.getServerClaim()).body.offer?.id).to.equal(body.offer?.id);
     expect((await api.as(bystander).getServerClaim()).body.offer).to.equal(undefined);
-    const told = await notices('ownership-offer');
-    expect(told.map((one) => one.account_id)).to.have.members([admin.id, bystander.accountId]);
-    expect(told[0]?.data).to.have.keys('name', 'to');
+    const notified = await notices('ownership-offer');
+    expect(notified.map((one) => one.account_id)).to.have.members([admin.id, bystander.accountId]);
+    expect(notified[0]?.data).to.have.keys('name', 'to');
     expect(await actions()).to.deep.equal(['ownership-offered']);
     expect(reasonOf(await offer({ currentPassword: PASSWORD }))).to.equal('offer-open');
   });
@@ -78,7 +78,7 @@ describe('Server account: ownership', () => {
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([201, 409, 409, 409]);
   });
 
-  it('moves when the other side accepts: roles swap, sessions stay, it is told and kept', async () => {
+  it('moves when the other side accepts: roles swap, sessions stay, the change is announced and kept', async () => {
     const { body } = await offer({ keepRole: 'member' });
     const offerId = body.offer?.id;
     expect((await api.as(bystander).acceptServerClaim({ body: { offerId } })).status, 'not made to them').to.equal(404);
@@ -99,8 +99,8 @@ describe('Server account: ownership', () => {
     expect((await owner.me.getServerClaim()).status, 'and may no more than a member').to.equal(403);
     const again = await admin.me.acceptServerClaim({ body: { offerId } });
     expect([again.status, again.body]).to.deep.equal([200, accepted.body]);
-    const told = await notices('ownership-changed');
-    expect(told.map((one) => one.account_id)).to.deep.equal([bystander.accountId]);
+    const notified = await notices('ownership-changed');
+    expect(notified.map((one) => one.account_id)).to.deep.equal([bystander.accountId]);
     expect(await actions()).to.deep.equal(['ownership-offered', 'ownership-changed']);
   });
 
@@ -139,7 +139,7 @@ describe('Server account: ownership', () => {
     expect(reasonOf(await admin.me.acceptServerClaim({ body: { offerId: third } }))).to.equal('offer-ended');
   });
 
-  it('asks for a password or passkey, and for a second factor where owners need one', async () => {
+  it('requires a password or passkey, and a second factor where owners need one', async () => {
     const offerId = (await offer()).body.offer?.id;
     const hash = await api.deps.db('accounts').where({ id: admin.id }).first('password_hash');
     await api.deps.db('accounts').where({ id: admin.id }).update({ password_hash: null });
@@ -152,7 +152,7 @@ describe('Server account: ownership', () => {
     expect((await admin.me.acceptServerClaim({ body: { offerId } })).status).to.equal(200);
   });
 
-  it('is withdrawn by the owner, declined by the other, and by nobody else; again is no error', async () => {
+  it('is withdrawn by the owner, declined by the other, and by no one else; a repeat is no error', async () => {
     await offer();
     expect(errorOf(await api.as(bystander).cancelServerClaim()).details.by).to.equal('owner');
     expect((await admin.me.cancelServerClaim()).status).to.equal(204);
@@ -163,14 +163,14 @@ describe('Server account: ownership', () => {
     const states = await api.deps.db('ownership_offers').orderBy('id').pluck('state');
     expect(states).to.deep.equal(['declined', 'withdrawn']);
     const { items } = (await api.as(bystander).listNotifications({ query: { kind: 'ownership-offer' } })).body;
-    expect(items.map(({ title }) => title).sort(), 'each step is told to every admin').to.deep.equal([
+    expect(items.map(({ title }) => title).sort(), 'every admin is notified of each step').to.deep.equal([
       'Offer declined',
       'Offer withdrawn',
       'Ownership offered',
       'Ownership offered',
     ]);
-    const told = (of: typeof owner) => of.me.listNotifications({ query: { kind: 'ownership-offer' } });
-    expect((await told(owner)).body.items.map(({ body }) => body)).to.deep.equal([
+    const notified = (of: typeof owner) => of.me.listNotifications({ query: { kind: 'ownership-offer' } });
+    expect((await notified(owner)).body.items.map(({ body }) => body)).to.deep.equal([
       `${admin.username} does not take this server over from ${owner.username}.`,
     ]);
     expect((await roles())[owner.id]).to.equal('owner');
@@ -197,7 +197,7 @@ describe('Server account: ownership', () => {
     expect([body.method, body.managedBy]).to.deep.equal(['resource', managedBy]);
   });
 
-  it('tells admins of a recovery of the owner and keeps it', async () => {
+  it('notifies admins of a recovery of the owner and keeps it', async () => {
     await createOwnerReset(api.deps.db);
     expect((await notices('ownership-changed')).map((one) => one.account_id)).to.include.members([admin.id, owner.id]);
     const { body } = await owner.me.getServerClaim();
@@ -221,7 +221,7 @@ describe('Server account: tries of the claim code', () => {
     for (let i = 0; i < 20; i += 1) expect((await attempt(`203.0.113.${2 + Math.floor(i / 5)}`)).status).to.equal(401);
     const over = await attempt('203.0.113.9');
     expect([over.status, errorOf(over).details.retryAfterSec]).to.deep.equal([429, 900]);
-    expect((await attempt('203.0.113.10')).status, 'of nobody').to.equal(429);
+    expect((await attempt('203.0.113.10')).status, 'of an unknown address').to.equal(429);
     const { triesLeft, blockedUntil } = (await api.anyone.getSetupClaim(from('203.0.113.10'))).body;
     expect(triesLeft).to.equal(0);
     expect(Date.parse(blockedUntil ?? '') - Date.now()).to.be.within(890_000, 901_000);
@@ -233,7 +233,7 @@ describe('Server account: tries of the claim code', () => {
     expect((await attempt('203.0.113.10')).status, 'afterwards again').to.equal(401);
   });
 
-  it('takes thirty an hour from networks of the house, counted apart from strangers', async () => {
+  it('accepts thirty an hour from local networks, counted apart from other addresses', async () => {
     const api = await startApi({ FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]' });
     const attempt = (address: string) =>
       api.anyone.claimServer({ body: { code: 'x' }, headers: { 'x-forwarded-for': address } });

@@ -1,4 +1,5 @@
-// What the contract refuses by whose record a request names; test/contract/record-matrix.test.ts asks it.
+// Refusals of the contract that depend on the owner of the record; test/contract/record-matrix.test.ts sends the
+// requests.
 import { all, listed, type Row } from '#support/record-row.ts';
 import type { Caller } from '#support/record-world.ts';
 
@@ -12,7 +13,7 @@ export const rows: Row[] = [
       op,
       says: 'keys marked ownerOnly are written by the owner only, in a confirmed session (Auth). API keys with the scope may write the rest.',
       when: 'a key for the owner',
-      ask: () =>
+      request: () =>
         op === 'setSetting'
           ? { params: { key: 'auth.oidc.name' }, body: { value: null } }
           : { body: { values: { 'auth.oidc.name': null } } },
@@ -22,13 +23,13 @@ export const rows: Row[] = [
   {
     op: 'updateSettings',
     says: 'API keys with the scope may write the rest.',
-    ask: () => ({ body: { values: { 'server.notice': null } } }),
+    request: () => ({ body: { values: { 'server.notice': null } } }),
     answers: { ...all('ok', 'owner', 'late owner', 'admin', "the admin's key"), member: '403 settings:manage' },
   },
   {
     op: 'offerServerClaim',
     says: 'The owner only (403 details.by owner), a signed-in person with a confirmed session (Auth), never a key.',
-    ask: async (world) => {
+    request: async (world) => {
       await world.withoutOffer();
       return { body: { userId: world.people['another admin'].accountId } };
     },
@@ -42,7 +43,7 @@ export const rows: Row[] = [
   {
     op: 'acceptServerClaim',
     says: 'The account it was offered to, signed in and confirmed; others get 404.',
-    ask: async (world) => ({ body: { offerId: await world.offerTo('another admin') } }),
+    request: async (world) => ({ body: { offerId: await world.offerTo('another admin') } }),
     answers: {
       'another admin': '409 sign-in-too-weak',
       ...all('404', 'owner', 'admin'),
@@ -52,7 +53,7 @@ export const rows: Row[] = [
   {
     op: 'cancelServerClaim',
     says: 'Withdrawn by the owner or declined by the other; 403 for anyone else.',
-    ask: async (world) => {
+    request: async (world) => {
       await world.offerTo('another admin');
       return {};
     },
@@ -61,7 +62,7 @@ export const rows: Row[] = [
   {
     op: 'getServerClaim',
     says: 'The offer is shown to the owner and to the account it is made to.',
-    ask: async (world) => {
+    request: async (world) => {
       await world.offerTo('another admin');
       return {};
     },
@@ -71,7 +72,7 @@ export const rows: Row[] = [
   {
     op: 'deleteNotification',
     says: 'Idempotent for own ids, 404 for others.',
-    ask: async (world) => ({ params: { id: await world.notification('member') } }),
+    request: async (world) => ({ params: { id: await world.notification('member') } }),
     answers: {
       ...all('ok', 'member', "the member's key"),
       ...all('404', 'profile of the member', 'owner', 'admin', ...STRANGERS),
@@ -80,41 +81,41 @@ export const rows: Row[] = [
   {
     op: 'listNotifications',
     says: "Own ones only, no permission opens another's.",
-    ask: async (world) => ({ headers: { 'x-of': await world.notification('member') } }),
-    answers: { member: 'told of', ...all('not told of', 'profile of the member', 'owner', 'admin', ...STRANGERS) },
+    request: async (world) => ({ headers: { 'x-of': await world.notification('member') } }),
+    answers: { member: 'listed', ...all('not listed', 'profile of the member', 'owner', 'admin', ...STRANGERS) },
     read: listed,
   },
   {
     op: 'markNotificationsRead',
     says: 'Unknown ids are passed over.',
-    ask: async (world) => ({ body: { ids: [await world.notification('member')] } }),
+    request: async (world) => ({ body: { ids: [await world.notification('member')] } }),
     answers: { member: '1 changed', ...all('0 changed', 'profile of the member', 'owner', 'admin', ...STRANGERS) },
     read: ({ changed }: { changed: number }) => `${changed} changed`,
   },
   {
     op: 'unsubscribePush',
     says: 'Any device of the own account.',
-    ask: async (world) => ({ params: { id: await world.pushSubscription('member') } }),
+    request: async (world) => ({ params: { id: await world.pushSubscription('member') } }),
     answers: { ...all('ok', 'member', 'profile of the member'), ...all('404', 'owner', 'admin', ...STRANGERS) },
   },
   {
     op: 'listJobs',
     says: 'With `job:manage` all jobs, and queues. Without it only those the caller started, and no queues',
-    ask: async (world) => ({ headers: { 'x-of': await world.job('member') } }),
+    request: async (world) => ({ headers: { 'x-of': await world.job('member') } }),
     answers: {
-      ...all('told of, queues', 'owner', 'admin'),
-      ...all('told of', 'member'),
-      ...all('not told of', ...STRANGERS),
+      ...all('listed, queues', 'owner', 'admin'),
+      ...all('listed', 'member'),
+      ...all('not listed', ...STRANGERS),
     },
-    read: (body: { items: { id: string }[]; queues?: unknown[] }, asked) =>
-      `${listed(body, asked)}${body.queues ? ', queues' : ''}`,
+    read: (body: { items: { id: string }[]; queues?: unknown[] }, input) =>
+      `${listed(body, input)}${body.queues ? ', queues' : ''}`,
   },
   ...(['member', 'admin', 'owner'] as const).map(
     (to): Row => ({
       op: 'listEmailMessages',
       says: 'With rank as in Users, subjects of mails to higher ones are left out.',
       when: `to the ${to}`,
-      ask: async (world) => ({ headers: { 'x-of': await world.mail(to) } }),
+      request: async (world) => ({ headers: { 'x-of': await world.mail(to) } }),
       answers: {
         owner: 'a subject',
         admin: to === 'owner' ? 'no subject' : 'a subject',

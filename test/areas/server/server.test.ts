@@ -14,7 +14,7 @@ describe('Server', () => {
     api = await startApi();
   });
 
-  it('tells a stranger what it is, and the full version only to who has a credential', async () => {
+  it('shows an anonymous caller the product, and the full version only to callers with a credential', async () => {
     const stranger = await api.anyone.getServerInfo();
     expect(stranger.status).to.equal(200);
     expect(stranger.body).to.include({ product: 'Foyer', apiVersion: 'v1', setupComplete: false });
@@ -24,7 +24,7 @@ describe('Server', () => {
     expect(await eventually(full)).to.equal(true); // the answer waits for no store, and this machine may be slow
   });
 
-  it('says that the setup is complete as soon as another process completed it', async () => {
+  it('reports that the setup is complete as soon as another process completed it', async () => {
     const own = await startApi();
     const state = async () => (await own.anyone.getServerInfo()).body.setupComplete;
     expect(await state()).to.equal(false);
@@ -35,7 +35,7 @@ describe('Server', () => {
     expect(await eventually(state)).to.equal(true);
   });
 
-  it('has an ETag for what it is, whatever the time', async () => {
+  it('has an ETag for its content, whatever the time', async () => {
     const get = async (etag = '') => api.fetch('/api/v1/server/info', { headers: { 'if-none-match': etag } });
     const first = await get();
     expect([first.status, first.headers.get('cache-control')]).to.deep.equal([200, 'no-cache']);
@@ -53,7 +53,7 @@ describe('Server', () => {
     try {
       await redis.del('foyer:database-seen');
       for (let looks = 0; looks < 4; looks += 1) await mine.look();
-      expect(mine.cutOff()).to.equal(false); // nobody reaches it: it is not this process
+      expect(mine.cutOff()).to.equal(false); // unreachable: it is not this process
       await other.look();
       await mine.look();
       expect([mine.cutOff(), other.cutOff()]).to.deep.equal([true, false]);
@@ -94,7 +94,7 @@ describe('Server', () => {
     }
   });
 
-  it('tells mail: off without a server, and how sending goes', async () => {
+  it('reports mail: off without a server, and how sending goes', async () => {
     const { db, vitals, settings } = api.deps;
     const mail = async () => {
       for (let looks = 0; looks < 2; looks += 1) await vitals.look();
@@ -119,7 +119,7 @@ describe('Server', () => {
     expect((await api.anyone.getServerReadiness()).body).to.deep.equal({ status: 'ok' });
   });
 
-  it('tells health: what works, what is off, and degraded while nobody does the work', async () => {
+  it('reports health: working parts, parts that are off, and degraded while no worker runs', async () => {
     const { body } = await api.anyone.getServerHealth();
     const states = Object.fromEntries(body.checks.map(({ name, state }) => [name, state]));
     const without = { queue: 'down', transcode: 'down', subtitles: 'off', mail: 'off' };
@@ -127,7 +127,7 @@ describe('Server', () => {
     expect(body.status).to.equal('degraded');
   });
 
-  it('is degraded by work that people wait for and nobody begins, and not by a queue that somebody paused', async () => {
+  it('is degraded by work that people wait for and no worker begins, and not by a queue that a person paused', async () => {
     const { db, vitals, settings } = api.deps;
     const worker = connectDatabase(api.config.databaseUrl, api.deps.log, { max: 1 });
     atEnd(() => worker.destroy());
@@ -161,7 +161,7 @@ describe('Server', () => {
     expect(await seen()).to.equal('down');
   });
 
-  it('tells storage after two looks at a folder that went away, and when it is back', async () => {
+  it('reports storage after two checks of a missing folder, and when it is back', async () => {
     const states = async () => {
       const { body } = await api.anyone.getServerHealth();
       return body.checks.find(({ name }) => name === 'storage')?.state;
@@ -178,7 +178,7 @@ describe('Server', () => {
     expect(await states()).to.equal('ok');
   });
 
-  it('describes itself in OpenAPI 3.1, the same bytes each time and 304 to who has them', async () => {
+  it('describes itself in OpenAPI 3.1, the same bytes each time and 304 to callers that have them', async () => {
     const first = await api.fetch('/api/v1/openapi.json');
     const document = (await first.json()) as { openapi: string; paths: Record<string, object> };
     expect(document.openapi).to.equal('3.1.1');
@@ -218,13 +218,13 @@ describe('Server', () => {
 
   it('answers an address 300 times a minute, and probes always', async () => {
     const behind = await startApi({ FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]' });
-    const ask = (path: string, from: string) =>
+    const send = (path: string, from: string) =>
       behind.fetch(`/api/v1/server/${path}`, { headers: { 'x-forwarded-for': from } });
-    for (let i = 0; i < 300; i += 1) expect((await ask('info', '203.0.113.7')).status).to.equal(200);
-    const over = await ask('health', '203.0.113.7');
+    for (let i = 0; i < 300; i += 1) expect((await send('info', '203.0.113.7')).status).to.equal(200);
+    const over = await send('health', '203.0.113.7');
     expect([over.status, over.headers.has('retry-after')]).to.deep.equal([429, true]);
-    expect((await ask('info', '203.0.113.8')).status).to.equal(200);
-    expect((await ask('live', '203.0.113.7')).status).to.equal(200);
+    expect((await send('info', '203.0.113.8')).status).to.equal(200);
+    expect((await send('live', '203.0.113.7')).status).to.equal(200);
   });
 
   it('has a docs page under a strict policy with an anchor for each operation', async () => {
@@ -233,7 +233,7 @@ describe('Server', () => {
     expect(await page.text()).to.include('id="getServerInfo"');
   });
 
-  it('answers what it does not know with the envelope: 404, and 405 with the methods there are', async () => {
+  it('answers unknown paths with the envelope: 404, and 405 with the known methods', async () => {
     const unknown = await api.fetch('/api/v1/nothing/here');
     expect(unknown.status).to.equal(404);
     expect(await unknown.json()).to.have.nested.property('error.code', 'NOT_FOUND');

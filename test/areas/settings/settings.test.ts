@@ -58,7 +58,7 @@ describe('Settings', () => {
   });
 
   describe('getSettings', () => {
-    it('tells values, sources and who manages, and never a secret', async () => {
+    it('returns values, sources and managers, and never a secret', async () => {
       const { body } = await api.as(admin).getSettings();
       const of = (key: string) => body.items.find((item) => item.key === key);
       expect(of('server.country')).to.deep.include({ value: 'DE', source: 'resource' });
@@ -103,7 +103,7 @@ describe('Settings', () => {
       expect(JSON.stringify(events)).to.include('server.notice').and.not.include('Soup');
     });
 
-    it('changes nothing and says nothing when all is as wished', async () => {
+    it('changes nothing and emits nothing when all values are the same', async () => {
       await change({ 'live.releaseSec': 40 });
       const again = (await change({ 'live.releaseSec': 40 })).body;
       const before = (await api.as(owner).getSettings()).body.revision;
@@ -133,14 +133,14 @@ describe('Settings', () => {
       expect((await one('server.notice')).value).to.not.equal('kept');
     });
 
-    it('refuses what a resource declares, naming it, and the rest with it', async () => {
+    it('rejects changes of declared settings, naming the resource, and the rest with them', async () => {
       const answer = await change({ 'server.country': 'FR', 'server.notice': 'no' });
       expect(answer.status).to.equal(409);
       expect(error(answer).details).to.deep.include({ reason: 'managed-by-resource', fields: ['server.country'] });
       expect(error(answer).details.managedBy).to.include({ kind: 'MediaServer', name: 'home' });
     });
 
-    it('lets only the owner, confirmed, change what is marked so', async () => {
+    it('lets only the owner, confirmed, change settings that are marked so', async () => {
       const values = { 'auth.oidc.name': 'Work' };
       expect(error(await change(values, {}, admin)).details.by).to.equal('owner');
       const key = await api.given.key(owner, ['settings:manage']);
@@ -158,7 +158,7 @@ describe('Settings', () => {
         .update({ confirmed_until: new Date(Date.now() + 6e5) });
     });
 
-    it('seals secrets, tells only that they are set, and refuses their masked form', async () => {
+    it('seals secrets, reports only that they are set, and rejects their masked form', async () => {
       const values = { 'music.listenBrainz': true, 'music.listenBrainzToken': 'lb-canary' };
       const { body } = await change(values);
       expect(body.items.find(({ key }) => key === 'music.listenBrainzToken')).to.include({ value: null, isSet: true });
@@ -176,7 +176,7 @@ describe('Settings', () => {
       );
     });
 
-    it('judges what belongs together on the result', async () => {
+    it('judges related settings on the result', async () => {
       const issues = error(await change({ 'email.enabled': true })).details.issues;
       expect(issues[0]).to.include({ code: 'incomplete' });
       const whole = { 'email.enabled': true, 'email.smtp.host': 'mail.example', 'email.from': 'foyer@example' };
@@ -187,7 +187,7 @@ describe('Settings', () => {
       expect((await one('transcode.maxWorkers')).source).to.equal('default');
     });
 
-    it('tells who comes too late what was changed meanwhile', async () => {
+    it('reports to a late writer what changed meanwhile', async () => {
       const { revision } = (await api.as(owner).getSettings()).body;
       await change({ 'live.bufferMinutes': 30 });
       const answer = await change({ 'live.releaseSec': 1 }, { revision });
@@ -195,13 +195,13 @@ describe('Settings', () => {
       expect(error(answer).details).to.deep.include({ reason: 'revision', keys: ['live.bufferMinutes'] });
     });
 
-    it('lets nobody but the owner shut the last way in', async () => {
+    it('lets only the owner close the last way in', async () => {
       const values = { 'auth.password.enabled': false, 'auth.passkeys.enabled': false };
       expect(error(await change(values, { dryRun: true }, admin)).details.reason).to.equal('locks-out');
       expect((await change(values, { dryRun: true })).status).to.equal(200);
     });
 
-    it('lets nobody switch off the only way in of their own, or ask a second factor that they have not', async () => {
+    it('lets no one disable their own only way in, or require a second factor that they lack', async () => {
       const off = { 'auth.password.enabled': false };
       expect(error(await change(off, { dryRun: true }, admin)).details.reason).to.equal('locks-out');
       const both = { 'auth.twoFactor.requiredRoles': ['admin'] };
@@ -237,7 +237,7 @@ describe('Settings', () => {
       expect(await reasonOf({ 'auth.password.enabled': false }, owner), 'the owner always may').to.equal(undefined);
     });
 
-    it('goes by what another replica wrote, not by what it remembers', async () => {
+    it('uses the values that another replica wrote, not cached ones', async () => {
       await change({ 'live.releaseSec': 50 });
       const row = api.deps.db('settings').where({ key: 'live.releaseSec' });
       await row.clone().update({ value: '51' });
@@ -246,7 +246,7 @@ describe('Settings', () => {
       expect((await row.first<{ value: number }>('value')).value).to.equal(50);
     });
 
-    it('refuses networks, origins and addresses that are none, and what is too large', async () => {
+    it('rejects invalid networks, origins and addresses, and values that are too large', async () => {
       const values = {
         'webhooks.allowedNetworks': ['999.1.1.1/8'],
         'live.allowedNetworks': ['::::/64'],
@@ -282,7 +282,7 @@ describe('Settings', () => {
       expect(body.items[0]).to.include({ value: 'Named outside', source: 'environment' });
     });
 
-    it('puts a saved value away with null', async () => {
+    it('removes a saved value with null', async () => {
       await change({ 'stats.keepDays': 9 });
       expect((await change({ 'stats.keepDays': null })).body.items[0]).to.include({ value: 0, source: 'default' });
       expect(await one('stats.keepDays')).to.include({ value: 0, source: 'default' });
@@ -294,7 +294,7 @@ describe('Settings', () => {
     });
   });
 
-  it('has what a resource changes in the history when a process takes it over, once, and tells it', async () => {
+  it('records changes by a resource in the history when a process applies them, once, and announces them', async () => {
     const { config, db } = api.deps;
     await change({ 'stats.keepDays': 30, 'support.keepDays': 40 });
     const started = async (declared: Record<string, unknown>) => {
@@ -314,7 +314,7 @@ describe('Settings', () => {
       const { items } = (await api.as(owner).listSettingChanges({ query: { filter: 'source:eq:resource' } })).body;
       return items.map(({ key, from, to, by }) => ({ key, from, to, ...(by && { by }) }));
     };
-    const told = async () =>
+    const lastChange = async () =>
       (await db('outbox').where({ event: 'settings.changed' }).orderBy('id', 'desc').first<{ payload: unknown }>())
         .payload;
     const declared = { 'server.country': 'DE', 'email.smtp.password': 'from-a-secret' };
@@ -332,7 +332,7 @@ describe('Settings', () => {
       { key: 'email.smtp.password', from: null, to: null },
       { key: 'stats.keepDays', from: 30, to: 7 },
     ]);
-    expect(await told()).to.deep.equal({ keys: ['email.smtp.password', 'stats.keepDays'] });
+    expect(await lastChange()).to.deep.equal({ keys: ['email.smtp.password', 'stats.keepDays'] });
     const kept = JSON.stringify([await db('server_state').first(), await db('setting_changes')]);
     expect(kept).to.not.include('another');
     expect(kept).to.not.include('from-a-secret');
@@ -364,10 +364,10 @@ describe('Settings', () => {
     expect(of('server.country')).to.include({ managed: true });
   });
 
-  it('getSettingsSchema speaks the language asked for, else that of the caller, and lists what is there now', async () => {
+  it('getSettingsSchema uses the requested language, else that of the caller, and lists the present options', async () => {
     const by = api.as(await api.given.admin());
-    const asked = (await by.getSettingsSchema({ query: { language: 'fr-CA', group: 'transcode' } })).body;
-    expect(asked.groups.map(({ title }) => title)).to.deep.equal(['Transcodage']);
+    const shown = (await by.getSettingsSchema({ query: { language: 'fr-CA', group: 'transcode' } })).body;
+    expect(shown.groups.map(({ title }) => title)).to.deep.equal(['Transcodage']);
     const mine = async () => (await by.getSettingsSchema({ query: { group: 'server' } })).body.items;
     expect((await mine()).find(({ key }) => key === 'server.timeZone')?.title).to.equal('Time zone');
     expect((await by.updateMe({ body: { language: 'de' } })).status).to.equal(200);
@@ -389,7 +389,7 @@ describe('Settings', () => {
     expect(await hardware()).to.not.include('qsv');
   });
 
-  it('checkSettings tries without saving, and tells a failure as an answer', async () => {
+  it('checkSettings tries without saving, and reports a failure as an answer', async () => {
     const transcode = (await api.as(admin).checkSettings({ body: { group: 'transcode' } })).body;
     expect(transcode).to.deep.include({ ok: false });
     const body = { group: 'server', values: { 'server.publicUrl': 'http://127.0.0.1:9' } } as const;
@@ -401,7 +401,7 @@ describe('Settings', () => {
     expect(last).to.equal(429);
   });
 
-  it('checkSettings passes over what is not served yet, which is no fault of the settings', async () => {
+  it('checkSettings skips settings that are not served yet, without an error', async () => {
     const by = api.as(await api.given.admin());
     for (const group of ['subtitles', 'metadata'] as const) {
       const { status, body } = await by.checkSettings({ body: { group } });
@@ -409,7 +409,7 @@ describe('Settings', () => {
     }
   });
 
-  it('checkSettings asks the issuer as signing in does: a declared one wherever it is, no other in a private network', async () => {
+  it('checkSettings reaches the issuer as sign-in does: a declared one wherever it is, no other in a private network', async () => {
     const oidc = await startOidcServer();
     const home = await startApi({ FOYER_SETTINGS: declared(oidc) });
     const by = home.as(await home.given.owner());

@@ -38,7 +38,7 @@ describe('Setup', () => {
     symlinkSync('/etc', join(api.mediaRoot, 'outside'));
   });
 
-  it('shows a stranger little, and takes the code in any letter case with blanks and dashes', async () => {
+  it('shows an anonymous caller little, and accepts the code in any letter case with blanks and dashes', async () => {
     const state = await api.anyone.getSetup();
     expect(state.body).to.deep.equal({ step: 'claim', claimed: false, serverName: 'Foyer', languages: [...languages] });
     expect((await api.anyone.getSetupClaim()).body).to.include({ required: true, codeFrom: 'link', claimedAt: null });
@@ -49,14 +49,14 @@ describe('Setup', () => {
     expect((await api.anyone.claimServer({ body: { code: spelt } })).status).to.equal(201);
   });
 
-  it('asks for no code over loopback where that was said, and for one from anywhere else', async () => {
+  it('requires no code over loopback where that is configured, and one from any other address', async () => {
     const open = await startApi({ FOYER_OPEN_SETUP: '1', FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]' });
     expect((await open.anyone.getSetupClaim()).body.required).to.equal(false);
-    const away = { headers: { 'x-forwarded-for': '203.0.113.9' } };
-    expect((await open.anyone.getSetupClaim(away)).body.required).to.equal(true);
-    expect((await open.anyone.claimServer({ body: {}, ...away })).status).to.equal(401);
+    const elsewhere = { headers: { 'x-forwarded-for': '203.0.113.9' } };
+    expect((await open.anyone.getSetupClaim(elsewhere)).body.required).to.equal(true);
+    expect((await open.anyone.claimServer({ body: {}, ...elsewhere })).status).to.equal(401);
     expect((await open.anyone.claimServer({ body: {} })).body.ticket).to.match(/^foyst_/);
-    expect((await api.anyone.claimServer({ body: {} })).status, 'not said').to.equal(401);
+    expect((await api.anyone.claimServer({ body: {} })).status, 'not configured').to.equal(401);
   });
 
   it('blocks the eleventh try of a minute', async () => {
@@ -64,7 +64,7 @@ describe('Setup', () => {
     expect((await api.anyone.claimServer({ body: { code: CODE } })).status).to.equal(429);
   });
 
-  it('says 401 to who has no ticket before anything of the request is looked at', async () => {
+  it('returns 401 without a ticket before it reads the request', async () => {
     const wrong = { body: { noSuchField: 1 } };
     expect((await api.anyone.saveSetupDraft(wrong)).status).to.equal(401);
     expect((await api.anyone.completeSetup(wrong)).status).to.equal(401);
@@ -80,7 +80,7 @@ describe('Setup', () => {
     expect((await second.listLibraries()).status).to.equal(401);
   });
 
-  it('lists folders below the root with what they hold, and nothing beside it', async () => {
+  it('lists folders below the root with their contents, and nothing outside it', async () => {
     const me = await claim();
     const rootId = api.given.storageId;
     const top = await me.listSetupFolders({ query: { rootId } });
@@ -95,7 +95,7 @@ describe('Setup', () => {
     }
   });
 
-  it('says where a folder has more in it than was looked at', async () => {
+  it('reports where a folder has more content than was listed', async () => {
     const me = await claim();
     const rootId = api.given.storageId;
     const path = 'movies';
@@ -105,22 +105,22 @@ describe('Setup', () => {
     expect((await me.listSetupFolders({ query: { rootId, path } })).body.truncated).to.equal(true);
   });
 
-  it('asks for the ticket before it looks at what was sent, and is over before that too', async () => {
+  it('requires the ticket before it parses the body, and is over before that too', async () => {
     const odd = [
       () => api.anyone.saveSetupDraft({ body: { nonsense: 1 } }),
       () => api.anyone.completeSetup({ body: {} }),
       () => api.anyone.runSetupChecks({ body: { checks: ['none'] } }),
       () => api.anyone.listSetupFolders({ query: { rootId: 'none' } }),
     ];
-    for (const ask of odd) expect((await ask()).status).to.equal(401);
+    for (const send of odd) expect((await send()).status).to.equal(401);
     const me = await claim();
     expect((await me.completeSetup({ body: { username: 'ana', password: PASSWORD } })).status).to.equal(201);
     const kept = await api.deps.db('server_state').first('claim_sha256', 'ticket_sha256', 'setup_draft');
     expect(Object.values(kept), 'code, ticket and draft are gone').to.deep.equal([null, null, null]);
-    for (const ask of odd) expect(errorOf(await ask()).code).to.equal('SETUP_ALREADY_COMPLETE');
+    for (const send of odd) expect(errorOf(await send()).code).to.equal('SETUP_ALREADY_COMPLETE');
   });
 
-  it('tells what is wrong with a draft before it says that another browser was first', async () => {
+  it('reports the faults of a draft before it reports that another browser was first', async () => {
     const me = await claim();
     const folders = [{ rootId: api.given.storageId, path: 'nowhere' }];
     const libraries = [{ name: 'A', type: 'movies', folders }];
@@ -166,7 +166,7 @@ describe('Setup', () => {
     expect((await api.anyone.login({ body: { username: 'ANA', password: PASSWORD } })).status).to.equal(200);
   });
 
-  it('lists what resources declare, and makes none of their libraries twice', async () => {
+  it('lists the libraries that resources declare, and creates none of them twice', async () => {
     const me = await claim();
     const operator = clientFor(api.url, { authorization: `Bearer ${api.operatorKey}` });
     const managedBy = { kind: 'Library', namespace: 'media', name: 'films', uid: 'uid-films' } as const;
@@ -196,8 +196,8 @@ describe('Setup', () => {
     const issues = errorOf(bad).details.issues as { code: string }[];
     expect(issues.map((issue) => issue.code)).to.deep.equal(['no_such_folder', 'folder_overlap']);
     const wrong = { revision: 0, publicUrl: 'https://home.example/foyer', settings: { 'subtitles.model': '' } };
-    const told = errorOf(await me.saveSetupDraft({ body: wrong })).details.issues as { path: string[] }[];
-    expect(told.map(({ path }) => path)).to.deep.equal([
+    const faults = errorOf(await me.saveSetupDraft({ body: wrong })).details.issues as { path: string[] }[];
+    expect(faults.map(({ path }) => path)).to.deep.equal([
       ['body', 'publicUrl'],
       ['body', 'settings', 'subtitles.model'],
     ]);
@@ -218,7 +218,7 @@ describe('Setup', () => {
     expect(answers.map((answer) => answer.status)).to.have.members([201, 409]);
   });
 
-  it('keeps the ticket as a cookie when wished, and changes nothing by it without X-Client-Id', async () => {
+  it('keeps the ticket as a cookie on request, and changes nothing by it without X-Client-Id', async () => {
     const answer = await api.anyone.claimServer({ body: { code: CODE, keep: 'cookie' } });
     expect(answer.body).to.not.have.property('ticket');
     const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
@@ -227,7 +227,7 @@ describe('Setup', () => {
     expect(errorOf(await me.saveSetupDraft({ body: { revision: 0 } })).details.header).to.equal('X-Client-Id');
   });
 
-  it('tries what the server stands on and tells what keeps it from completing', async () => {
+  it('tries the stores of the server and reports obstacles to its completion', async () => {
     const me = await claim();
     const ran = await me.runSetupChecks({
       body: { checks: ['database', 'redis', 'objects', 'storage', 'clock', 'workers'] },
@@ -243,7 +243,7 @@ describe('Setup', () => {
     expect(ran.body.canComplete).to.equal(false);
   });
 
-  it('says what is still missing: the checks are, until they were passed, and encode a second with each encoder', async () => {
+  it('lists the missing parts: the checks, until they pass, and a test encoding with each encoder', async () => {
     const { deps, config } = api;
     const me = await claim();
     const folders = [{ rootId: api.given.storageId, path: 'movies' }];
@@ -276,7 +276,7 @@ describe('Setup', () => {
     expect((await me.getSetup()).body.version).to.match(/^\d+\.\d+\.\d+/);
   });
 
-  it('tries an accelerator where a transcode worker chose one, and says when there is nothing to try', async () => {
+  it('tries an accelerator where a transcode worker chose one, and reports when there is nothing to try', async () => {
     const me = await claim();
     const { deps, config } = api;
     const run = async (): Promise<Map<string, string[]>> => {
@@ -300,7 +300,7 @@ describe('Setup', () => {
     expect((await run()).get('gpu')?.[0]).to.equal('skipped');
   });
 
-  it('shows libraries that resources made, makes none of them twice, and writes what it chose into the history', async () => {
+  it('shows libraries that resources created, creates none of them twice, and writes its choices into the history', async () => {
     const me = await claim();
     const rootId = api.given.storageId;
     const managedBy = { kind: 'Library', namespace: 'media', name: 'movies', uid: 'u1' };
@@ -324,7 +324,7 @@ describe('Setup', () => {
     ]);
   });
 
-  it('refuses what a resource declares to be otherwise, whatever part of the draft says so', async () => {
+  it('rejects changes of declared settings, whatever part of the draft holds them', async () => {
     const settings = JSON.stringify({ 'server.name': 'Declared', 'playback.watchedPercent': 80 });
     const sha256 = createHash('sha256').update(CODE).digest('hex');
     api = await startApi({ FOYER_CLAIM_SHA256: sha256, FOYER_SETTINGS: settings });

@@ -5,7 +5,7 @@ import { errorOf } from '#support/answers.ts';
 import type { Api, TestClient } from '#support/api.ts';
 import { newPlace, type Place } from '../../workers/scan/support.ts';
 
-/** Whatever opens the bytes of a film that nothing was made of yet. */
+/** Opens the bytes of a film without prepared data. */
 const READS: Readonly<Record<string, (me: TestClient, film: Film) => Promise<{ status: number; body: unknown }>>> = {
   streamFile: (me, { fileId }) => me.streamFile({ params: { fileId } }),
   'streamFile of a range': (me, { fileId }) => me.streamFile({ params: { fileId }, headers: { range: 'bytes=0-9' } }),
@@ -16,7 +16,8 @@ const READS: Readonly<Record<string, (me: TestClient, film: Film) => Promise<{ s
     me.startPlayback({ params: { id }, body: { client: { builtIn: 'hls' }, allow: NOTHING_AS_IT_IS } }),
   'startPlayback of a named file': (me, { id, fileId }) =>
     me.startPlayback({ params: { id }, body: { client: { builtIn: 'hls' }, fileId } }),
-  'getSubtitleFile beside it': (me, { id }) => me.getSubtitleFile({ params: { id, file: 'Heat (1995).en.srt' } }),
+  'getSubtitleFile of an adjacent file': (me, { id }) =>
+    me.getSubtitleFile({ params: { id, file: 'Heat (1995).en.srt' } }),
   'getSubtitleFile inside it': (me, { id }) => me.getSubtitleFile({ params: { id, file: '4' } }),
   listItemFonts: (me, { id }) => me.listItemFonts({ params: { id } }),
 };
@@ -61,10 +62,11 @@ describe('reads of a storage', function () {
 
   const storage = (row: object) => api.deps.db('storages').where({ id: api.given.storageId }).update(row);
 
-  /** Away for the time of a test. */
+  /** Unavailable for the time of a test. */
   const states: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
     'a folder that does not answer': async () => {
-      const folder = (away: boolean) => api.deps.db('library_folders').where({ id: place.folderId }).update({ away });
+      const folder = (unavailable: boolean) =>
+        api.deps.db('library_folders').where({ id: place.folderId }).update({ away: unavailable });
       await folder(true);
       return () => folder(false);
     },
@@ -92,21 +94,21 @@ describe('reads of a storage', function () {
         await storage({ state: 'available' });
       };
     },
-    'gone before anybody noticed': async () => {
-      await rename(api.mediaRoot, `${api.mediaRoot}-away`);
-      return () => rename(`${api.mediaRoot}-away`, api.mediaRoot);
+    'gone before any check': async () => {
+      await rename(api.mediaRoot, `${api.mediaRoot}-unmounted`);
+      return () => rename(`${api.mediaRoot}-unmounted`, api.mediaRoot);
     },
-    'unmounted before anybody noticed': async () => {
-      await rename(api.mediaRoot, `${api.mediaRoot}-away`);
+    'unmounted before any check': async () => {
+      await rename(api.mediaRoot, `${api.mediaRoot}-unmounted`);
       await mkdir(api.mediaRoot);
       return async () => {
         await rm(api.mediaRoot, { recursive: true });
-        await rename(`${api.mediaRoot}-away`, api.mediaRoot);
+        await rename(`${api.mediaRoot}-unmounted`, api.mediaRoot);
       };
     },
     'there while the folder of the library is not': async () => {
-      await rename(place.path, `${place.path}-away`);
-      return () => rename(`${place.path}-away`, place.path);
+      await rename(place.path, `${place.path}-unmounted`);
+      return () => rename(`${place.path}-unmounted`, place.path);
     },
   };
 

@@ -91,11 +91,11 @@ describe('files over HTTP', function () {
 
   it('opens one session by itself for a device and a file, and refuses one over the cap', async () => {
     const member = await api.given.person('member', { limits: JSON.stringify({ streams: 1 }) });
-    const ask = (id: string, range = 'bytes=0-1') =>
+    const send = (id: string, range = 'bytes=0-1') =>
       api.fetch(`/api/v1/files/${id}/stream`, { headers: { ...member.headers, range } });
     const other = await place('h264-50fps.mp4');
-    expect((await ask(one.fileId)).status).to.equal(206);
-    expect((await ask(one.fileId, 'bytes=5-6')).status).to.equal(206);
+    expect((await send(one.fileId)).status).to.equal(206);
+    expect((await send(one.fileId, 'bytes=5-6')).status).to.equal(206);
     const open = await api.deps
       .db('playback_sessions')
       .where({ account_id: member.accountId })
@@ -105,12 +105,12 @@ describe('files over HTTP', function () {
       .db('playback_sessions')
       .where({ account_id: member.accountId })
       .update({ started_at: new Date(0) });
-    const refused = await ask(other.fileId);
+    const refused = await send(other.fileId);
     expect(refused.status).to.equal(429);
     expect((await refused.json()) as object).to.have.nested.property('error.code', 'STREAM_LIMIT_REACHED');
   });
 
-  it('is 404 for strangers and a session of somebody else, 415 for a file that is gone, 423 for a storage that is', async () => {
+  it('returns 404 for anonymous callers and a session of another account, 415 for a missing file, 423 for an unavailable storage', async () => {
     await api.deps.db('libraries').update({ everyone: false });
     const stranger = await api.given.member();
     expect((await api.as(stranger).streamFile({ params: { fileId: one.fileId } })).status).to.equal(404);
@@ -122,19 +122,19 @@ describe('files over HTTP', function () {
     const gone = await api.as(viewer).streamFile({ params: { fileId: lost.fileId } });
     expect(gone.status).to.equal(415);
     await api.deps.db('storages').where({ id: api.given.storageId }).update({ enabled: false });
-    const away = await api.as(viewer).streamFile({ params: { fileId: one.fileId } });
+    const unavailable = await api.as(viewer).streamFile({ params: { fileId: one.fileId } });
     await api.deps.db('storages').where({ id: api.given.storageId }).update({ enabled: true });
-    expect(away.status).to.equal(423);
+    expect(unavailable.status).to.equal(423);
   });
 
   it('opens none for an account that plays at home only, from elsewhere', async () => {
     const member = await api.given.person('member', { limits: JSON.stringify({ remote: false }) });
-    const ask = (more: Record<string, string>) =>
+    const send = (more: Record<string, string>) =>
       api.fetch(`/api/v1/files/${one.fileId}/stream`, { headers: { ...member.headers, range: 'bytes=0-1', ...more } });
-    const away = await ask({ 'x-forwarded-for': '203.0.113.9' });
-    expect(away.status).to.equal(403);
-    expect((await away.json()) as object).to.have.nested.property('error.details.by', 'remote');
-    expect((await ask({})).status).to.equal(206);
+    const unavailable = await send({ 'x-forwarded-for': '203.0.113.9' });
+    expect(unavailable.status).to.equal(403);
+    expect((await unavailable.json()) as object).to.have.nested.property('error.details.by', 'remote');
+    expect((await send({})).status).to.equal(206);
   });
 
   describe('of a long film', () => {
@@ -168,7 +168,7 @@ describe('files over HTTP', function () {
         request.on('error', () => undefined);
       });
 
-    it('stops reading when the client goes away', async () => {
+    it('stops reading when the client disconnects', async () => {
       const request = await begun(viewer.headers);
       expect(opened()).to.equal(1);
       request.destroy();
@@ -249,7 +249,7 @@ describe('files over HTTP', function () {
     writeFileSync(one.looked.file, 'no film');
     const refused = (await preparePreroll({ clipId: second?.id ?? '' }, work).catch((fault) => fault)) as Error;
     writeFileSync(one.looked.file, bytes);
-    expect(refused.message, 'what the tool said is in the log alone').to.equal('The clip cannot be read');
+    expect(refused.message, 'the output of the tool is only in the log').to.equal('The clip cannot be read');
     await api.as(viewer).setPrerollSettings({ body: { ...both, clips: both.clips.slice(0, 1) } });
     const wrong = await api.as(viewer).setPrerollSettings({ body: { ...settings, clips: [{ itemId: newId() }] } });
     expect(wrong.status).to.equal(400);

@@ -6,7 +6,7 @@ import { claimOpenSession, countSlots, wakeSession } from '#areas/streaming/sess
 import { wantSegment } from '#areas/streaming/sessions/wants.store.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
-import { look, wishFor } from '#support/hls-render.ts';
+import { look, optionsFor } from '#support/hls-render.ts';
 import { film } from '#support/hls-session.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
@@ -26,8 +26,8 @@ describe('sessions whose worker is lost while its encoder rests', function () {
     copyFileSync(join(made, 'h264-aac.mp4'), path);
     const { fileId, itemId } = await film(api.deps.db, path, api.given.storageId);
     const owner = await api.given.owner();
-    const wish = { ...wishFor(await look(path), { mode: 'encode' }), ...owner, fileId, itemId };
-    id = (await openTranscodeSession(api.deps.db, { ...wish, playbackSessionId: newId(), subtitles: [] })).id;
+    const options = { ...optionsFor(await look(path), { mode: 'encode' }), ...owner, fileId, itemId };
+    id = (await openTranscodeSession(api.deps.db, { ...options, playbackSessionId: newId(), subtitles: [] })).id;
   });
 
   /** As a worker leaves it that made all it may; its lease ends so many seconds from now. */
@@ -51,7 +51,7 @@ describe('sessions whose worker is lost while its encoder rests', function () {
     expect(await claimOpenSession(api.deps.db, NEXT)).to.equal(undefined);
   });
 
-  it('go to another with the next want, and count as waiting until then', async () => {
+  it('go to another with the next requirement, and count as waiting until then', async () => {
     await rests(-1);
     expect(await countSlots(api.deps.db)).to.deep.equal({ used: 0, waiting: 0 });
     expect(await want(9)).to.deep.equal({ offer: true, state: 'starting' });
@@ -65,7 +65,7 @@ describe('sessions whose worker is lost while its encoder rests', function () {
     expect((await claimOpenSession(api.deps.db, NEXT))?.id).to.equal(id);
   });
 
-  it('begin where the viewer is, though a header was the last thing wanted', async () => {
+  it('begin where the viewer is, though a header was required last', async () => {
     await rests(-1);
     await want(-1);
     expect(await claimOpenSession(api.deps.db, NEXT)).to.include({ wanted_segment: 7, wanted_rendition: 'v0' });

@@ -19,7 +19,7 @@ import { exactRate } from '#areas/streaming/segments/rate.ts';
 const source = { storageId: 's', path: 'p', version: '1', container: 'matroska', startMs: 0 };
 
 function plan(more: Partial<StreamOptions> & { keyframes?: number[]; frameRate?: number } = {}): StreamPlan {
-  const { keyframes, frameRate = 23.976, ...wish } = more;
+  const { keyframes, frameRate = 23.976, ...options } = more;
   return planOf(
     {
       ...{ playbackSessionId: '', accountId: '', profileId: '', itemId: '', fileId: 'f', mode: 'encode' },
@@ -30,7 +30,7 @@ function plan(more: Partial<StreamOptions> & { keyframes?: number[]; frameRate?:
           ...{ frameRate, bitrate: 3_000_000, toneMap: false, deinterlace: false },
         },
       ],
-      ...wish,
+      ...options,
     },
     { ...source, keyframes },
   );
@@ -93,7 +93,7 @@ describe('plan of a transcode session', () => {
     expect(phaseOf(21, { num: 24_000, den: 1001 })).to.equal(-497);
   });
 
-  it('says the level that holds the picture', () => {
+  it('carries the level that holds the picture', () => {
     const level = ([width, height, frameRate]: [number, number, number]): number =>
       h264Level({ width, height, frameRate, bitrate: 1_000_000 });
     const pictures: [number, number, number][] = [
@@ -108,7 +108,7 @@ describe('plan of a transcode session', () => {
 });
 
 describe('playlists', () => {
-  it('of ten hours are complete and say the same every time', () => {
+  it('of ten hours are complete and identical every time', () => {
     const long = plan({ durationMs: 36_000_000 });
     const text = mediaPlaylist(long, 'v0');
     expect(text.match(/#EXTINF/g)?.length).to.equal(18_000);
@@ -145,17 +145,17 @@ v0/index.m3u8
 `);
   });
 
-  it('says of which kind the sound is that goes through as it is', () => {
+  it('names the kind of a sound that is copied', () => {
     const sound = (action: 'copy' | 'encode') => ({
       ...{ streamId: 'a', streamIndex: 1, action, sourceCodec: 'aac', codec: 'aac', channels: 2, bitrate: 64_000 },
       default: true,
     });
     const codecsOf = (action: 'copy' | 'encode') => {
-      const { video: _none, ...wish } = { ...plan(), video: undefined };
+      const { video: _none, ...options } = { ...plan(), video: undefined };
       const ids = { playbackSessionId: '', accountId: '', profileId: '', itemId: '', fileId: 'f' };
-      const asked = { ...wish, ...ids, audio: [sound(action)], subtitles: [] };
+      const requested = { ...options, ...ids, audio: [sound(action)], subtitles: [] };
       return /CODECS="([^"]+)"/.exec(
-        masterPlaylist(planOf(asked, { ...source, codecStrings: { 1: 'mp4a.40.5' } })),
+        masterPlaylist(planOf(requested, { ...source, codecStrings: { 1: 'mp4a.40.5' } })),
       )?.[1];
     };
     expect([codecsOf('copy'), codecsOf('encode')]).to.deep.equal(['mp4a.40.5', 'mp4a.40.2']);

@@ -7,7 +7,7 @@ import { findSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
-import { look, type Wished, wishFor } from '#support/hls-render.ts';
+import { look, optionsFor, type StreamChoice } from '#support/hls-render.ts';
 import { film, type Stage, worker } from '#support/hls-session.ts';
 import { tool, validateHls } from '#support/hls-validator.ts';
 import { eventually } from '#support/stores.ts';
@@ -30,20 +30,20 @@ describe('playing a transcode session over HTTP', function () {
 
   async function open(
     name: string,
-    wished: Wished & { subtitles?: SubtitleOptions[] },
+    choice: StreamChoice & { subtitles?: SubtitleOptions[] },
   ): Promise<{ id: string; durationMs: number }> {
     copyFileSync(join(made, name), join(api.mediaRoot, name));
     const { fileId, itemId } = await film(api.deps.db, join(api.mediaRoot, name), api.given.storageId);
     const looked = await look(join(api.mediaRoot, name));
-    const wish = {
-      ...wishFor(looked, wished),
+    const options = {
+      ...optionsFor(looked, choice),
       fileId,
       itemId,
       ...viewer,
       playbackSessionId: newId(),
-      subtitles: wished.subtitles ?? [],
+      subtitles: choice.subtitles ?? [],
     };
-    const { id } = await openTranscodeSession(api.deps.db, wish);
+    const { id } = await openTranscodeSession(api.deps.db, options);
     return { id, durationMs: looked.durationMs };
   }
 
@@ -65,7 +65,7 @@ describe('playing a transcode session over HTTP', function () {
     let sent = 0;
     for (const n of ['init.mp4', '0.m4s', '1.m4s', '2.m4s', '3.m4s', '4.m4s'])
       sent += (await read(id)(`v0/segments/${n}`)).length;
-    await read(id)('v0/index.m3u8'); // a playlist is none
+    await read(id)('v0/index.m3u8'); // a playlist is no segment
     await eventually(async () => (await api.deps.redis.get(key)) === String(sent));
     expect(await api.deps.redis.ttl(key)).to.be.within(3500, 3600);
     const last = async () => (await row())?.wanted_segment;
@@ -82,7 +82,7 @@ describe('playing a transcode session over HTTP', function () {
     expect(await last()).to.equal(0);
   });
 
-  it('counts what went out of a segment that its player broke off', async () => {
+  it('counts the sent bytes of a segment that its player broke off', async () => {
     const { id } = await open('h264-base.mkv', { mode: 'encode' });
     const size = 32 << 20;
     await api.deps.objects.put('foyer-transcode', `${id}/v0/0.m4s`, Buffer.alloc(size));
@@ -166,7 +166,7 @@ describe('playing a transcode session over HTTP', function () {
     expect(again.status).to.equal(304);
   });
 
-  it('is the same 404 for strangers, unknown ids, and names the plan does not have', async () => {
+  it('returns the same 404 for anonymous callers, unknown ids, and names that the plan lacks', async () => {
     const { id } = await open('h264-aac-end.mp4', { mode: 'encode' });
     const stranger = await api.given.member();
     for (const [person, params] of [
@@ -201,7 +201,7 @@ describe('playing a transcode session over HTTP', function () {
     expect(cast.headers.get('access-control-allow-origin')).to.equal('*');
   });
 
-  it('stops: the segments are 404 and the record tells it', async () => {
+  it('stops: the segments are 404 and the record shows it', async () => {
     const { id } = await open('h264-gop40.mp4', { mode: 'encode' });
     await read(id)('v0/segments/0.m4s');
     expect((await api.as(viewer).stopTranscodeSession({ params: { id } })).status).to.equal(204);
@@ -211,7 +211,7 @@ describe('playing a transcode session over HTTP', function () {
     expect(answer.status).to.equal(404);
   });
 
-  it('tells a failed transcode, and a source that went away', async () => {
+  it('reports a failed transcode, and a lost source', async () => {
     const { id } = await open('garbage.mkv', { mode: 'encode' }).catch(async () => {
       const opened = await open('h264-aac-end.mp4', { mode: 'encode' });
       copyFileSync(join(made, 'garbage.mkv'), join(api.mediaRoot, 'h264-aac-end.mp4'));
@@ -219,16 +219,16 @@ describe('playing a transcode session over HTTP', function () {
     });
     const failed = await api.fetch(`/api/v1/stream/${id}/v0/segments/0.m4s`, { headers: viewer.headers });
     expect(failed.status).to.equal(500);
-    const told = (await failed.json()) as { error: { code: string; details: object } };
-    expect(told.error.code).to.equal('TRANSCODE_FAILED');
-    expect(told.error.details).to.deep.equal({ reason: 'decode', segment: 0 });
+    const failure = (await failed.json()) as { error: { code: string; details: object } };
+    expect(failure.error.code).to.equal('TRANSCODE_FAILED');
+    expect(failure.error.details).to.deep.equal({ reason: 'decode', segment: 0 });
     expect((await api.as(viewer).stopTranscodeSession({ params: { id } })).status).to.equal(204);
     const over = await api.fetch(`/api/v1/stream/${id}/v0/segments/0.m4s`, { headers: viewer.headers });
     expect(over.status).to.equal(404);
     const other = await open('h264-50fps.mp4', { mode: 'encode' });
     await api.deps.db('storages').where({ id: api.given.storageId }).update({ enabled: false });
-    const away = await api.fetch(`/api/v1/stream/${other.id}/v0/segments/1.m4s`, { headers: viewer.headers });
-    expect(away.status).to.equal(423);
+    const unavailable = await api.fetch(`/api/v1/stream/${other.id}/v0/segments/1.m4s`, { headers: viewer.headers });
+    expect(unavailable.status).to.equal(423);
     await api.deps.db('storages').where({ id: api.given.storageId }).update({ enabled: true });
     expect((await read(other.id)('v0/segments/1.m4s')).length).to.be.greaterThan(100);
   });

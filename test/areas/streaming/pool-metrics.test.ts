@@ -13,7 +13,7 @@ describe('servePoolMetrics', function () {
     ({ made } = await fixtures());
   });
 
-  it('tells demand and each live worker at every scrape', async () => {
+  it('exposes demand and each live worker at every scrape', async () => {
     const on = await stage(made);
     const registry = new Registry();
     servePoolMetrics(on, registry);
@@ -35,7 +35,7 @@ describe('servePoolMetrics', function () {
     expect(Number(/idle_seconds\{[^}]*\} ([\d.]+)/.exec(text)?.[1])).to.be.within(5, 60);
   });
 
-  it('leaves out what a store that is away would tell', async () => {
+  it('omits the values of a store that is unavailable', async () => {
     const on = await stage(made, { FOYER_REDIS_URL: 'redis://127.0.0.1:1' });
     const registry = new Registry();
     servePoolMetrics(on, registry);

@@ -16,7 +16,7 @@ describe('parseCues', () => {
     ]);
   });
 
-  it('reads WebVTT without its notes, with its places, and cannot be made to speak markup', () => {
+  it('reads WebVTT without its notes, with its positions, and lets no markup through', () => {
     const text = 'WEBVTT\n\nNOTE a\n\nid\n00:01.000 --> 00:02.000 line:0\n<v Bob>hi<script>x</script> --> &lt;b&gt;\n';
     expect(parseCues(text, 'vtt')).to.deep.equal([
       { startMs: 1000, endMs: 2000, text: 'hix --&gt; &lt;b&gt;', settings: 'line:0' },
@@ -41,7 +41,7 @@ describe('parseCues', () => {
 });
 
 describe('names of downloads', () => {
-  it('say what it is, in letters of any script, without a path', () => {
+  it('describe it, in letters of any script, without a path', () => {
     expect(titleName({ type: 'movie', title: 'A/B: "C"', year: 1999 }, '.mkv')).to.equal('A B C (1999).mkv');
     const episode = { type: 'episode', title: 'Pilot', showTitle: 'Show', season: 1, number: 2 };
     expect(titleName(episode, '.mp4')).to.equal('Show - S01E02 - Pilot.mp4');
@@ -94,7 +94,7 @@ describe('clips before films', () => {
     itemTypes: ['movie' as const],
     resumeToo: false,
   };
-  const wish = { libraryId: 'l', itemType: 'movie', resumes: false, day: '12-24', recent: [], random: () => 0 };
+  const options = { libraryId: 'l', itemType: 'movie', resumes: false, day: '12-24', recent: [], random: () => 0 };
 
   it('are ready, in season, of that library and within the age limit', () => {
     const clips = [
@@ -105,17 +105,17 @@ describe('clips before films', () => {
       clip('e', { ageYears: 16 }),
       clip('f'),
     ];
-    const chosen = choosePrerolls({ ...rules, pick: 'all' }, clips, { ...wish, ageLimit: 12 });
+    const chosen = choosePrerolls({ ...rules, pick: 'all' }, clips, { ...options, ageLimit: 12 });
     expect(chosen.map((one) => one.id)).to.deep.equal(['b', 'f']);
-    expect(choosePrerolls(rules, clips, { ...wish, resumes: true })).to.deep.equal([]);
-    expect(choosePrerolls(rules, clips, { ...wish, itemType: 'episode' })).to.deep.equal([]);
+    expect(choosePrerolls(rules, clips, { ...options, resumes: true })).to.deep.equal([]);
+    expect(choosePrerolls(rules, clips, { ...options, itemType: 'episode' })).to.deep.equal([]);
   });
 
   it('are drawn without doubles and not the last three again', () => {
     const clips = ['a', 'b', 'c', 'd', 'e'].map((id) => clip(id));
-    const chosen = choosePrerolls(rules, clips, { ...wish, recent: ['a', 'b', 'c'] });
+    const chosen = choosePrerolls(rules, clips, { ...options, recent: ['a', 'b', 'c'] });
     expect(chosen.map((one) => one.id).sort()).to.deep.equal(['d', 'e']);
-    expect(choosePrerolls(rules, clips.slice(0, 2), { ...wish, recent: ['a', 'b'] }).length).to.equal(2);
+    expect(choosePrerolls(rules, clips.slice(0, 2), { ...options, recent: ['a', 'b'] }).length).to.equal(2);
   });
 
   it('keep seasons over the new year', () => {

@@ -11,7 +11,7 @@ import { newId } from '#platform/ids.ts';
 import { connectRedis } from '#platform/redis.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
-import { look, wishFor } from '#support/hls-render.ts';
+import { look, optionsFor } from '#support/hls-render.ts';
 import { film } from '#support/hls-session.ts';
 import { atEnd, eventually } from '#support/stores.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
@@ -30,12 +30,12 @@ describe('requests that wait for a segment', function () {
     copyFileSync(join(made, 'h264-aac.mp4'), path);
     const { fileId, itemId } = await film(api.deps.db, path, api.given.storageId);
     owner = await api.given.owner();
-    const wish = { ...wishFor(await look(path), { mode: 'encode' }), ...owner, fileId, itemId };
+    const options = { ...optionsFor(await look(path), { mode: 'encode' }), ...owner, fileId, itemId };
     const ids = { playbackSessionId: newId(), subtitles: [] };
-    session = (await openTranscodeSession(api.deps.db, { ...wish, ...ids })).id;
+    session = (await openTranscodeSession(api.deps.db, { ...options, ...ids })).id;
   });
 
-  it('are told that the storage went, as soon as it does', async () => {
+  it('fail at once when the storage becomes unavailable', async () => {
     const { db } = api.deps;
     const looked = async () => (await db('transcode_sessions').where({ id: session }).first('wanted_at')).wanted_at;
     const opened = await looked();
@@ -47,11 +47,11 @@ describe('requests that wait for a segment', function () {
     await storage.clone().update({ enabled: true });
   });
 
-  it('take back what they wanted when all who wanted it went away', async () => {
+  it('withdraw their requirements when all readers disconnect', async () => {
     const row = () => findSession(api.deps.db, session);
     const places = () => api.deps.redis.zcard(`foyer:transcode:waiting:${session}`);
     const [first, second] = [new AbortController(), new AbortController()];
-    const asked = [first, second].map(({ signal }) =>
+    const requests = [first, second].map(({ signal }) =>
       api.fetch(`/api/v1/stream/${session}/v0/segments/2.m4s`, { headers: owner.headers, signal }).catch(() => 'gone'),
     );
     await eventually(async () => (await places()) === 2);
@@ -62,14 +62,14 @@ describe('requests that wait for a segment', function () {
     second.abort();
     await eventually(async () => (await row())?.state === 'idle');
     expect(await row()).to.include({ wanted_rendition: null });
-    expect(await Promise.all(asked)).to.deep.equal(['gone', 'gone']);
+    expect(await Promise.all(requests)).to.deep.equal(['gone', 'gone']);
     expect(await countSlots(api.deps.db)).to.deep.equal({ used: 0, waiting: 0 });
   });
 
-  it('ask again for what somebody else took back just as they came', async () => {
+  it('repeat a requirement that another reader withdrew at the same time', async () => {
     const row = () => findSession(api.deps.db, session);
     const gone = new AbortController();
-    const asked = api
+    const requests = api
       .fetch(`/api/v1/stream/${session}/v0/segments/2.m4s`, { headers: owner.headers, signal: gone.signal })
       .catch(() => 'gone');
     await eventually(async () => (await row())?.wanted_rendition === 'v0');
@@ -80,7 +80,7 @@ describe('requests that wait for a segment', function () {
     expect((await row())?.wanted_rendition).to.equal(null);
     await eventually(async () => (await row())?.wanted_rendition === 'v0');
     gone.abort();
-    expect(await asked).to.equal('gone');
+    expect(await requests).to.equal('gone');
     await eventually(async () => (await row())?.wanted_rendition === null);
     await db('transcode_sessions').where({ id: session }).update({ state: 'idle', lease_until: null });
   });
@@ -96,12 +96,12 @@ describe('requests that wait for a segment', function () {
     const waits: Promise<void>[] = [];
     const wait = (n: number): Promise<unknown> =>
       new Promise<void>((looked) => {
-        const told = waitUntil(pods[n % 2] as unknown as Call, session, {
+        const waited = waitUntil(pods[n % 2] as unknown as Call, session, {
           look: async () => undefined,
           onMiss: async () => looked(),
         });
         waits.push(
-          told.catch((error: unknown) => {
+          waited.catch((error: unknown) => {
             const { code, details } = error as ApiError;
             if (!gone.signal.aborted)
               ended.push(`${n} ${code} ${(details as { retryAfterSec: number }).retryAfterSec}`);

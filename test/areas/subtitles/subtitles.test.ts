@@ -25,7 +25,7 @@ Style: Sign,Foyer,20
 Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 Dialogue: 0,0:00:01.00,0:00:02.50,Sign,,0,0,0,,{\\fad(100,100)\\i1}Sign{\\i0}
 `;
-/** What begins as a font does. */
+/** Bytes that begin like a font. */
 const FONT = Buffer.concat([Buffer.from([0, 1, 0, 0]), Buffer.alloc(500, 7)]);
 
 describe('subtitles of a film that is played as it is', function () {
@@ -60,11 +60,11 @@ describe('subtitles of a film that is played as it is', function () {
     item = await givenItem(api.deps.db, library, { runtime_ms: 3000 });
     const { file } = await probeFile(path, {});
     const inside = file.streams.map(({ kind, codec, ...probe }) => ({ kind, codec, probe }));
-    const beside = { kind: 'subtitle', codec: 'subrip', language: 'fr', external_path: 'Styled.fr.srt' };
+    const external = { kind: 'subtitle', codec: 'subrip', language: 'fr', external_path: 'Styled.fr.srt' };
     const pictures = { kind: 'subtitle', codec: 'pgs' };
     fileId = await givenFile(api.deps.db, library, item, {
       ...{ container: 'matroska', duration_ms: 3000, probe: { ...file } },
-      streams: [...inside, beside, pictures],
+      streams: [...inside, external, pictures],
     });
     const { size, mtimeMs } = statSync(path);
     const known = { path: 'Styled.mkv', size_bytes: size, modified_ms: mtimeMs };
@@ -77,7 +77,7 @@ describe('subtitles of a film that is played as it is', function () {
     return `${answer.status} ${answer.headers.get('content-type')}\n${await answer.text()}`;
   };
 
-  it('are what the addresses of its session give, fonts too', async () => {
+  it('have the addresses of its session, fonts too', async () => {
     const plays = {
       direct: [{ containers: ['matroska'], video: [{ codec: 'h264', hdr: [] }], audio: [] }],
       subtitles: { formats: ['ass', 'vtt'], pictures: false },
@@ -139,24 +139,24 @@ describe('subtitles of a film that is played as it is', function () {
     expect((await me.listItemFonts({ params: { id: bare } })).body.items).to.deep.equal([]);
   });
 
-  it('refuses what is none of its own, pictures, and a file of another film', async () => {
-    const asked = async (file: string, query = {}) => me.getSubtitleFile({ params: { id: item, file }, query });
+  it('rejects subtitles that are not its own, pictures, and a file of another film', async () => {
+    const subtitle = async (file: string, query = {}) => me.getSubtitleFile({ params: { id: item, file }, query });
     for (const file of ['0', '9', 'find', 'search', 'generated', '../Styled.fr.srt', 'Styled.mkv', '01'])
-      expect((await asked(file)).status, file).to.equal(404);
-    const pictures = await asked('7');
+      expect((await subtitle(file)).status, file).to.equal(404);
+    const pictures = await subtitle('7');
     expect([pictures.status, errorOf(pictures).code]).to.deep.equal([415, 'MEDIA_UNSUPPORTED_CODEC']);
     const other = await givenItem(api.deps.db, library, {});
     const otherFile = await givenFile(api.deps.db, library, other, {});
-    expect((await asked('1', { fileId: otherFile })).status).to.equal(404);
+    expect((await subtitle('1', { fileId: otherFile })).status).to.equal(404);
     expect((await me.listItemFonts({ params: { id: item }, query: { fileId: otherFile } })).status).to.equal(404);
-    expect((await asked('1', { offsetMs: 3_600_001 })).status).to.equal(400);
+    expect((await subtitle('1', { offsetMs: 3_600_001 })).status).to.equal(400);
     const child = api.as(await api.given.person('child', { age_limit: 6 }));
     await api.deps.db('items').where({ id: item }).update({ age_years: 16 });
     expect((await child.getSubtitleFile({ params: { id: item, file: '1' } })).status).to.equal(404);
     await api.deps.db('items').where({ id: item }).update({ age_years: null });
   });
 
-  it('says that the storage is away where nothing was taken out, and that a film cannot be read', async () => {
+  it('reports an unavailable storage where no text was extracted, and a film that cannot be read', async () => {
     const { db } = api.deps;
     writeFileSync(join(api.mediaRoot, 'Broken.avi'), 'nothing');
     const broken = await givenItem(db, library, {});
@@ -169,8 +169,8 @@ describe('subtitles of a film that is played as it is', function () {
     const params = { id: broken, file: '0' };
     const enabled = async (on: boolean) => db('storages').where({ id: api.given.storageId }).update({ enabled: on });
     await enabled(false);
-    const away = await me.getSubtitleFile({ params });
-    expect([away.status, errorOf(away).code]).to.deep.equal([423, 'STORAGE_UNAVAILABLE']);
+    const unavailable = await me.getSubtitleFile({ params });
+    expect([unavailable.status, errorOf(unavailable).code]).to.deep.equal([423, 'STORAGE_UNAVAILABLE']);
     expect((await me.getSubtitleFile({ params: { id: item, file: '1' } })).status, 'kept').to.equal(200);
     await enabled(true);
     for (const _ of ['first', 'again']) {

@@ -1,4 +1,5 @@
-// What the contract refuses by whose record a request names; test/contract/record-matrix.test.ts asks it.
+// Refusals of the contract that depend on the owner of the record; test/contract/record-matrix.test.ts sends the
+// requests.
 import { all, type Row } from '#support/record-row.ts';
 import type { Caller, World } from '#support/record-world.ts';
 
@@ -22,9 +23,9 @@ export const rows: Row[] = [
           ? '409 `revision`, `built-in`, `managed-by-resource`'
           : '409 `server-default`, `built-in`.',
       when: 'a declared one',
-      ask: async (world, caller) => {
-        const asked = await declaredTheme(world, `${op} ${caller}`);
-        return op === 'updateTheme' ? { ...asked, body: { author: 'x' } } : asked;
+      request: async (world, caller) => {
+        const input = await declaredTheme(world, `${op} ${caller}`);
+        return op === 'updateTheme' ? { ...input, body: { author: 'x' } } : input;
       },
       answers: {
         operator: 'ok',
@@ -37,7 +38,7 @@ export const rows: Row[] = [
     op: 'setThemeSelection',
     says: "scope server needs `settings:manage` and emits; the profile's own does not.",
     when: 'of the server',
-    ask: () => ({ body: { scope: 'server', selection: { mode: 'dark' } } }),
+    request: () => ({ body: { scope: 'server', selection: { mode: 'dark' } } }),
     answers: {
       ...all('ok', 'owner', 'admin', "the admin's key", 'operator'),
       ...all('403 settings:manage', ...LOOKERS),
@@ -47,13 +48,13 @@ export const rows: Row[] = [
     op: 'setThemeSelection',
     says: "scope server needs `settings:manage` and emits; the profile's own does not.",
     when: 'of the profile',
-    ask: () => ({ body: { selection: { mode: 'light', themeId: 'cinema' } } }),
+    request: () => ({ body: { selection: { mode: 'light', themeId: 'cinema' } } }),
     answers: all('ok', 'owner', 'admin', "the admin's key", 'operator', ...LOOKERS),
   },
   {
     op: 'listThemes',
     says: 'usedBy(count of profiles, settings:manage only)',
-    ask: () => ({}),
+    request: () => ({}),
     answers: { ...all('counted', 'owner', 'admin'), ...all('not counted', ...LOOKERS) },
     read: ({ items }: { items: { usedBy?: number }[] }) =>
       items.every(({ usedBy }) => usedBy !== undefined) ? 'counted' : 'not counted',

@@ -71,7 +71,7 @@ describe('stylesheets of themes', () => {
     expect(text.length).to.be.lessThan(16_384);
   });
 
-  it('may be kept for a year with the right v, and is asked for again without', async () => {
+  it('may be cached for a year with the right v, and is requested again without', async () => {
     const { id, version, stylesheetUrl } = await create();
     expect((await sheet(id, { v: version })).headers.get('cache-control')).to.equal(
       'public, max-age=31536000, immutable',
@@ -85,18 +85,18 @@ describe('stylesheets of themes', () => {
     }
   });
 
-  it('comes as brotli or gzip to who takes it', async () => {
+  it('comes as brotli or gzip to clients that accept it', async () => {
     const raw = (coding: string) =>
       api.fetch('/api/v1/themes/cinema/stylesheet', { headers: { 'accept-encoding': coding } });
     const plain = (await sheet('cinema', {}, { 'accept-encoding': 'identity' })).text;
     const etags = new Set<string | null>();
-    for (const [asked, coding] of [
+    for (const [accepted, coding] of [
       ['br, gzip', 'br'],
       ['gzip, br;q=0', 'gzip'],
       ['identity', null],
     ] as const) {
-      const answer = await raw(asked);
-      expect(answer.headers.get('content-encoding'), asked).to.equal(coding);
+      const answer = await raw(accepted);
+      expect(answer.headers.get('content-encoding'), accepted).to.equal(coding);
       expect(answer.headers.get('vary')).to.equal('Accept-Encoding');
       expect(await answer.text()).to.equal(plain);
       etags.add(answer.headers.get('etag'));
@@ -133,15 +133,15 @@ describe('stylesheets of themes', () => {
     expect(textOf(named)).to.include('--fy-color-nav:#213213');
   });
 
-  it('is there while Postgres is away, and where it never was', async () => {
-    const away = await startApi();
-    const { body } = await away
-      .as(await away.given.owner())
+  it('is available while Postgres is unavailable, and where it never was', async () => {
+    const unavailable = await startApi();
+    const { body } = await unavailable
+      .as(await unavailable.given.owner())
       .createTheme({ body: draft({ shared: { 'space.1': '3px' } }) });
-    const of = async (id: string) => textOf(await away.anyone.getThemeStylesheet({ params: { id } }));
+    const of = async (id: string) => textOf(await unavailable.anyone.getThemeStylesheet({ params: { id } }));
     expect(await of(body.id)).to.include('--fy-space-1:3px');
-    away.deps.vitals.state = () => 'down';
-    await away.deps.db.destroy();
+    unavailable.deps.vitals.state = () => 'down';
+    await unavailable.deps.db.destroy();
     expect(await of(body.id)).to.include('--fy-space-1:3px');
     expect(await of('cinema')).to.include('--fy-color-surface-0:#000000');
     expect(await of(ABSENT)).to.equal(await of('default'));

@@ -107,7 +107,7 @@ describe('Themes', () => {
       expect(shared).to.deep.equal({ ...baseShared, ...theme.shared });
     });
 
-    it('takes what getTheme gives, with the same look', async () => {
+    it('accepts the result of getTheme, with the same look', async () => {
       const first = await create({
         description: 'A look',
         schemes: { dark: { 'color.accent': '#ffcc00' }, light: {} },
@@ -208,7 +208,7 @@ describe('Themes', () => {
       ]);
     });
 
-    it('refuses text that nobody can read, and reports what is weak', async () => {
+    it('rejects unreadable text, and reports weak contrast', async () => {
       const unreadable = await admin.createTheme({
         body: draft({ schemes: { dark: { 'color.text.primary': 'oklch(0.3 0 0)' } } }),
       });
@@ -256,7 +256,7 @@ describe('Themes', () => {
       await db('themes').where('name', 'like', 'full %').delete();
     });
 
-    it('rests on at most four, never on itself, and only on what is there', async () => {
+    it('rests on at most four, never on itself, and only on existing themes', async () => {
       const unknown = await admin.createTheme({ body: draft({ base: ABSENT, shared: { nope: 1 } }) });
       expect(issuesOf(unknown)).to.have.members(['body/base unknown_theme', 'body/shared/nope unknown_token']);
       const chain = [await create()];
@@ -290,7 +290,7 @@ describe('Themes', () => {
       expect(back.body).to.not.have.property('description');
     });
 
-    it('changes the version with a token alone, and nothing with what is there already', async () => {
+    it('changes the version with a token alone, and nothing with a repeated value', async () => {
       const theme = await create();
       const named = (await change(theme.id, { name: `${theme.name} again` })).body;
       expect(named).to.include({ version: theme.version, revision: 2 });
@@ -298,7 +298,7 @@ describe('Themes', () => {
       expect(same).to.include({ revision: 2, updatedAt: named.updatedAt });
     });
 
-    it('refuses another revision in the body or If-Match, and 304 for who has it', async () => {
+    it('rejects another revision in the body or If-Match, and returns 304 to callers that have it', async () => {
       const { id } = await create();
       const etag = (await admin.getTheme({ params: { id } })).headers.get('etag') ?? '';
       expect((await admin.getTheme({ params: { id }, headers: { 'if-none-match': etag } })).status).to.equal(304);
@@ -312,7 +312,7 @@ describe('Themes', () => {
       expect((await read(id)).author).to.equal('a');
     });
 
-    it('looks at what rests on it: its version, and that it stays readable', async () => {
+    it('updates its dependents: their version, and that they stay readable', async () => {
       const base = await create();
       const above = await create({ base: base.id, schemes: { dark: { 'color.text.primary': '#ffffff' } } });
       const before = (await read(above.id)).version;
@@ -330,7 +330,7 @@ describe('Themes', () => {
       expect(JSON.stringify(refused.body)).to.include(above.name);
     });
 
-    it('is refused to people where a resource declares it, and told by the operator alone', async () => {
+    it('rejects changes by people where a resource declares it; the operator alone reports it', async () => {
       const operator = api.as({ ...owner, headers: { authorization: `Bearer ${api.operatorKey}` } });
       const managedBy = { kind: 'MediaServer', namespace: 'media', name: 'home', uid: newId() };
       const theme = await create({ managedBy }, operator);
@@ -352,7 +352,7 @@ describe('Themes', () => {
   });
 
   describe('deleting one', () => {
-    it('copies its values to what rests on it, and profiles follow the server', async () => {
+    it('copies its values to its dependents, and profiles follow the server', async () => {
       const base = await create({
         base: 'cinema',
         schemes: { dark: { 'color.accent': '#ffcc00', 'color.nav': '#111111' }, light: {} },

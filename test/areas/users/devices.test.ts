@@ -65,7 +65,7 @@ describe('devices', () => {
     await eventually(async () => (await devices(owner, id, { online: true })).length === 1);
   });
 
-  it('are told to their account and to who manages accounts, and to others as if there were none', async () => {
+  it('are shown to their account and to managers of accounts; for others they do not exist', async () => {
     const { id, signIn } = await person();
     await signIn(PHONE);
     const stranger = await api.given.member();
@@ -145,7 +145,7 @@ describe('devices', () => {
     expect((await devices(phone, id)).map((device) => device.id)).to.not.include(gone?.id);
   });
 
-  it('say how many keys were used on them', async () => {
+  it('report how many keys were used on them', async () => {
     const member = await api.given.member();
     const key = await api.given.key(member, ['library:view']);
     const used = { ...key, headers: { ...key.headers, 'x-client-id': PHONE } };
@@ -154,7 +154,7 @@ describe('devices', () => {
   });
 
   describe('user.purge', () => {
-    it('removes what a deleted account leaves, and nothing of a living one, however often it runs', async () => {
+    it('removes the remains of a deleted account, and nothing that belongs to a living one, however often it runs', async () => {
       const { db } = api.deps;
       const { id, signIn } = await person();
       const { profileId } = await signIn(PHONE);
@@ -175,7 +175,7 @@ describe('devices', () => {
       expect(await db('items').where({ id: itemId })).to.have.length(1);
     });
 
-    it('passes personal storages on, or lets them go with what was found in them', async () => {
+    it('hands personal storages over, or deletes them with their items', async () => {
       const { db } = api.deps;
       const [heir, giver, other] = [await person(), await person(), await person()];
       const storage = async (ownerId: string) => {

@@ -66,7 +66,7 @@ describe('invites', () => {
     await set('server.publicUrl', null);
   });
 
-  it('makes the account with role and template, tells of it, and signs in', async () => {
+  it('creates the account with role and template, announces it, and signs in', async () => {
     const library = await givenLibrary(api.deps.db, 'movies', { everyone: false });
     const one = await invite(owner, {
       role: 'child',
@@ -90,7 +90,7 @@ describe('invites', () => {
     expect(listed.find(({ id }) => id === one.id)?.accepted[0]?.userId).to.equal(account.id);
   });
 
-  it('gives the last use to one of ten who take it at once', async () => {
+  it('gives the last use to one of ten concurrent callers', async () => {
     const { code, id } = await invite(owner, { maxUses: 2 });
     await accept(code);
     await api.deps.redis.flushdb();
@@ -142,7 +142,7 @@ describe('invites', () => {
     expect((await accept('BBBBBBBBBBBBBBBBBBBBBB')).status).to.equal(429);
   });
 
-  it('leaves out what its maker may no longer give, and is void once they may invite nobody', async () => {
+  it('omits permissions that its maker may no longer give, and is void once they may not invite', async () => {
     const library = await givenLibrary(api.deps.db, 'movies', { everyone: false });
     const admin = await api.given.admin();
     const wide = {

@@ -6,7 +6,7 @@ import type { Person } from '#support/given.ts';
 const error = (answer: { body: unknown }) =>
   (answer.body as { error: { code: string; details: Record<string, unknown> } }).error;
 
-describe('Users: own accounts and what was seen', () => {
+describe('Users: own accounts and history', () => {
   let api: Api;
   let owner: Person;
   before(async () => {
@@ -28,7 +28,7 @@ describe('Users: own accounts and what was seen', () => {
     expect((await api.as(key).updateUser({ params, body: { language: 'de' } })).status).to.equal(200);
   });
 
-  it('changes no permissions and deletes nobody on the ground of another revision than the present one', async () => {
+  it('changes no permissions and deletes no account by an outdated revision', async () => {
     const { accountId: id } = await api.given.member();
     const params = { id };
     const { revision, username } = (await api.as(owner).getUser({ params })).body;
@@ -85,7 +85,7 @@ describe('Users: own accounts and what was seen', () => {
     expect(await opens(again.body.url)).to.equal(404);
   });
 
-  it('gives nobody sight of the unrated that the giver has not', async () => {
+  it('gives no one access to unrated items that the giver lacks', async () => {
     const own_permissions = '{"user:manage":true}';
     const parent = await api.given.person('member', { own_permissions, hide_unrated: true });
     const make = (more: object) =>

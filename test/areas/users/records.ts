@@ -1,4 +1,5 @@
-// What the contract refuses by whose record a request names; test/contract/record-matrix.test.ts asks it.
+// Refusals of the contract that depend on the owner of the record; test/contract/record-matrix.test.ts sends the
+// requests.
 import type { OperationId } from '#support/api.ts';
 import { all, type Row } from '#support/record-row.ts';
 import type { World } from '#support/record-world.ts';
@@ -25,7 +26,7 @@ const managing = ({ id: make, ...row }: Managed): Row[] =>
   (Object.keys(MANAGING) as (keyof typeof MANAGING)[]).map((op) => ({
     op,
     ...row,
-    ask: async (world) => {
+    request: async (world) => {
       const id = await make(world);
       return { params: { id }, ...(await MANAGING[op]?.(world, id)) };
     },
@@ -77,19 +78,19 @@ export const rows: Row[] = [
   {
     op: 'getUser',
     says: SYSTEM,
-    ask: async (world) => ({ params: { id: await world.systemAccount() } }),
+    request: async (world) => ({ params: { id: await world.systemAccount() } }),
     answers: all('404', 'owner', 'admin'),
   },
   {
     op: 'getUser',
     says: 'admins see other admins and the owner',
-    ask: (world) => ({ params: { id: world.people.owner.accountId } }),
+    request: (world) => ({ params: { id: world.people.owner.accountId } }),
     answers: all('ok', 'owner', 'admin', 'parent'),
   },
   {
     op: 'updateUser',
     says: 'are read-only in the declared fields, 409 `managed-by-resource`',
-    ask: async (world, caller) => ({
+    request: async (world, caller) => ({
       params: { id: await world.declaredAdmin() },
       body: { username: `now ${caller} ${Date.now()}` },
     }),
@@ -100,14 +101,14 @@ export const rows: Row[] = [
       op: 'updateUser',
       says: SELF,
       when: `own ${Object.keys(body).join()}`,
-      ask: (world, caller) => ({ params: { id: world.people[caller].accountId }, body }),
+      request: (world, caller) => ({ params: { id: world.people[caller].accountId }, body }),
       answers: all('403 self', 'owner', 'admin', 'parent'),
     }),
   ),
   {
     op: 'deleteUser',
     says: SELF,
-    ask: async (world, caller) => {
+    request: async (world, caller) => {
       const id = world.people[caller].accountId;
       return { params: { id }, query: { confirm: await world.username(id) } };
     },
@@ -121,7 +122,7 @@ export const rows: Row[] = [
           ? 'Confirmed session. Sign-in, keys, shares and visibility end'
           : 'Confirmed session; rank holds',
       when: 'not confirmed',
-      ask: async (world) => {
+      request: async (world) => {
         const id = await world.somebody('member');
         return { params: { id }, ...(await MANAGING[op]?.(world, id)) };
       },
@@ -132,32 +133,32 @@ export const rows: Row[] = [
     op: 'updateUser',
     says: 'To or from admin needs the owner and a confirmed session.',
     when: 'to',
-    ask: async (world) => ({ params: { id: await world.somebody('member') }, body: { role: 'admin' } }),
+    request: async (world) => ({ params: { id: await world.somebody('member') }, body: { role: 'admin' } }),
     answers: { owner: 'ok', 'late owner': '403 confirm', ...all('403 rank', 'admin', 'parent') },
   },
   {
     op: 'updateUser',
     says: 'To or from admin needs the owner and a confirmed session.',
     when: 'from',
-    ask: async (world) => ({ params: { id: await world.somebody('admin') }, body: { role: 'member' } }),
+    request: async (world) => ({ params: { id: await world.somebody('admin') }, body: { role: 'member' } }),
     answers: { owner: 'ok', 'late owner': '403 confirm', admin: '403 rank' },
   },
   {
     op: 'createUser',
     says: 'Making an admin needs the owner.',
-    ask: (_world, caller) => ({ body: { username: `made by ${caller.replaceAll("'", '')}`, role: 'admin' } }),
+    request: (_world, caller) => ({ body: { username: `made by ${caller.replaceAll("'", '')}`, role: 'admin' } }),
     answers: { owner: 'ok', ...all('403 rank', 'admin', 'parent') },
   },
   {
     op: 'createInvite',
     says: 'role admin needs the owner.',
-    ask: () => ({ body: { role: 'admin' } }),
+    request: () => ({ body: { role: 'admin' } }),
     answers: { owner: 'ok', ...all('403 rank', 'admin', 'parent') },
   },
   {
     op: 'setUserPermissions',
     says: 'Granting one the caller lacks is 403 with details.permission',
-    ask: async (world) => ({
+    request: async (world) => ({
       params: { id: await world.somebody('child') },
       body: { grant: ['photo:upload', 'download:own'], withhold: [] },
     }),
@@ -167,7 +168,7 @@ export const rows: Row[] = [
     op: 'createUser',
     says: GIVE,
     when: 'a permission',
-    ask: (_world, caller) => ({
+    request: (_world, caller) => ({
       body: { username: `${caller} gave`, role: 'member', permissions: { 'item:edit': true } },
     }),
     answers: { ...all('ok', 'owner', 'admin'), parent: '403 rank' },
@@ -176,7 +177,7 @@ export const rows: Row[] = [
     op: 'setUserAccess',
     says: GIVE,
     when: 'a library',
-    ask: async (world) => ({
+    request: async (world) => ({
       params: { id: await world.somebody('child') },
       body: { libraries: { mode: 'default', ids: [await world.closedLibrary()] }, restrictions: {}, limits: {} },
     }),
@@ -187,7 +188,7 @@ export const rows: Row[] = [
       op: 'setUserPermissions',
       says: 'user:manage, settings:manage for a member need a confirmed session of the owner.',
       when: permission,
-      ask: async (world) => ({
+      request: async (world) => ({
         params: { id: await world.somebody('member') },
         body: { grant: [permission], withhold: [] },
       }),
@@ -197,7 +198,7 @@ export const rows: Row[] = [
   {
     op: 'listUserDevices',
     says: 'The own account, or any with `user:manage` (404 otherwise).',
-    ask: (world) => ({ params: { id: world.people.member.accountId } }),
+    request: (world) => ({ params: { id: world.people.member.accountId } }),
     answers: {
       ...all('ok', 'member', 'late member', 'profile of the member', "the member's key", 'owner', 'admin', 'parent'),
       ...all('404', 'another member', 'editor', 'child', 'guest'),
@@ -211,7 +212,7 @@ export const rows: Row[] = [
         op,
         says,
         when: 'of a member',
-        ask: async (world) => ({ params: await world.device(world.people.member.accountId), ...more }),
+        request: async (world) => ({ params: await world.device(world.people.member.accountId), ...more }),
         answers: {
           ...all('ok', 'member', 'late member', 'owner', 'admin'),
           ...all('404', 'another member', 'editor', 'child', 'guest'),
@@ -223,7 +224,7 @@ export const rows: Row[] = [
         op,
         says,
         when: 'of an admin',
-        ask: async (world) => ({ params: await somebodyWithDevice(world, 'admin'), ...more }),
+        request: async (world) => ({ params: await somebodyWithDevice(world, 'admin'), ...more }),
         answers: { owner: 'ok', ...all('403 rank', 'admin', 'parent'), member: '404' },
       },
     ];

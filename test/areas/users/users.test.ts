@@ -60,7 +60,7 @@ describe('Users', () => {
       );
     });
 
-    it('pages in the order asked for, without a gap', async () => {
+    it('pages in the requested order, without a gap', async () => {
       for (let i = 0; i < 3; i += 1) await create(owner);
       const seen: string[] = [];
       let cursor: string | null | undefined;
@@ -74,7 +74,7 @@ describe('Users', () => {
       expect(seen).to.deep.equal(all.map(({ id }) => id));
     });
 
-    it('filters by library reached, and includes access and permissions when asked', async () => {
+    it('filters by library reached, and includes access and permissions on request', async () => {
       const library = await givenLibrary(api.deps.db, 'movies', { everyone: false });
       const one = await create(owner, { access: { libraries: { mode: 'only', ids: [library.id] } } });
       const filter = `library:eq:${library.id};role:eq:member`;
@@ -86,7 +86,7 @@ describe('Users', () => {
   });
 
   describe('createUser', () => {
-    it('makes an account that can sign in, tells of it, and writes it down', async () => {
+    it('creates an account that can sign in, announces it, and writes it to the audit log', async () => {
       const library = await givenLibrary(api.deps.db, 'movies');
       const one = await create(owner, { mustChangePassword: false, note: 'aunt', language: 'de' });
       expect(one).to.include({ role: 'member', state: 'active', hasPassword: true, note: 'aunt', language: 'de' });
@@ -102,7 +102,7 @@ describe('Users', () => {
       expect(signedIn?.method).to.equal('password');
     });
 
-    it('gives a link, once, to who gets no password; with it the person sets one', async () => {
+    it('gives a link, once, to a person without a password; with it the person sets one', async () => {
       const body = draft({ password: undefined });
       const headers = { 'idempotency-key': 'a-person' };
       const first = await api.as(owner).createUser({ body, headers });
@@ -159,7 +159,7 @@ describe('Users', () => {
     it('gives nothing that the caller does not have', async () => {
       const hidden = await givenLibrary(api.deps.db, 'movies', { everyone: false });
       const parent = await managing();
-      const asks: [object, object][] = [
+      const drafts: [object, object][] = [
         [{ permissions: { 'photo:upload': true, 'download:own': true } }, {}],
         [{ access: { libraries: { mode: 'only', ids: [hidden.id] } } }, { libraryIds: [hidden.id] }],
       ];
@@ -167,10 +167,10 @@ describe('Users', () => {
         .db('accounts')
         .where({ id: parent.accountId })
         .update({ own_permissions: '{"user:manage":true,"photo:upload":false}' });
-      const refused = await api.as(parent).createUser({ body: draft({ role: 'child', ...asks[0]?.[0] }) });
+      const refused = await api.as(parent).createUser({ body: draft({ role: 'child', ...drafts[0]?.[0] }) });
       expect(error(refused).details).to.deep.equal({ permission: 'photo:upload' });
-      const strange = await api.as(parent).createUser({ body: draft({ role: 'child', ...asks[1]?.[0] }) });
-      expect(error(strange).details).to.deep.equal(asks[1]?.[1]);
+      const strange = await api.as(parent).createUser({ body: draft({ role: 'child', ...drafts[1]?.[0] }) });
+      expect(error(strange).details).to.deep.equal(drafts[1]?.[1]);
       await api.deps.db('accounts').where({ id: parent.accountId }).update({ age_limit: 10 });
       expect(error(await api.as(parent).createUser({ body: draft({ role: 'child' }) })).details.by).to.equal(
         'age-limit',
@@ -240,7 +240,7 @@ describe('Users', () => {
       return { ...claims, headers: { ...owner.headers, authorization: `Bearer ${token}` } };
     };
 
-    it('keeps rank: admins change neither each other nor the owner, nobody their own role', async () => {
+    it('keeps rank: admins change neither each other nor the owner, and no one changes their own role', async () => {
       const [one, two] = [await api.given.admin(), await api.given.admin()];
       for (const id of [two.accountId, owner.accountId]) {
         const answer = await api.as(one).updateUser({ params: { id }, body: { displayName: 'x' } });
@@ -269,7 +269,7 @@ describe('Users', () => {
       expect(old.status).to.equal(409);
     });
 
-    it('frees a name that was changed, refuses one that is taken, and clears what is null', async () => {
+    it('frees a name that was changed, rejects one that is taken, and clears members that are null', async () => {
       const one = await create(owner, { note: 'x', email: 'one@example.org' });
       const two = await create(owner);
       const params = { id: one.id };
@@ -301,7 +301,7 @@ describe('Users', () => {
     const put = (id: string, more: object = {}) =>
       api.as(owner).setUserAccess({ params: { id }, body: { libraries: { mode: 'default', ids: [] }, ...more } });
 
-    it('counts at the next request and says how many items are left to see', async () => {
+    it('counts at the next request and reports how many items remain visible', async () => {
       const db = api.deps.db;
       const library = await givenLibrary(db, 'movies', { everyone: false });
       await givenItem(db, library, { age_years: 6 });
@@ -332,7 +332,7 @@ describe('Users', () => {
       expect((await put(member.accountId, { viewingHours: apart })).status).to.equal(200);
     });
 
-    it('keeps the rows of a library that a resource declares, and says so', async () => {
+    it('keeps the rows of a library that a resource declares, and reports so', async () => {
       const managedBy = { kind: 'Library', namespace: 'n', name: 'l', uid: 'l-1' };
       const managed = { managed_by: JSON.stringify(managedBy), managed_fields: ['access'], everyone: false };
       const library = await givenLibrary(api.deps.db, 'movies', managed);
@@ -393,7 +393,7 @@ describe('Users', () => {
       expect(row?.permissions['download:own'].changeable).to.equal(true);
     });
 
-    it('counts from the next request and replaces what was set before', async () => {
+    it('counts from the next request and replaces the former value', async () => {
       const member = await api.given.member();
       await set(owner, member.accountId, ['job:manage']);
       expect((await api.as(member).getMe()).body.permissions).to.include('job:manage');
@@ -401,7 +401,7 @@ describe('Users', () => {
       expect((await api.as(member).getMe()).body.permissions).to.not.include('job:manage');
     });
 
-    it('refuses the same in both, what the role can never have, library:view withheld and the operator’s', async () => {
+    it('rejects the same in both, permissions that the role can never have, library:view withheld and the operator’s', async () => {
       const [member, guest] = [await api.given.member(), await api.given.guest()];
       const both = await set(owner, member.accountId, ['item:edit'], ['item:edit']);
       expect(error(both).details.issues?.[0]?.code).to.equal('in_both');
@@ -410,7 +410,7 @@ describe('Users', () => {
       expect(error(await set(owner, member.accountId, [], ['library:view'])).details.reason).to.equal('needed');
     });
 
-    it('lets an admin give what they have, and the owner alone the managing of accounts and settings', async () => {
+    it('lets an admin give their own permissions, and the owner alone the managing of accounts and settings', async () => {
       const admin = await api.given.person('admin', { own_permissions: '{"job:manage":false}' });
       const { accountId } = await api.given.member();
       expect(error(await set(admin, accountId, ['job:manage'])).details.permission).to.equal('job:manage');
@@ -426,7 +426,7 @@ describe('Users', () => {
   describe('resetUserSignIn', () => {
     const reset = (by: Person, id: string, body: object = {}) => api.as(by).resetUserSignIn({ params: { id }, body });
 
-    it('ends sign-ins, makes one link that voids the one before, and revokes keys when asked', async () => {
+    it('ends sign-ins, creates one link that voids the one before, and revokes keys on request', async () => {
       const member = await api.given.member();
       const key = await api.given.key(member, ['library:view']);
       const first = await reset(owner, member.accountId);
@@ -444,7 +444,7 @@ describe('Users', () => {
       expect(none.body).to.not.have.property('url');
     });
 
-    it('keeps rank and wants a confirmed session; tells why no mail goes', async () => {
+    it('keeps rank and requires a confirmed session; reports why no mail is sent', async () => {
       const admin = await api.given.admin();
       expect(error(await reset(admin, owner.accountId)).details.by).to.equal('rank');
       const { accountId } = await api.given.member();
@@ -477,7 +477,7 @@ describe('Users', () => {
 
     const clientOf = (token: string): Person => ({ ...owner, headers: { authorization: `Bearer ${token}` } });
 
-    it('wants the name, a confirmed session and rank, and never one’s own account', async () => {
+    it('requires the name, a confirmed session and rank, and never one’s own account', async () => {
       const { id, username } = await create(owner);
       expect(error(await remove(owner, id, 'other')).details.reason).to.equal('confirm-mismatch');
       const admin = await api.given.admin();

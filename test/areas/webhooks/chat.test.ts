@@ -2,19 +2,19 @@ import { expect } from 'chai';
 import { sentenceFor } from '#areas/webhooks/chat.ts';
 
 const escaped = (text: string): string => text.replaceAll('*', '\\*');
-const said = (event: Parameters<typeof sentenceFor>[0]['event'], payload: object, language = 'en'): string =>
+const sentence = (event: Parameters<typeof sentenceFor>[0]['event'], payload: object, language = 'en'): string =>
   sentenceFor({ event, payload: { ...payload } }, { names: { library: 'Films', person: '*Ann*' }, language, escaped });
 
 describe('sentences of chat rooms', () => {
   it('count where the number is known, and only there', () => {
     expect([
-      said('library.scan.progress', {}),
-      said('library.scan.progress', { done: 0, total: 7 }),
-      said('library.scan.progress', { done: 3 }),
-      said('library.scan.completed', { durationMs: 1 }),
-      said('library.scan.completed', { durationMs: 1, added: 0 }),
-      said('library.scan.progress', { done: 3, total: 7 }, 'pl'),
-      said('library.scan.completed', { added: 2 }, 'pl-PL'),
+      sentence('library.scan.progress', {}),
+      sentence('library.scan.progress', { done: 0, total: 7 }),
+      sentence('library.scan.progress', { done: 3 }),
+      sentence('library.scan.completed', { durationMs: 1 }),
+      sentence('library.scan.completed', { durationMs: 1, added: 0 }),
+      sentence('library.scan.progress', { done: 3, total: 7 }, 'pl'),
+      sentence('library.scan.completed', { added: 2 }, 'pl-PL'),
     ]).to.deep.equal([
       'Films is being scanned.',
       'Films is being scanned: 0 of 7.',
@@ -26,10 +26,10 @@ describe('sentences of chat rooms', () => {
     ]);
   });
 
-  it('hold what is not to be seen unnamed, what is said escaped and on one line, and no blank of a value filled', () => {
+  it('keep hidden items unnamed, user text escaped and on one line, and fill no blank of a value', () => {
     const hidden = { person: 'nobody', item: 'hidden' };
-    expect(said('playback.started', hidden, 'sv')).to.equal('\\*Ann\\* började spela något.');
-    expect(said('watch.chat', { text: '{library}\n*now*' }, 'nl')).to.equal(
+    expect(sentence('playback.started', hidden, 'sv')).to.equal('\\*Ann\\* började spela något.');
+    expect(sentence('watch.chat', { text: '{library}\n*now*' }, 'nl')).to.equal(
       '\\*Ann\\* in een gedeelde kamer: {library} \\*now\\*',
     );
   });

@@ -164,7 +164,7 @@ describe('webhook deliveries', () => {
     await remove(id);
   });
 
-  it('sends first attempts in order, two at a time, and a receiver that hangs delays nobody else', async () => {
+  it('sends first attempts in order, two at a time, and a receiver that hangs delays no other', async () => {
     const [hanging, healthy] = [await Receiver.start(), await Receiver.start()];
     hanging.answer = () => undefined;
     const stuck = await made(hanging);
@@ -179,7 +179,7 @@ describe('webhook deliveries', () => {
     await remove(id);
   });
 
-  it('switches off after 20 failed in a row, drops the rest and tells who may manage settings', async () => {
+  it('switches off after 20 failed in a row, drops the rest and notifies those who may manage settings', async () => {
     const receiver = await Receiver.start();
     receiver.answer = (response) => response.writeHead(503).end();
     const { id } = await made(receiver);
@@ -216,7 +216,7 @@ describe('webhook deliveries', () => {
     await remove(id);
   });
 
-  it('tests at once, also when disabled, and says what the receiver said', async () => {
+  it('tests at once, also when disabled, and returns the response of the receiver', async () => {
     const receiver = await Receiver.start();
     receiver.answer = (response) => response.writeHead(418, { 'x-pot': 'tea' }).end('x'.repeat(10_000));
     const { id, secret = '' } = await made(receiver, { enabled: false });
@@ -318,7 +318,7 @@ describe('webhook deliveries', () => {
     await remove(id);
   });
 
-  it('judges addresses when it connects: a name that moved inside, mapped and local ones, whatever was saved', async () => {
+  it('judges addresses when it connects: a name that moved inside, mapped and local ones, however they were saved', async () => {
     const { config } = await startApi({ FOYER_CLUSTER_NETWORKS: '["10.96.0.0/12"]' });
     for (const address of [
       '127.0.0.1',
@@ -338,7 +338,7 @@ describe('webhook deliveries', () => {
     }
   });
 
-  it('notes an address that is refused now, a name that is none, and a port where nobody is', async () => {
+  it('records an address that is refused now, an unknown name, and a closed port', async () => {
     const receiver = await Receiver.start();
     const { id } = await made(receiver, { url: 'http://127.0.0.1:9/' });
     const tried = async (url?: string) => {
@@ -356,7 +356,7 @@ describe('webhook deliveries', () => {
     await remove(id);
   });
 
-  it('keeps what is to be sent while no key opens the webhook, and sends it once address and secret were given anew', async () => {
+  it('keeps pending deliveries while no key opens the webhook, and sends them once address and secret were given again', async () => {
     const receiver = await Receiver.start();
     const { id } = await made(receiver);
     const { db } = api.deps;
@@ -371,7 +371,7 @@ describe('webhook deliveries', () => {
     }, 25_000);
     const kept = await latest(id);
     expect([kept?.state, kept?.attempts]).to.deep.equal(['waiting', []]);
-    const secret = 'a secret that was given anew';
+    const secret = 'a secret that was given again';
     const { status } = await api.as(owner).updateWebhook({ params: { id }, body: { url: receiver.url, secret } });
     expect(status).to.equal(200);
     const got = await receiver.request(1);

@@ -50,8 +50,8 @@ describe('webhooks', () => {
     expect(shown.headers.get('cache-control')).to.equal('no-store');
     const audit = await api.deps.db('audit_log').where({ action: 'webhook.secret-read' }).first();
     expect(audit).to.include({ account_id: owner.accountId });
-    const told = await api.deps.db('audit_log').select('details');
-    for (const canary of ['canary-header', first.secret]) expect(JSON.stringify(told)).to.not.include(canary);
+    const audited = await api.deps.db('audit_log').select('details');
+    for (const canary of ['canary-header', first.secret]) expect(JSON.stringify(audited)).to.not.include(canary);
   });
 
   it('masks the key in the address of a chat room', async () => {
@@ -84,7 +84,7 @@ describe('webhooks', () => {
       .update({ url: other(url), secret: other(secret), headers: other(headers) });
   };
 
-  it('tells of one whose sealing key is gone beside the others, and lets it be deleted', async () => {
+  it('lists one whose sealing key is gone next to the others, and lets it be deleted', async () => {
     const { id } = await made();
     await lost(id);
     const { status, body } = await api.as(owner).listWebhooks({});
@@ -96,7 +96,7 @@ describe('webhooks', () => {
     expect((await api.as(owner).deleteWebhook({ params: { id } })).status).to.equal(204);
   });
 
-  it('takes changes of one whose sealing key is gone, and is whole again once address, secret and headers were given anew', async () => {
+  it('accepts changes of one whose sealing key is gone, and is whole again once address, secret and headers were given again', async () => {
     const params = { id: (await made({ headers: { Authorization: 'lost', 'X-Old': 'lost' } })).id };
     await lost(params.id);
     const named = await api.as(owner).updateWebhook({ params, body: { name: 'renamed', enabled: false } });
@@ -112,7 +112,7 @@ describe('webhooks', () => {
     expect(shown).to.deep.include({ url, headers, secret: half.body.secret, headerNames: ['Authorization'] });
   });
 
-  it('refuses addresses of the inside at saving, whatever their spelling, and opens private ones by the setting', async () => {
+  it('rejects internal addresses at saving, whatever their spelling, and opens private ones by the setting', async () => {
     const hosts = [
       '10.0.0.1',
       '192.168.1.1',
@@ -139,7 +139,7 @@ describe('webhooks', () => {
       expect((await tried(url)).status, url).to.equal(400);
   });
 
-  it('refuses events that are none or not for webhooks, and headers that are ours', async () => {
+  it('rejects events that are unknown or not for webhooks, and headers of the server', async () => {
     const tried = async (more: object) =>
       (await api.as(owner).createWebhook({ body: { name: 'x', url: receiver.url, events: ['*'], ...more } })).status;
     for (const name of ['cast.*', 'cast.command', 'webhook.test', 'stream.reset', 'no.such', 'item', 'items.*', ''])
@@ -174,7 +174,7 @@ describe('webhooks', () => {
     expect(body.payload).to.deep.equal({ userId: owner.accountId, role: 'member' });
   });
 
-  it('sends only what its owner may see, and only of its libraries', async () => {
+  it('sends only events that its owner may see, and only of its libraries', async () => {
     const admin = await api.given.admin();
     const [mine, hidden] = [newId(), newId()];
     for (const [id, everyone] of [
@@ -233,7 +233,7 @@ describe('webhooks', () => {
     expect((await rowsOf(id)).map(({ state }) => state)).to.deep.equal(['superseded', 'superseded', 'waiting']);
   });
 
-  it('drops what comes beyond 10,000 waiting ones, and shows it', async () => {
+  it('drops deliveries beyond 10,000 waiting ones, and shows it', async () => {
     const { id } = await made({ events: ['user.created'] });
     await api.deps.db.raw(
       `insert into webhook_deliveries (id, webhook_id, event, event_id, format, state, size_bytes, next_attempt_at)
@@ -263,7 +263,7 @@ describe('webhooks', () => {
     expect((await patch({ name: 'again' })).secret).to.equal(undefined);
   });
 
-  it('enables again from 0 and sends nothing of the past', async () => {
+  it('enables again from 0 and sends no past event', async () => {
     const { id } = await made({ events: ['user.created'] });
     await userCreated();
     await api.deps.db('webhooks').where({ id }).update({ failures: 20, switched_off_at: new Date() });
@@ -275,7 +275,7 @@ describe('webhooks', () => {
     expect((await rowsOf(id)).map(({ state }) => state)).to.deep.equal(['dropped']);
   });
 
-  it('lists deliveries by state, event and time, with bodies when asked, and deletes them with the webhook', async () => {
+  it('lists deliveries by state, event and time, with bodies on request, and deletes them with the webhook', async () => {
     const { id } = await made({ events: ['user.created', 'settings.changed'] });
     await userCreated();
     await api.deps.db.transaction((db) => emit(db, 'settings.changed', { payload: { keys: ['server.name'] } }));

@@ -1,5 +1,6 @@
-// Changes of single fields, made from the schemas: every optional part comes and goes, every value takes others that its schema
-// allows. What the schema as a whole does not allow is thrown away; that is for the bad specs (test/cluster/bad-specs.slow.test.ts).
+// Changes of single fields, generated from the schemas: every optional part comes and goes, every value takes others
+// that its schema allows. A change that the schema as a whole does not allow is dropped; those belong to the bad specs
+// (test/cluster/bad-specs.slow.test.ts).
 import { kinds } from '#operator/schemas/kinds.ts';
 import { type Kind, structural } from '#operator/schemas/structural.ts';
 import { at, type Change, changed, type Mutation, type Place, type Spec } from './mutation.ts';
@@ -27,7 +28,7 @@ interface Leaf {
   node: Node;
 }
 
-/** What strings may be, by the last word of their place; where others stand there, they must be seen as missing. */
+/** Possible strings, by the last word of their place; any other string there must be reported as missing. */
 const TEXTS: [RegExp, readonly string[]][] = [
   [/(schedule|refresh)$/, ['15 3 * * *', '0 */2 * * 1', '59 23 31 12 6']],
   [/(secretName|claimName)$/, ['films', 'recordings']],
@@ -58,7 +59,7 @@ const NETWORKS = ['10.1.0.0/16', '192.168.7.0/24', 'fd00::/8'];
 /** Each is a pod, or an object of the cluster. */
 const FEW = /(replicas|warm|max|min|instances|count)$/;
 
-/** What the generator leaves to the written ones: references into the cluster, and what cannot change. */
+/** Parts that the generator leaves to the written ones: references into the cluster, and immutable fields. */
 const LEFT_OUT =
   /^(serverRef|type$|postgres|redis|objects|media(\.|$)|ownerSecretRef|email|oidc|branding|declared|plus|backup|plugins|gateway|source$)|secretRef|claims|imagePullSecrets|priorityClassName|runtimeClassName|accelerator|modelVolume|persistentVolumeClaim|topologySpread|scaleToZero|parser|resources$|limits|requests|^recordings|^suspend|access\.users|^nodeSelector|^hostNetwork/i;
 
@@ -127,13 +128,13 @@ function changeOf(random: () => number, { path, node }: Leaf, spec: Spec): Chang
   return { at: path, value: valueFor(random, node, path) };
 }
 
-/** The defaults filled in: what the change comes to. */
+/** The defaults filled in: the effect of the change. */
 const meaning = (kind: Kind, spec: Spec): string | undefined => {
   const parsed = kind.spec.safeParse(spec);
   return parsed.success ? JSON.stringify(parsed.data) : undefined;
 };
 
-/** Endless; each changes what `spec` means, and is allowed by its schema. */
+/** Endless; each changes the meaning of `spec`, and is allowed by its schema. */
 export function* fromSchema(random: () => number, of: Kind['kind'], spec: Spec): Generator<Mutation> {
   const kind = kinds.find((one) => one.kind === of);
   if (!kind) throw new Error(`no kind ${of}`);

@@ -5,18 +5,18 @@ export type Spec = Record<string, unknown>;
 
 export interface Change {
   at: Place;
-  /** Undefined takes the field away. */
+  /** Undefined removes the field. */
   value: unknown;
 }
 
 export interface Expected {
-  /** The API server says no, with this in its words, and nothing becomes of it. */
+  /** The API server refuses with this in its message, and nothing changes. */
   refused?: RegExp;
   /** A condition that must come, as `Type Status Reason`. */
   condition?: string;
   /** In the message of that condition. */
   says?: RegExp;
-  /** It stays Ready all the same: what runs goes on. */
+  /** It stays Ready all the same: running parts continue. */
   serves?: boolean;
 }
 

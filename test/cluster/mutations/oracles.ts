@@ -1,4 +1,4 @@
-// What must hold of a resource that has come to rest, whatever was done to it.
+// Invariants of a resource at rest, after any change.
 import { canonical } from '#operator/runtime/canonical.ts';
 import { driftOf } from '#operator/runtime/drift.ts';
 import {
@@ -25,9 +25,9 @@ export const isTrue = (object: KubeObject, type: string): boolean => conditionOf
 export const observed = ({ metadata, status }: KubeObject): boolean =>
   (status as { observedGeneration?: number } | undefined)?.observedGeneration === metadata.generation;
 
-/** A pass that writes nothing, and tells what it would have written. */
+/** A dry pass that records the writes it would have made. */
 class Dry implements Kube {
-  readonly wishes: string[] = [];
+  readonly drifts: string[] = [];
   readonly #reader: Reader;
   readonly #watched: Watched;
 
@@ -58,37 +58,37 @@ class Dry implements Kube {
       const { kind, metadata } = object;
       const live = this.get(kind, owner.metadata.namespace ?? '', metadata.name);
       const drift = live ? driftOf(JSON.parse(JSON.stringify(object)), live) : 'all of it';
-      if (drift !== undefined) this.wishes.push(`${kind} ${metadata.name}: ${drift}`);
+      if (drift !== undefined) this.drifts.push(`${kind} ${metadata.name}: ${drift}`);
     }
     for (const { kind, metadata } of this.#watched.children(owner))
       if (!names.has(`${kind}/${metadata.name}`) && metadata.annotations?.[KEEP] === undefined)
-        this.wishes.push(`${kind} ${metadata.name} is too many`);
+        this.drifts.push(`${kind} ${metadata.name} is too many`);
     return { written: [], pruned: [] };
   }
 
   async applyStatus(object: KubeObject, status: object): Promise<boolean> {
     if (canonical(status) === canonical(object.status ?? {})) return false;
-    this.wishes.push(`status: ${driftOf(status, object.status ?? {}) ?? 'less'}`);
+    this.drifts.push(`status: ${driftOf(status, object.status ?? {}) ?? 'less'}`);
     return true;
   }
 
   async remove({ kind, name }: { kind: string; name: string }): Promise<void> {
-    this.wishes.push(`no ${kind} ${name}`);
+    this.drifts.push(`no ${kind} ${name}`);
   }
 
   async setFinalizer({ metadata }: KubeObject, present: boolean): Promise<void> {
-    if ((metadata.finalizers ?? []).includes(FINALIZER) !== present) this.wishes.push(`finalizer: ${present}`);
+    if ((metadata.finalizers ?? []).includes(FINALIZER) !== present) this.drifts.push(`finalizer: ${present}`);
   }
 
   event(): void {}
 }
 
-/** What the pure functions want otherwise of the live cluster: nothing. */
+/** Differences between the desired state of the pure functions and the live cluster: none. */
 export async function unlikeDesired(watched: Watched, controller: Controller, name: string): Promise<string[]> {
   const dry = new Dry(watched);
   const { metadata } = watched.get(controller.kind, name);
   await controller.reconcile({ namespace: metadata.namespace ?? '', name }, dry, new Date());
-  return dry.wishes;
+  return dry.drifts;
 }
 
 /** The rules of conditions. */
@@ -103,7 +103,7 @@ export function inconsistencies(object: KubeObject): string[] {
     [all.every(({ observedGeneration = 0 }) => observedGeneration <= generation), 'a condition is of the future'],
     [conditionOf(object, 'Ready')?.observedGeneration === generation, 'Ready is of an older generation'],
     [!(is('Stalled') && is('Reconciling')), 'Stalled and Reconciling'],
-    [all.every(({ type, status, message }) => !tells(type, status) || message !== ''), 'a fault without words'],
+    [all.every(({ type, status, message }) => !isReported(type, status) || message !== ''), 'a fault without words'],
     [object.kind !== 'MediaServer' || is('Degraded') || is('Ready'), 'not Ready, and not Degraded either'],
     [
       object.kind !== 'MediaServer' || is('Stalled') || is('Progressing') === is('Reconciling'),
@@ -114,18 +114,18 @@ export function inconsistencies(object: KubeObject): string[] {
   return rules.filter(([holds]) => !holds).map(([, fault]) => fault);
 }
 
-/** Of these somebody must do something, or wait. */
-const tells = (type: string, status: string): boolean =>
+/** States that require an action, or time. */
+const isReported = (type: string, status: string): boolean =>
   ['Stalled', 'Reconciling', 'Degraded'].includes(type)
     ? status === 'True'
     : status !== 'True' && type !== 'Progressing';
 
-/** Where the resource is not what the change should have made of it. */
+/** Where the resource differs from the expected effect of the change. */
 export function unexpected(object: KubeObject, expected: Expected, misoperation: boolean): string[] {
-  const told = conditionsOf(object).map(
+  const reported = conditionsOf(object).map(
     ({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`,
   );
-  const fits = told.filter((text) => expected.condition === undefined || text.startsWith(expected.condition));
+  const fits = reported.filter((text) => expected.condition === undefined || text.startsWith(expected.condition));
   const faults: string[] = [];
   if (fits.length === 0) faults.push(`not ${expected.condition}`);
   else if (expected.says && expected.condition && !fits.some((text) => expected.says?.test(text)))
@@ -136,7 +136,7 @@ export function unexpected(object: KubeObject, expected: Expected, misoperation:
   return faults.length > 0
     ? [
         ...faults,
-        `told: ${told.filter((text) => !/^\w+ (True (Connected|Completed|Valid|Running)|False (NoneAsked|NotServed))/.test(text)).join(' | ')}`,
+        `reported: ${reported.filter((text) => !/^\w+ (True (Connected|Completed|Valid|Running)|False (NoneAsked|NotServed))/.test(text)).join(' | ')}`,
       ]
     : [];
 }

@@ -1,4 +1,4 @@
-// Changes that somebody thought of: what each must come to, or the fault that it must be told as.
+// Changes written by hand: the state that each must reach, or the fault that must be reported for it.
 import type { Change, Expected, Mutation, Place } from './mutation.ts';
 
 type Kind = Mutation['kind'];
@@ -45,7 +45,7 @@ const secretsOfServers: Mutation[] = [
     stalled('SecretInvalid', /empty/),
   ),
   wrong(
-    'database at what is no address',
+    'database at an invalid address',
     { postgres: { secretRef: { name: 'odd' } } },
     stalled('SecretInvalid', /not a URL/),
   ),
@@ -55,7 +55,7 @@ const secretsOfServers: Mutation[] = [
     stalled('SecretMissing', /no-such-cache/),
   ),
   wrong(
-    'Redis at what is no address',
+    'Redis at an invalid address',
     { redis: { secretRef: { name: 'odd' } } },
     stalled('SecretInvalid', /not a URL/),
   ),
@@ -75,7 +75,7 @@ const secretsOfServers: Mutation[] = [
     stalled('SecretInvalid', /endpoint/),
   ),
   wrong(
-    'object store at what is no address',
+    'object store at an invalid address',
     { objects: { secretRef: { name: 'odd' } } },
     stalled('SecretInvalid', /endpoint/),
   ),
@@ -176,12 +176,12 @@ const volumesOfServers: Mutation[] = [
 
 const conflicts: Mutation[] = [
   wrong(
-    'workers that ask for more than they may use',
+    'workers that request more than they may use',
     { 'workers/resources': resources({ memory: '4Gi' }, { memory: '1Gi' }) },
     stalled('Refused', /memory/),
   ),
   wrong(
-    'an API that asks for more than it may use',
+    'an API that requests more than it may use',
     { 'api/resources': resources({ cpu: '8' }, { cpu: '1' }) },
     stalled('Refused', /cpu/),
   ),
@@ -192,14 +192,14 @@ const conflicts: Mutation[] = [
   ),
   wrong('a negative amount', { 'api/resources': resources({ memory: '-1Gi' }) }, stalled('Refused', /memory/)),
   wrong(
-    'an extended resource that is asked for and not limited',
+    'an extended resource with a request and without a limit',
     { 'workers/resources': resources({ 'example.com/gpu': '1' }) },
     stalled('Refused', /limit/i),
   ),
-  wrong('an Ingress for what is no host', { ingress: { host: 'not a host' } }, stalled('Refused', /host/i)),
+  wrong('an Ingress for an invalid host', { ingress: { host: 'not a host' } }, stalled('Refused', /host/i)),
   wrong('an Ingress for an address', { ingress: { host: '192.168.1.1' } }, stalled('Refused', /host|address/i)),
   wrong(
-    'a label of nodes that is none',
+    'an invalid node label',
     { transcode: { accelerator: { ...gpu, nodeSelector: { 'not a label': 'x' } } } },
     stalled('Refused', /nodeSelector/),
   ),
@@ -355,7 +355,7 @@ const libraries: Mutation[] = [
   badLib('a folder above', { folders: [{ media: 'films', path: '/../etc' }] }, refused(/\.\./)),
   badLib('two kinds of access', { access: { everyone: true, roles: ['admin'] } }, refused(/exactly one/)),
   badLib('no kind of access', { access: {} }, refused(/exactly one/)),
-  badLib('an age that nobody has', { ageLimit: 99 }, refused(/ageLimit/)),
+  badLib('an impossible age', { ageLimit: 99 }, refused(/ageLimit/)),
   badLib('a language that is none', { language: 'german!' }, refused(/language/)),
   badLib('a country in small letters', { country: 'de' }, refused(/country/)),
   badLib('a role that does not exist', { access: { roles: ['king'] } }, refused(/roles/)),
@@ -420,13 +420,9 @@ const tuners: Mutation[] = [
     { recordings: { media: 'elsewhere' } },
     notReady('MediaUnknown', /elsewhere/),
   ),
+  badTuner('recordings to a read-only place', { recordings: { media: 'films' } }, notReady('MediaUnknown', /films/)),
   badTuner(
-    'recordings to what cannot be written',
-    { recordings: { media: 'films' } },
-    notReady('MediaUnknown', /films/),
-  ),
-  badTuner(
-    'a pod that asks for more than it may use',
+    'a pod that requests more than it may use',
     { resources: resources({ memory: '2Gi' }, { memory: '1Gi' }) },
     notReady('Refused', /memory/),
   ),
@@ -435,11 +431,7 @@ const tuners: Mutation[] = [
     { resources: resources({ 'not a name': '1' }) },
     notReady('Refused', /not a name/),
   ),
-  badTuner(
-    'a label of nodes that is none',
-    { nodeSelector: { 'not a label': 'x' } },
-    notReady('Refused', /nodeSelector/),
-  ),
+  badTuner('an invalid node label', { nodeSelector: { 'not a label': 'x' } }, notReady('Refused', /nodeSelector/)),
   badTuner(
     'a guide that is refreshed at no time',
     { guide: { xmltv: { url: 'http://guide.example/' }, refresh: '61 25 32 13 9' } },

@@ -1,4 +1,4 @@
-// What the cluster holds, followed by watches, and when each resource and what is made for it last moved.
+// The objects of the cluster, followed by watches, and the time of the last change of each resource and its children.
 import { pino } from 'pino';
 import { CHILDREN } from '#operator/media-server/observe.ts';
 import { Caches } from '#operator/runtime/caches.ts';
@@ -7,7 +7,7 @@ import { type Controller, GROUP_VERSION, KEEP, type KubeObject, OWNER, type Read
 import { newMetrics } from '#operator/runtime/metrics.ts';
 import type { Rest } from '#operator/runtime/rest.ts';
 import type { Condition } from '#operator/schemas/conditions.ts';
-import { calm, type Held, told } from '../support/end-state.ts';
+import { calm, type Held, stateOf } from '../support/end-state.ts';
 import type { Mutation } from './mutation.ts';
 
 type Kind = Mutation['kind'];
@@ -23,7 +23,7 @@ const laneOf = ({ kind, metadata }: KubeObject): string | undefined => {
 
 export class Watched {
   readonly reader: Reader;
-  /** Every state that a resource of ours was seen in. */
+  /** Every observed state of a resource of ours. */
   readonly states: KubeObject[] = [];
   readonly #caches: Caches;
   readonly #moved = new Map<string, number>();
@@ -68,7 +68,7 @@ export class Watched {
     return kinds.filter(({ metadata }) => metadata.annotations?.['foyer.media/applied'] && !metadata.deletionTimestamp);
   }
 
-  /** By name, without times and versions; finished Jobs and what is kept for ever may remain of what was. */
+  /** By name, without times and versions; finished Jobs and objects that are kept for ever may remain. */
   state(owner: KubeObject): Record<string, unknown> {
     const { conditions = [], ...rest } = (owner.status ?? {}) as { conditions?: Condition[] };
     const {
@@ -87,7 +87,7 @@ export class Watched {
     const nameOf = (child: KubeObject): string =>
       workers.includes(child) ? `worker ${workers.indexOf(child)}` : child.metadata.name;
     const entries = children.map((child) => {
-      const text = JSON.stringify(told(child as unknown as Held)); // a worker's name stands in labels of its pod too
+      const text = JSON.stringify(stateOf(child as unknown as Held)); // a worker's name stands in labels of its pod too
       return [
         `${child.kind} ${nameOf(child)}`,
         JSON.parse(text.replaceAll(child.metadata.name, nameOf(child))),

@@ -28,7 +28,7 @@ interface Line {
   stageTimestamp: string;
 }
 
-interface Asker {
+interface Caller {
   run(words: readonly string[]): Promise<string>;
 }
 
@@ -37,9 +37,9 @@ let marks = 0;
 
 export class AuditLog {
   private readonly file: string;
-  private readonly kubectl: Asker;
+  private readonly kubectl: Caller;
 
-  constructor(file: string, kubectl: Asker) {
+  constructor(file: string, kubectl: Caller) {
     this.file = file;
     this.kubectl = kubectl;
   }

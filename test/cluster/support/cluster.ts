@@ -21,7 +21,7 @@ export interface Cluster {
   audit: AuditLog;
 }
 
-/** hack/NAME with what it said on standard output; throws what it said on standard error. */
+/** hack/NAME with its standard output; throws its standard error. */
 async function hack(name: 'cluster' | 'image', ...words: string[]): Promise<string> {
   try {
     return (await run(`hack/${name}`, words, { env, maxBuffer: 64 << 20 })).stdout;
@@ -31,7 +31,7 @@ async function hack(name: 'cluster' | 'image', ...words: string[]): Promise<stri
   }
 }
 
-let asked: Promise<Cluster> | undefined;
+let started: Promise<Cluster> | undefined;
 let withNode: Promise<Cluster> | undefined;
 
 async function bringUp(...words: string[]): Promise<Cluster> {
@@ -54,8 +54,8 @@ async function fresh(): Promise<Cluster> {
 
 /** A cluster without a node that is relied on: pods may stay Pending. Brought up once a run. */
 export function controlPlane(): Promise<Cluster> {
-  asked ??= fresh();
-  return asked;
+  started ??= fresh();
+  return started;
 }
 
 /** A cluster whose pods run. Brought up once a run; the control plane is the same as that of {@link controlPlane}. */
@@ -66,12 +66,15 @@ export function node(): Promise<Cluster> {
 
 const loaded = new Map<string, Promise<string>>();
 
-/** Builds the images that hack/image knows and makes them usable in pods, once a run. Their names, in the order asked for. */
+/**
+ * Builds the images that hack/image knows and makes them usable in pods, once a run. Their names, in the requested
+ * order.
+ */
 export function images(...names: ('product' | 'postgres' | 'redis' | 'minio')[]): Promise<string[]> {
   return Promise.all(names.map((name) => imageOf(name)));
 }
 
-/** The product under another tag, from another tree: what is upgraded to. */
+/** The product under another tag, from another tree: the target of an upgrade. */
 export const productImage = (tag: string, tree = '.'): Promise<string> => load('product', '--tag', tag, '--tree', tree);
 
 function imageOf(name: string): Promise<string> {
@@ -87,7 +90,7 @@ async function load(...words: string[]): Promise<string> {
   return image;
 }
 
-/** What pods use is measured. */
+/** The resources that pods use are measured. */
 export const measured = (): Promise<string> => hack('cluster', 'metrics');
 
 /** The node advertises this many of an extended resource. */

@@ -6,7 +6,7 @@ interface Node {
   spec: { unschedulable?: boolean };
 }
 
-/** Of all nodes but the hollow one; what it answers takes that back. */
+/** All nodes but the hollow one; the returned function reverts it. */
 export async function cordoned(kubectl: Kubectl): Promise<() => Promise<void>> {
   const nodes = await kubectl.list<Node>('nodes');
   const taking = nodes.filter(({ metadata, spec }) => metadata.name !== 'hollow' && !spec.unschedulable);

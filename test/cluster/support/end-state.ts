@@ -1,4 +1,4 @@
-// What a namespace holds, in words that two runs of the same can be compared by.
+// The content of a namespace, in a form that two runs of the same can be compared by.
 import type { Kubectl } from './kubectl.ts';
 
 export interface Held {
@@ -32,8 +32,8 @@ const mine = (entries: Record<string, string> = {}): Record<string, string> =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-/** Of a child what is wanted of it; of a Secret the names of its values only. */
-export function told({ kind, metadata, type, spec, data, status }: Held): object {
+/** The desired state of a child; of a Secret the names of its values only. */
+export function stateOf({ kind, metadata, type, spec, data, status }: Held): object {
   const about = { labels: mine(metadata.labels), annotations: mine(metadata.annotations) };
   if (kind === 'Secret') return { ...about, type, data: Object.keys(data ?? {}).sort() };
   if (['MediaServer', 'Library', 'TunerDevice'].includes(kind)) return { ...about, spec, status };
@@ -49,11 +49,14 @@ const DIGEST = /(?<![0-9a-z])[0-9a-f]{10}([0-9a-f]{54})?(?![0-9a-z])/g;
 const plain = (text: string, namespace: string): string =>
   text.replaceAll(namespace, 'NAMESPACE').replace(UUID, 'UID').replace(TIME, 'TIME').replace(DIGEST, 'DIGEST');
 
-/** Without what moves by itself; generated names stay. */
+/** Without fields that change by themselves; generated names stay. */
 export const calm = <T>(value: T): T =>
   JSON.parse(JSON.stringify(value).replace(UUID, 'UID').replace(TIME, 'TIME')) as T;
 
-/** Where a password or a code was made anew meanwhile: without what follows from its value. The Jobs of migrations are named by that. */
+/**
+ * Where a password or a code was generated again meanwhile: without the fields that follow from its value. The Jobs of
+ * migrations are named by that.
+ */
 export function whateverSecrets(state: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(state).filter(([name]) => !/^Job .*-migrate-/.test(name));
   return JSON.parse(JSON.stringify(Object.fromEntries(entries)).replace(DIGEST, 'DIGEST')) as Record<string, unknown>;
@@ -63,13 +66,13 @@ export function whateverSecrets(state: Record<string, unknown>): Record<string, 
 const nameOf = ({ kind, metadata }: Held): string =>
   [kind, metadata.annotations?.['foyer.media/phase'], metadata.name].filter(Boolean).join(' ');
 
-/** By kind and name; without uids, times, generated values and what follows from them. */
+/** By kind and name; without uids, times, generated values and fields that follow from them. */
 export async function endState(kubectl: Kubectl, namespace: string): Promise<Record<string, unknown>> {
   const [ours, children] = await Promise.all([
     kubectl.list<Held>(OURS, namespace),
     kubectl.list<Held>(CHILDREN, namespace, MANAGED),
   ]);
-  const entries = [...ours, ...children].map((held) => [nameOf(held), told(held)]);
+  const entries = [...ours, ...children].map((held) => [nameOf(held), stateOf(held)]);
   const text = plain(JSON.stringify(Object.fromEntries(entries)), namespace);
   return JSON.parse(text) as Record<string, unknown>;
 }
@@ -84,7 +87,7 @@ export function differencesOf(is: unknown, was: unknown, at = ''): string[] {
   return names.flatMap((name) => differencesOf(one[name], other[name], `${at}/${name}`)).slice(0, 10);
 }
 
-/** Values of Secrets by name, to see whether they are ever made anew. */
+/** Values of Secrets by name, to check whether they are ever generated again. */
 export async function secretValues(kubectl: Kubectl, namespace: string): Promise<Record<string, string>> {
   const secrets = await kubectl.list<Held>('secrets', namespace, MANAGED);
   return Object.fromEntries(secrets.map(({ metadata, data }) => [metadata.name, JSON.stringify(data)]));

@@ -1,4 +1,5 @@
-// Stands between an operator and the API server, and breaks what goes through in every way in which a watch or a request dies.
+// Stands between an operator and the API server, and breaks the traffic in every way in which a watch or a request
+// dies.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -8,8 +9,8 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { temporaryFolder } from '#support/stores.ts';
 
-/** What happens while a fault lasts. Of watches: those that are open, and those that are asked for meanwhile. */
-export const FAULTS = ['gone', 'error', 'cut', 'half', 'silent', 'calm', 'broken', 'slow', 'away'] as const;
+/** The effect of a fault while it lasts. For watches: open ones, and those requested meanwhile. */
+export const FAULTS = ['gone', 'error', 'cut', 'half', 'silent', 'calm', 'broken', 'slow', 'unreachable'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 interface Config {
@@ -18,7 +19,7 @@ interface Config {
 }
 
 const status = (code: number, reason: string): object => ({ kind: 'Status', apiVersion: 'v1', code, reason });
-/** As an API server says it in the middle of a watch. */
+/** As an API server sends it in the middle of a watch. */
 const event = (code: number, reason: string): string =>
   `${JSON.stringify({ type: 'ERROR', object: status(code, reason) })}\n`;
 const SLOW_MS = 3000;
@@ -29,10 +30,10 @@ export class FaultyApi {
   readonly #target: URL;
   readonly #watches = new Set<ServerResponse>();
   readonly #sockets = new Set<Socket>();
-  /** Answers that were told to say nothing more. */
+  /** Answers that were ordered to send nothing more. */
   readonly #mute = new WeakSet<ServerResponse>();
   #fault: Fault | undefined;
-  /** How often each did something to somebody. */
+  /** How often each had an effect. */
   readonly bitten = new Map<Fault, number>();
 
   private constructor(kubeconfig: string) {
@@ -43,7 +44,7 @@ export class FaultyApi {
     const tls = { cert: bytes(user['client-certificate-data']), key: bytes(user['client-key-data']) };
     this.#agent = new Agent({ keepAlive: true, ca: bytes(cluster['certificate-authority-data']), ...tls });
     this.#target = new URL(cluster.server);
-    this.#server = createServer((asked, answer) => this.#take(asked, answer));
+    this.#server = createServer((incoming, answer) => this.#take(incoming, answer));
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
@@ -75,7 +76,7 @@ export class FaultyApi {
     this.#fault = fault;
     if (before === 'silent') for (const watch of this.#watches) if (this.#mute.has(watch)) watch.destroy();
     if (!fault) return;
-    if (fault === 'away') for (const socket of this.#sockets) this.#bite(fault, () => socket.destroy());
+    if (fault === 'unreachable') for (const socket of this.#sockets) this.#bite(fault, () => socket.destroy());
     else for (const watch of [...this.#watches]) this.#breakWatch(watch, fault);
   }
 
@@ -102,29 +103,29 @@ export class FaultyApi {
     if (way) this.#bite(fault, way);
   }
 
-  #take(asked: IncomingMessage, answer: ServerResponse): void {
-    const url = new URL(asked.url ?? '/', this.#target);
+  #take(incoming: IncomingMessage, answer: ServerResponse): void {
+    const url = new URL(incoming.url ?? '/', this.#target);
     const watches = url.searchParams.has('watch');
     const refuse = (code: number, reason: string, headers = {}): void => {
-      asked.resume();
+      incoming.resume();
       answer.writeHead(code, { 'content-type': 'application/json', ...headers });
       answer.end(JSON.stringify(status(code, reason)));
     };
     const ways: Partial<Record<Fault, () => void>> = {
-      away: () => asked.socket.destroy(),
+      unreachable: () => incoming.socket.destroy(),
       calm: () => refuse(429, 'TooManyRequests', { 'retry-after': '1' }),
       broken: () => refuse(503, 'ServiceUnavailable'),
-      slow: () => setTimeout(() => this.#pass(asked, answer, url), SLOW_MS),
+      slow: () => setTimeout(() => this.#pass(incoming, answer, url), SLOW_MS),
       ...(watches && { gone: () => refuse(410, 'Expired') }),
     };
     const way = this.#fault && ways[this.#fault];
     if (this.#fault && way) this.#bite(this.#fault, way);
-    else this.#pass(asked, answer, url);
+    else this.#pass(incoming, answer, url);
   }
 
-  #pass(asked: IncomingMessage, answer: ServerResponse, url: URL): void {
-    const { host: _host, connection: _connection, ...headers } = asked.headers;
-    const sent = request(url, { method: asked.method, headers, agent: this.#agent }, (got) => {
+  #pass(incoming: IncomingMessage, answer: ServerResponse, url: URL): void {
+    const { host: _host, connection: _connection, ...headers } = incoming.headers;
+    const sent = request(url, { method: incoming.method, headers, agent: this.#agent }, (got) => {
       answer.writeHead(got.statusCode ?? 502, got.headers);
       answer.flushHeaders();
       got.on('data', (part: Buffer) => {
@@ -139,6 +140,6 @@ export class FaultyApi {
       sent.destroy();
     });
     if (url.searchParams.has('watch')) this.#watches.add(answer);
-    asked.pipe(sent);
+    incoming.pipe(sent);
   }
 }

@@ -1,4 +1,4 @@
-// What a Role grants and what the audit log shows of it being used.
+// The permissions that a Role grants and those that the audit log shows in use.
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import type { Request } from './audit.ts';
 

@@ -15,7 +15,7 @@ export async function definitionOf(kind: string): Promise<string> {
   return (await run('bash', ['-c', script])).stdout.trim();
 }
 
-/** What a program prints; throws what it said on standard error. */
+/** The output of a program; throws its standard error. */
 export function printed(program: string, words: readonly string[], input = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, words);

@@ -1,6 +1,6 @@
-// A node without a kubelet: pods that the scheduler gives it are said to run, those of Jobs to have ended; claims get a volume.
-// For tests of what the control plane makes of our objects, where no container is needed. Claims must name the class "hollow",
-// which no provisioner knows.
+// A node without a kubelet: pods that the scheduler gives it are reported as running, those of Jobs as ended; claims
+// get a volume. For tests of the objects that the control plane derives from ours, where no container is needed. Claims
+// must name the class "hollow", which no provisioner knows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Credentials } from '#operator/runtime/credentials.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
@@ -145,9 +145,9 @@ export class HollowNode {
   /** One volume for each claim that waits. */
   async #volumes(): Promise<void> {
     const { items } = await this.#list<KubeObject>('persistentvolumeclaims');
-    for (const { metadata, spec: asked, status } of items) {
+    for (const { metadata, spec: desired, status } of items) {
       if ((status as { phase?: string } | undefined)?.phase === 'Bound') continue;
-      if ((asked as { storageClassName?: string }).storageClassName !== CLASS) continue;
+      if ((desired as { storageClassName?: string }).storageClassName !== CLASS) continue;
       const { name, namespace, uid } = metadata;
       const spec = {
         capacity: { storage: '10Ti' },
@@ -164,7 +164,7 @@ export class HollowNode {
     }
   }
 
-  /** From the API server's cache: what is late is looked at again in the next turn. */
+  /** From the API server's cache: late objects are read again in the next turn. */
   #list<T>(plural: string, query: Record<string, string> = {}): Promise<List<T>> {
     const where = this.#namespace && `/namespaces/${this.#namespace}`;
     const path = `/api/v1${where}/${plural}`;

@@ -21,7 +21,7 @@ export const READY_MS = 180_000;
 const documents = (file: string): KubeObject[] =>
   parseAllDocuments(readFileSync(file, 'utf8')).map((one) => one.toJS() as KubeObject);
 
-/** The objects of a manifest in another namespace than the one it names. */
+/** The objects of a manifest in another namespace than its own. */
 export function inNamespace(file: string, namespace: string): KubeObject[] {
   return documents(file).map((object) => {
     const text = JSON.stringify(object).replaceAll('"namespace":"foyer"', `"namespace":${JSON.stringify(namespace)}`);
@@ -46,8 +46,8 @@ export interface HomeOptions {
   spec?: Record<string, unknown>;
   /** Path inside the claim to the file that is put there. */
   films?: Record<string, string>;
-  /** What the spec names beside the sample's own, in the namespace. */
-  beside?: (namespace: string) => readonly object[];
+  /** Objects in the namespace that the spec names in addition to those of the sample. */
+  extras?: (namespace: string) => readonly object[];
 }
 
 /** A claim of media with files in it, put there by a pod as a person would. */
@@ -154,8 +154,8 @@ export class Home {
     return { url: this.url, headers: await signIn(this.url, `cluster-${device}`) };
   }
 
-  /** For a test that failed: the pods, the conditions and what was said last. */
-  async tell(): Promise<void> {
+  /** For a test that failed: the pods, the conditions and the last output. */
+  async printState(): Promise<void> {
     const here = ['-n', this.namespace];
     const words = [
       ['get', 'pods,jobs', '-o', 'wide'],
@@ -168,11 +168,11 @@ export class Home {
       ],
       ['logs', '-l', 'app.kubernetes.io/name in (foyer, foyer-operator)', '--tail=15', '--prefix'],
     ];
-    for (const asked of words) process.stderr.write(`${(await this.kubectl.ask([...asked, ...here])).out}\n`);
+    for (const command of words) process.stderr.write(`${(await this.kubectl.attempt([...command, ...here])).out}\n`);
   }
 
   async remove(): Promise<void> {
-    await this.kubectl.ask([
+    await this.kubectl.attempt([
       'delete',
       'mediaserver,library,tunerdevice',
       '--all',
@@ -184,8 +184,8 @@ export class Home {
   }
 }
 
-/** Installs the operator beside a server of the sample, with films in its claim, and owns it. */
-export async function startHome({ name, spec = {}, films = {}, beside = () => [] }: HomeOptions): Promise<Home> {
+/** Installs the operator and a server of the sample, with films in its claim, and owns it. */
+export async function startHome({ name, spec = {}, films = {}, extras = () => [] }: HomeOptions): Promise<Home> {
   const cluster = await node();
   await images('product', 'postgres', 'redis', 'minio');
   const home = new Home(cluster, await cluster.kubectl.namespace(name));
@@ -195,7 +195,7 @@ export async function startHome({ name, spec = {}, films = {}, beside = () => []
   const install = inNamespace(INSTALL, home.namespace).filter(({ kind }) => kind !== 'CustomResourceDefinition');
   await cluster.kubectl.apply(...install);
   await fillClaim(cluster.kubectl, claim, films);
-  const more = beside(home.namespace);
+  const more = extras(home.namespace);
   if (more.length > 0) await cluster.kubectl.apply(...more);
   await cluster.kubectl.apply({ ...server, spec: { ...(server.spec as object), ...spec } }, library);
   await home.reaches('Ready', 'True AllReady');

@@ -25,7 +25,7 @@ export class Kubectl {
   }
 
   /** kubectl with these words and this standard input; a fault is an answer too. */
-  ask(words: readonly string[], input?: string | Buffer): Promise<Ran> {
+  attempt(words: readonly string[], input?: string | Buffer): Promise<Ran> {
     return new Promise((resolve, reject) => {
       const child = spawn(this.program, ['--kubeconfig', this.kubeconfig, ...words]);
       const [out, err]: [Buffer[], Buffer[]] = [[], []];
@@ -40,9 +40,9 @@ export class Kubectl {
     });
   }
 
-  /** What it printed; throws what it said when it failed. */
+  /** Its output; throws its errors when it failed. */
   async run(words: readonly string[], input?: string | Buffer): Promise<string> {
-    const { code, out, err } = await this.ask(words, input);
+    const { code, out, err } = await this.attempt(words, input);
     if (code !== 0) throw new Error(`kubectl ${words.join(' ')}: ${err.trim() || out.trim() || `status ${code}`}`);
     return out;
   }
@@ -53,7 +53,7 @@ export class Kubectl {
     return this.run(['apply', '--server-side', '--field-manager=test', '-f', '-'], list);
   }
 
-  /** The object, or undefined where there is none. */
+  /** The object, or undefined. */
   async find<T = Record<string, unknown>>({ kind, name, namespace }: Named): Promise<T | undefined> {
     const text = await this.run(['get', kind, name, ...inside(namespace), '--ignore-not-found', '-o', 'json']);
     return text ? (JSON.parse(text) as T) : undefined;

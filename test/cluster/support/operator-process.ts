@@ -15,7 +15,7 @@ const ACCOUNT = 'foyer-operator';
 const RBAC = 'rbac.authorization.k8s.io/v1';
 const apiGroup = 'rbac.authorization.k8s.io';
 
-/** Its ServiceAccount, bound to what the manifests let it do in its own namespace. */
+/** Its ServiceAccount, bound to the permissions of the manifests in its own namespace. */
 export function accountFor(namespace: string): object[] {
   const metadata = { name: ACCOUNT, namespace };
   const subjects = [{ kind: 'ServiceAccount', name: ACCOUNT, namespace }];
@@ -33,7 +33,7 @@ export interface Started {
   leaderElect?: boolean;
   /** FOYER_CRASH_AFTER_WRITES. */
   crashAfterWrites?: number;
-  /** The administrator instead, where the audit log must tell two operators of one namespace apart. */
+  /** The administrator instead, where the audit log must distinguish two operators of one namespace. */
   asAdmin?: boolean;
   /** Of another way to the API server. */
   kubeconfig?: string;
@@ -53,7 +53,7 @@ export interface LogLine {
   controller?: string;
   key?: string;
   time: string;
-  /** Its port, in the line that tells that it runs. */
+  /** Its port, in the line that reports that it runs. */
   metrics?: number;
 }
 
@@ -83,7 +83,7 @@ function bundled(): Promise<string> {
   return bundling;
 }
 
-/** None outlives the tests, whatever becomes of those. */
+/** None outlives the tests, however they end. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -136,11 +136,11 @@ export class OperatorProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What is worse than a warning, and warnings of faults of our own. */
+  /** Lines worse than a warning, and warnings of faults of our own. */
   get alarms(): string[] {
     const bad = this.lines.filter(({ level, stack }) => ['error', 'fatal'].includes(level) || stack !== undefined);
-    const said = bad.map((line) => JSON.stringify(line));
-    return this.#errors ? [...said, this.#errors] : said;
+    const texts = bad.map((line) => JSON.stringify(line));
+    return this.#errors ? [...texts, this.#errors] : texts;
   }
 
   signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {

@@ -1,5 +1,5 @@
-// Players as people have them: at the pace of the film, some seconds ahead, asking again as hls.js and browsers do. Each failed
-// request is noted, and how long the picture stood still.
+// Players as people have them: at the pace of the film, some seconds ahead, with retries as hls.js and browsers do.
+// Each failed request is recorded, and how long the picture stood still.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clientFor, type TestClient } from '#support/api.ts';
@@ -13,7 +13,7 @@ export interface Viewer {
 }
 
 const AHEAD_MS = 8000;
-/** As hls.js asks: so often, so long apart, so long for an answer. */
+/** As hls.js retries: so often, so long apart, so long for an answer. */
 const TRIES = 40;
 const AGAIN_MS = 1000;
 const PATIENCE_MS = 10_000;
@@ -23,7 +23,7 @@ const RANGE = 256 << 10;
 abstract class Player {
   readonly viewer: Viewer;
   readonly session: Session;
-  /** Requests that failed, with the time, and what was wrong with answers. */
+  /** Requests that failed, with the time, and the faults of answers. */
   readonly faults: string[] = [];
   protected readonly leaving = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -38,7 +38,7 @@ abstract class Player {
     this.session = session;
   }
 
-  /** Fetches the parts of the film in their order; tells {@link got} of each. */
+  /** Fetches the parts of the film in their order; passes each to {@link got}. */
   protected abstract fetchAll(): Promise<void>;
 
   start(): this {
@@ -57,7 +57,7 @@ abstract class Player {
       .catch(() => undefined);
   }
 
-  /** Of the film that is there to be seen. */
+  /** The film that is available. */
   get bufferedMs(): number {
     return this.#bufferedMs;
   }
@@ -77,7 +77,7 @@ abstract class Player {
     this.faults.length = 0;
   }
 
-  /** So much more of the film has come; rests until it is needed to go on. */
+  /** So much more of the film has come; rests until more is needed. */
   protected async got(ms: number): Promise<void> {
     this.#beganAt ||= Date.now();
     const late = Date.now() - this.#beganAt - this.#bufferedMs;
@@ -93,24 +93,24 @@ abstract class Player {
   protected async get(path: string, headers: Record<string, string> = {}): Promise<Buffer> {
     for (let n = 0; n < TRIES && !this.leaving.signal.aborted; n += 1) {
       if (n > 0) await sleep(AGAIN_MS, undefined, { signal: this.leaving.signal });
-      const asked = Date.now();
+      const sentAt = Date.now();
       try {
         const signal = AbortSignal.any([this.leaving.signal, AbortSignal.timeout(PATIENCE_MS)]);
         const answer = await fetch(this.viewer.url + path, { headers: { ...this.viewer.headers, ...headers }, signal });
         const bytes = Buffer.from(await answer.arrayBuffer());
         if (answer.ok) return bytes;
-        this.#failed(path, asked, `${answer.status} ${bytes.toString('utf8', 0, 300)}`);
+        this.#failed(path, sentAt, `${answer.status} ${bytes.toString('utf8', 0, 300)}`);
       } catch (error) {
         const { message, cause } = error as { message: string; cause?: { code?: string; message?: string } };
-        this.#failed(path, asked, `${message} ${cause?.code ?? ''} ${cause?.message ?? ''}`);
+        this.#failed(path, sentAt, `${message} ${cause?.code ?? ''} ${cause?.message ?? ''}`);
       }
     }
     throw new Error(`${path}: in vain`);
   }
 
-  #failed(path: string, asked: number, what: string): void {
+  #failed(path: string, sentAt: number, what: string): void {
     if (this.leaving.signal.aborted) return;
-    this.faults.push(`${new Date(asked).toISOString()} ${path} after ${Date.now() - asked} ms: ${what}`);
+    this.faults.push(`${new Date(sentAt).toISOString()} ${path} after ${Date.now() - sentAt} ms: ${what}`);
   }
 
   async #report(): Promise<void> {
@@ -118,12 +118,12 @@ abstract class Player {
     const client = clientFor(this.viewer.url, this.viewer.headers);
     for (; !signal.aborted; await sleep(REPORT_MS, undefined, { signal }).catch(() => undefined)) {
       const body = { state: 'playing', positionMs: Math.round(this.positionMs) };
-      const asked = Date.now();
+      const sentAt = Date.now();
       const answer = await client
         .reportPlayback({ params: { id: this.session.id }, body })
         .then(({ status }) => String(status))
         .catch((error: Error) => error.message);
-      if (answer !== '200') this.#failed('report', asked, answer);
+      if (answer !== '200') this.#failed('report', sentAt, answer);
     }
   }
 }

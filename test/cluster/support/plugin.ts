@@ -14,7 +14,7 @@ export class Plugin {
   }
 
   /** A fault is an answer too. */
-  async ask(...words: readonly string[]): Promise<Ran> {
+  async attempt(...words: readonly string[]): Promise<Ran> {
     const child = spawn(process.execPath, [MAIN, ...this.#global, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
     let [out, err] = ['', ''];
     child.stdout.on('data', (part: Buffer) => {
@@ -27,14 +27,14 @@ export class Plugin {
     return { code: code ?? -1, out, err };
   }
 
-  /** `open` on a free port, for as long as `use` takes: it is told the address. */
+  /** `open` on a free port, for as long as `use` takes: it receives the address. */
   async opened<T>(use: (url: string) => Promise<T>): Promise<T> {
     const words = [MAIN, ...this.#global, 'open', '--port', '0'];
     const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'close');
     try {
       for await (const line of createInterface({ input: child.stdout })) return await use(line);
-      throw new Error('it ended and told no address');
+      throw new Error('it ended and printed no address');
     } finally {
       child.kill('SIGTERM');
       await ended;

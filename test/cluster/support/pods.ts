@@ -59,12 +59,12 @@ export function pod(options: PodOptions): object {
   };
 }
 
-/** Runs a pod to its end; what it printed. Throws where it failed, with that. */
+/** Runs a pod to its end; returns its output. Throws with that when it failed. */
 export async function runPod(kubectl: Kubectl, options: PodOptions): Promise<string> {
   const { name, namespace } = options;
   await kubectl.apply(pod(options));
   const succeeded = kubectl.wait({ kind: 'pod', name, namespace }, 'jsonpath={.status.phase}=Succeeded', 60);
-  const failed = kubectl.ask([
+  const failed = kubectl.attempt([
     'wait',
     `pod/${name}`,
     '-n',
@@ -73,8 +73,8 @@ export async function runPod(kubectl: Kubectl, options: PodOptions): Promise<str
     '--timeout=60s',
   ]);
   await Promise.race([succeeded.catch(() => undefined), failed]);
-  const said = await kubectl.run(['logs', name, '-n', namespace]);
+  const logs = await kubectl.run(['logs', name, '-n', namespace]);
   const made = await kubectl.find<{ status: { phase: string } }>({ kind: 'pod', name, namespace });
-  if (made?.status.phase !== 'Succeeded') throw new Error(`pod ${name} is ${made?.status.phase}: ${said}`);
-  return said;
+  if (made?.status.phase !== 'Succeeded') throw new Error(`pod ${name} is ${made?.status.phase}: ${logs}`);
+  return logs;
 }

@@ -44,7 +44,7 @@ export const plurals: Record<string, string> = {
 
 type Place = Record<string, unknown>;
 
-/** The resource with the value at a path below spec, of steps parted by `/`; undefined takes the field away. */
+/** The resource with the value at a path below spec, of steps parted by `/`; undefined removes the field. */
 export function withField(resource: Resource, path: string, value: unknown): Resource {
   const changed = structuredClone(resource);
   const steps = path.split('/');

@@ -1,5 +1,5 @@
-// A real operator process over namespaces of a control plane, with all that it talks to: one real API for every server, what the
-// pods of servers and tuners would tell, and a node that says that pods run.
+// A real operator process over namespaces of a control plane, with all its peers: one real API for every server, the
+// reports of the pods of servers and tuners, and a node that reports pods as running.
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -67,9 +67,9 @@ export class Stage {
   readonly cluster: Cluster;
   readonly api: Api;
   readonly rest: Rest;
-  /** Sessions that wait for a worker, as the /metrics of every server say. */
+  /** Sessions that wait for a worker, as the /metrics of every server report. */
   waiting = 0;
-  /** What the pod of every tuner answers. */
+  /** The answer of the pod of every tuner. */
   tuner: Record<string, unknown> = { reachable: true, message: '', recording: false, channels: 30 };
   readonly hollow: HollowNode;
   readonly #pods: Server;
@@ -122,7 +122,7 @@ export class Stage {
     return namespace;
   }
 
-  /** An empty folder of a media entry, as libraries want it to be there. */
+  /** An empty folder of a media entry, as libraries need it. */
   folder(media: string, path: string): void {
     mkdirSync(join(this.#media.get(media) ?? '', path), { recursive: true });
   }
@@ -140,7 +140,9 @@ export class Stage {
     return operator;
   }
 
-  /** What a namespace holds of a kind, by its place below the namespace's own (`batch/v1 jobs`): for what is asked often. */
+  /**
+   * The objects of a kind in a namespace, by its place below the namespace's own (`batch/v1 jobs`): for frequent reads.
+   */
   async list<T = KubeObject>(of: string, namespace: string): Promise<T[]> {
     return (await this.rest.read<{ items: T[] }>({ method: 'GET', path: pathOf(of, namespace) })).items;
   }
@@ -151,7 +153,7 @@ export class Stage {
     return kinds.flat();
   }
 
-  /** Takes the namespace away, of whose operators none is left. */
+  /** Removes the namespace, whose operators have all ended. */
   async clear(namespace: string): Promise<void> {
     const write = (call: Omit<Call, 'query'>) => this.rest.write(call).catch(() => undefined); // it is gone
     for (const ours of OURS) {
@@ -188,11 +190,11 @@ export class Stage {
     const { items } = await this.rest.read<{ items: RunningPod[] }>({ method: 'GET', path, query: { labelSelector } });
     const running = items.filter(({ metadata, status }) => status?.phase === 'Running' && !metadata.deletionTimestamp);
     const counts = [`waiting ${this.waiting}`, 'sessions 0', `workers ${running.length}`];
-    const told = running.flatMap(({ metadata }) => {
+    const gauges = running.flatMap(({ metadata }) => {
       const labels = `{pod="${metadata.name}",encoder="libx264",gpu="false"}`;
       return [`worker_slots${labels} 3`, `worker_sessions${labels} 0`, `worker_idle_seconds${labels} 100000`];
     });
-    return [...counts, ...told].map((line) => `foyer_transcode_${line}\n`).join('');
+    return [...counts, ...gauges].map((line) => `foyer_transcode_${line}\n`).join('');
   }
 }
 

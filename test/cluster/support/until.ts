@@ -1,13 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const EVERY_MS = 200;
-/** The most of the time that one turn may take of it: a machine that stood still meanwhile has given nobody a chance. */
+/**
+ * The most of the time that one turn may take of it: a machine that stood still meanwhile has given no process a
+ * chance.
+ */
 const TURN_MAX_MS = 10_000;
 
-/** Asks until the answer is neither undefined, null nor false, and returns it; a throw counts as no answer. Throws what was missing after the time. */
+/**
+ * Polls until the answer is neither undefined, null nor false, and returns it; a throw counts as no answer. Throws the
+ * name of the missing state after the time.
+ */
 export async function until<T>(
   what: string,
-  ask: () => T | Promise<T>,
+  check: () => T | Promise<T>,
   withinMs = 60_000,
 ): Promise<Exclude<T, undefined | null | false>> {
   let left = withinMs;
@@ -15,7 +21,7 @@ export async function until<T>(
   do {
     const began = Date.now();
     try {
-      const answer = await ask();
+      const answer = await check();
       if (answer !== undefined && answer !== null && answer !== false)
         return answer as Exclude<T, undefined | null | false>;
     } catch (error) {
@@ -27,7 +33,7 @@ export async function until<T>(
   throw new Error(`not in ${withinMs / 1000} s: ${what}${fault}`);
 }
 
-/** Without a name for what is missing: the stack tells the place. */
+/** Without a name for the missing state: the stack shows the place. */
 export const eventually = (holds: () => boolean | Promise<boolean>, withinMs?: number): Promise<true> =>
   until('what the test waits for', holds, withinMs);
 

@@ -11,7 +11,7 @@ import { errorOf } from '#support/signing-in.ts';
 
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
 const HTML = `<img src=x onerror=alert('canary')>`;
-describe('replay of what befell others: injection', () => {
+describe('replay of published vulnerabilities: injection', () => {
   let api: Api;
   let owner: Person;
   let me: TestClient;
@@ -53,7 +53,7 @@ describe('replay of what befell others: injection', () => {
       'toString',
     ];
 
-    it('are no text of a client: it is refused, or is in nothing that the encoder is told', async () => {
+    it('are no text of a client: it is refused, or reaches no argument of the encoder', async () => {
       const id = await film();
       const good = { codec: 'h264' };
       const profiles = (text: string): object[] => [
@@ -109,7 +109,7 @@ describe('replay of what befell others: injection', () => {
       expect(JSON.stringify(plans)).to.not.match(/canary|constructor|lavfi/);
     });
 
-    it('are not in the query of what streams', async () => {
+    it('are not in the query of a stream', async () => {
       for (const name of ['codec', 'videoCodec', 'audioCodec', 'StreamOptions', 'static', 'params', 'level', 'tag']) {
         for (const operation of ['getStreamMaster', 'getStreamPlaylist', 'getStreamSegment', 'streamFile'] as const) {
           const params = { id: ABSENT, fileId: ABSENT, rendition: 'v0', segment: '0.m4s' };
@@ -196,7 +196,7 @@ describe('replay of what befell others: injection', () => {
     }
   });
 
-  it('Navidrome CVE-2026-25578, audiobookshelf CVE-2026-27973, CVE-2026-27963 and CVE-2026-27974, Immich CVE-2026-35455: what media say of themselves is never a page', async () => {
+  it('Navidrome CVE-2026-25578, audiobookshelf CVE-2026-27973, CVE-2026-27963 and CVE-2026-27974, Immich CVE-2026-35455: metadata of media is never a page', async () => {
     const id = await film({ title: HTML, sort_title: HTML, overview: HTML, tagline: HTML });
     for (const answer of [
       await me.getItem({ params: { id } }),
@@ -231,7 +231,7 @@ describe('replay of what befell others: injection', () => {
     expect(text).to.not.match(/URI="(?:https|file):/);
   });
 
-  it('found on the way: a report of what was watched offline that makes no sense is invalid alone, and never a fault of the server', async () => {
+  it('found on the way: an invalid offline playback report is rejected alone, and is never a fault of the server', async () => {
     const id = await film();
     const at = new Date().toISOString();
     const report = { itemId: id, at, positionMs: 600_000 };

@@ -23,7 +23,7 @@ import { newPlace } from '../../workers/scan/support.ts';
 
 const run = promisify(execFile);
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
-describe('replay of what befell others: addresses that others name', () => {
+describe('replay of published vulnerabilities: addresses that clients name', () => {
   let api: Api;
   let owner: TestClient;
   let receiver: Receiver;
@@ -65,7 +65,7 @@ describe('replay of what befell others: addresses that others name', () => {
     }
   });
 
-  it('audiobookshelf CVE-2023-51697, GHSA-jhjx-c3wx-q2x7 and GHSA-mgj7-rfx8-vhpr: the address that is asked is the one that was judged, also behind a redirect and after a change', async () => {
+  it('audiobookshelf CVE-2023-51697, GHSA-jhjx-c3wx-q2x7 and GHSA-mgj7-rfx8-vhpr: the request goes to the address that was judged, also behind a redirect and after a change', async () => {
     const draft = { name: 'hook', events: ['*'] };
     expect((await owner.createWebhook({ body: { ...draft, url: `${canary}/x` } })).status).to.equal(400);
     const made = await owner.createWebhook({ body: { ...draft, url: receiver.url } });
@@ -80,7 +80,7 @@ describe('replay of what befell others: addresses that others name', () => {
     await workers.kill(worker);
     expect(tested.status, JSON.stringify(tested.body)).to.equal(200);
     expect(JSON.stringify(tested.body)).to.not.include('canary');
-    expect(receiver.got.length, 'the receiver itself was asked').to.be.greaterThan(0);
+    expect(receiver.got.length, 'the receiver itself got the request').to.be.greaterThan(0);
     const { host } = new URL(canary);
     const port = host.split(':')[1];
     for (const spelt of [
@@ -94,8 +94,8 @@ describe('replay of what befell others: addresses that others name', () => {
   });
 });
 
-describe('replay of what befell others: pictures that are sent', () => {
-  it('Jellyfin CVE-2024-43801 and GHSA-cf3c-8m59-2vhx, Immich GHSA-q89f-h332-8q2h: what is served of a drawing is pixels, without its scripts and references', async () => {
+describe('replay of published vulnerabilities: uploaded pictures', () => {
+  it('Jellyfin CVE-2024-43801 and GHSA-cf3c-8m59-2vhx, Immich GHSA-q89f-h332-8q2h: a drawing is served as pixels, without its scripts and references', async () => {
     const api = await startApi();
     const { me } = await somebody(api, 'owner');
     const hits: string[] = [];
@@ -129,7 +129,7 @@ describe('replay of what befell others: pictures that are sent', () => {
   });
 });
 
-describe('replay of what befell others: media files', function () {
+describe('replay of published vulnerabilities: media files', function () {
   this.timeout(120_000);
   let made: string;
   before(async function () {
@@ -137,7 +137,7 @@ describe('replay of what befell others: media files', function () {
     ({ made } = await fixtures());
   });
 
-  /** What the encoder gives for a file that is another than the one that was looked at. */
+  /** The output of the encoder for a file that was replaced after its probe. */
   const encodeChanged = async (
     name: string,
     change: (path: string) => void,
@@ -172,7 +172,7 @@ describe('replay of what befell others: media files', function () {
     }
   });
 
-  it('FFmpeg CVE-2026-8461 (PixelSmash): the encoder runs no decoder beyond the list, whatever the file became since it was looked at', async () => {
+  it('FFmpeg CVE-2026-8461 (PixelSmash): the encoder runs no decoder beyond the list, even for a file that was replaced after its probe', async () => {
     const untouched = await encodeChanged('mpeg4-mp3.avi', () => undefined);
     expect([untouched.code, untouched.bytes > 1000], 'the film itself').to.deep.equal([0, true]);
     const changed = await encodeChanged('mpeg4-mp3.avi', (path) => copyFileSync(join(made, 'magicyuv.avi'), path));
@@ -180,7 +180,7 @@ describe('replay of what befell others: media files', function () {
     expect(changed.bytes).to.equal(0);
   });
 
-  it('Jellyfin CVE-2026-48793: the name of a subtitle file is a name within the filter, whatever is in it', async () => {
+  it('Jellyfin CVE-2026-48793: the name of a subtitle file is a name within the filter, with any content', async () => {
     const folder = temporaryFolder('subtitles');
     const names = [
       `a"b.srt`,
@@ -221,7 +221,7 @@ describe('replay of what befell others: media files', function () {
   });
 });
 
-describe('replay of what befell others: denial', () => {
+describe('replay of published vulnerabilities: denial of service', () => {
   /** Places of a schema where text or a list has no end. */
   function endless(schema: unknown, at: string): string[] {
     if (typeof schema !== 'object' || schema === null) return [];

@@ -14,7 +14,7 @@ import { atEnd } from '#support/stores.ts';
 
 const portOf = (server: { address: () => unknown }): number => (server.address() as AddressInfo).port;
 
-describe('replay of what befell others: names, certificates and documents of others', function () {
+describe('replay of published vulnerabilities: names, certificates and documents of other servers', function () {
   this.timeout(120_000);
 
   it('Navidrome GHSA-8hjf-6h34-82hr and GHSA-pr2j-mfc8-qjcc: a harmless name that leads home is judged by where it leads', async () => {
@@ -37,7 +37,7 @@ describe('replay of what befell others: names, certificates and documents of oth
     expect(hits).to.equal(0);
   });
 
-  it('Immich GHSA-hfvf-5c8x-8rc4: who cannot prove its name under TLS is told nothing', async () => {
+  it('Immich GHSA-hfvf-5c8x-8rc4: a server that cannot prove its name under TLS receives nothing', async () => {
     let hits = 0;
     const server = createTlsServer(certificate(), (_request, response) => {
       hits += 1;
@@ -51,8 +51,8 @@ describe('replay of what befell others: names, certificates and documents of oth
     await workers.start();
     const url = `https://127.0.0.1:${portOf(server)}/`;
     const { body: hook } = await me.createWebhook({ body: { name: 'hook', events: ['*'], url } });
-    const { body: told } = await me.testWebhook({ params: { id: hook.id }, body: {} });
-    expect(JSON.stringify(told)).to.match(/tls/);
+    const { body: tested } = await me.testWebhook({ params: { id: hook.id }, body: {} });
+    expect(JSON.stringify(tested)).to.match(/tls/);
     expect(hits).to.equal(0);
   });
 

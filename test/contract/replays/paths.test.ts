@@ -9,8 +9,8 @@ import { givenFile, givenItem } from '#support/given-items.ts';
 import { errorOf, PASSWORD, somebody } from '#support/signing-in.ts';
 
 const CODE = '7gdmdrmw2b1wsvpb7r5pdhsq2k';
-const CANARY = 'canary beside the media';
-describe('replay of what befell others: paths and files', () => {
+const CANARY = 'canary outside the media';
+describe('replay of published vulnerabilities: paths and files', () => {
   let api: Api;
   let owner: TestClient;
   let headers: Record<string, string>;
@@ -152,7 +152,7 @@ describe('replay of what befell others: paths and files', () => {
     expect((await api.anyone.createLibrary({ body: { name: 'x', type: 'movies' } })).status).to.equal(401);
   });
 
-  it('audiobookshelf CVE-2024-43797, GHSA-47g3-c5hx-2q3w, GHSA-xjqw-8829-qmm6: who does not manage names no folder', async () => {
+  it('audiobookshelf CVE-2024-43797, GHSA-47g3-c5hx-2q3w, GHSA-xjqw-8829-qmm6: people who do not manage name no folder', async () => {
     const member = api.as(await api.given.member());
     const { id } = (await owner.createLibrary({ body: { name: 'shared', type: 'movies' } })).body;
     for (const path of ['films', '../..', '/etc', '']) {

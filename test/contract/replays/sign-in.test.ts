@@ -8,7 +8,7 @@ import { type Api, clientFor, startApi } from '#support/api.ts';
 import { device, errorOf, PASSWORD, type Somebody, signIn, somebody, withToken } from '#support/signing-in.ts';
 
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
-describe('replay of what befell others: signing in', () => {
+describe('replay of published vulnerabilities: sign-in', () => {
   let api: Api;
   let owner: Somebody;
   before(async () => {
@@ -17,7 +17,7 @@ describe('replay of what befell others: signing in', () => {
   });
   beforeEach(() => api.deps.redis.flushdb()); // attempts are counted a minute long
 
-  it('Navidrome CVE-2025-27112: who does not exist, or has no password, does not sign in with an empty one', async () => {
+  it('Navidrome CVE-2025-27112: an unknown account, or one without a password, does not sign in with an empty one', async () => {
     const person = await api.given.member();
     const { username } = await api.deps.db('accounts').where({ id: person.accountId }).first<{ username: string }>();
     for (const name of [username, 'nobody', '', ' ', '\u0001']) {
@@ -129,7 +129,7 @@ describe('replay of what befell others: signing in', () => {
     }
   });
 
-  it('Emby CVE-2023-33193 and CVE-2021-25827, Jellyfin CVE-2025-32012, Sonarr CVE-2026-30975, Cleanuparr CVE-2026-44183, Navidrome GHSA-f295: to say that one is at home opens nothing and lifts no limit', async () => {
+  it('Emby CVE-2023-33193 and CVE-2021-25827, Jellyfin CVE-2025-32012, Sonarr CVE-2026-30975, Cleanuparr CVE-2026-44183, Navidrome GHSA-f295: a claim to be at home opens nothing and lifts no limit', async () => {
     const forged = (address: string) => ({
       'x-forwarded-for': address,
       'x-real-ip': address,
@@ -186,7 +186,7 @@ describe('replay of what befell others: signing in', () => {
     expect(methods.status).to.equal(401);
   });
 
-  it('Immich CVE-2026-23896: a key changes no key, itself least of all, whatever its scopes', async () => {
+  it('Immich CVE-2026-23896: a key changes no key, itself least of all, with any scopes', async () => {
     const key = await api.given.key(await api.given.admin(), ['library:view', 'user:manage', 'settings:manage']);
     const secret = key.headers['authorization']?.replace('Bearer ', '') ?? '';
     const hash = createHash('sha256').update(secret).digest();

@@ -12,7 +12,7 @@ import { device, errorOf, signIn, somebody, withToken } from '#support/signing-i
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
 const CANARY = 'canary-0f3c';
 
-describe('replay of what befell others: what belongs to somebody else', () => {
+describe('replay of published vulnerabilities: records of other people', () => {
   let api: Api;
   let owner: Person;
   let member: Person;
@@ -38,7 +38,7 @@ describe('replay of what befell others: what belongs to somebody else', () => {
   /** A status alone where the body is bytes. */
   const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status);
 
-  it('audiobookshelf CVE-2026-42883 and CVE-2026-42884, Kavita CVE-2026-44776: every id of a list is looked at, also beside one that is seen', async () => {
+  it('audiobookshelf CVE-2026-42883 and CVE-2026-42884, Kavita CVE-2026-44776: every id of a list is checked, also next to a visible one', async () => {
     const me = api.as(member);
     const { itemId } = await film(shown);
     const at = new Date().toISOString();
@@ -59,9 +59,9 @@ describe('replay of what befell others: what belongs to somebody else', () => {
       'not-found',
     ]);
     expect(await api.deps.db('item_states').where({ item_id: secret.itemId })).to.deep.equal([]);
-    // By a library that is seen to an item of one that is not.
-    const away = await api.as(owner).restoreTrash({ params: { id: shown.id }, body: { itemIds: [secret.itemId] } });
-    expect(away.body.notRestored).to.deep.equal([{ itemId: secret.itemId, reason: 'not-in-trash' }]);
+    // By a visible library to an item of a hidden one.
+    const refused = await api.as(owner).restoreTrash({ params: { id: shown.id }, body: { itemIds: [secret.itemId] } });
+    expect(refused.body.notRestored).to.deep.equal([{ itemId: secret.itemId, reason: 'not-in-trash' }]);
     for (const query of [{ ids: `${itemId},${secret.itemId}` }, { filter: `id:${secret.itemId}` }, { q: CANARY }]) {
       const { status, body } = await me.listItems({ query });
       expect(status === 400 || !JSON.stringify(body).includes(secret.itemId), JSON.stringify(query)).to.equal(true);
@@ -73,7 +73,7 @@ describe('replay of what befell others: what belongs to somebody else', () => {
   it('Kavita CVE-2026-44776, Jellyfin #5415: bytes, progress and decisions of a hidden item are of no item', async () => {
     const me = api.as(member);
     const { itemId, fileId } = secret;
-    const tell = async (item: string, file: string) => [
+    const answersFor = async (item: string, file: string) => [
       await me.getItem({ params: { id: item } }),
       await me.listItemFiles({ params: { id: item } }),
       await me.startPlayback({ params: { id: item }, body: { client: { builtIn: 'chromium' } } }),
@@ -83,7 +83,7 @@ describe('replay of what befell others: what belongs to somebody else', () => {
       await me.downloadFile({ params: { fileId: file } }),
       await me.getTrickplay({ params: { fileId: file } }),
     ];
-    const [theirs, nowhere] = [await tell(itemId, fileId), await tell(ABSENT, ABSENT)];
+    const [theirs, nowhere] = [await answersFor(itemId, fileId), await answersFor(ABSENT, ABSENT)];
     expect(statusesOf(theirs)).to.deep.equal(Array.from({ length: 8 }, () => 404));
     expect(statusesOf(nowhere)).to.deep.equal(statusesOf(theirs));
     const own = await film(shown);
@@ -93,12 +93,12 @@ describe('replay of what befell others: what belongs to somebody else', () => {
       const note = await me.setItemProgress({ params, body: { positionMs: 1000, fileId: id } });
       return [play, note].map((answer) => [answer.status, errorOf(answer).code, errorOf(answer).details]);
     };
-    const told = await mixed(fileId);
-    expect(told, 'a hidden file by an item that is seen').to.deep.equal(await mixed(ABSENT));
-    for (const [status] of told) expect(status).to.be.within(400, 415);
+    const mixedAnswers = await mixed(fileId);
+    expect(mixedAnswers, 'a hidden file by a visible item').to.deep.equal(await mixed(ABSENT));
+    for (const [status] of mixedAnswers) expect(status).to.be.within(400, 415);
   });
 
-  it('Jellyfin GHSA-4vx8-xhc9-qg6x: a playback session of somebody else is none, and its id follows from nothing', async () => {
+  it('Jellyfin GHSA-4vx8-xhc9-qg6x: a playback session of another person does not exist, and its id follows from nothing', async () => {
     const { itemId } = await film(shown);
     const start = async (person: Person) =>
       (await api.as(person).startPlayback({ params: { id: itemId }, body: { client: { builtIn: 'chromium' } } })).body
@@ -106,7 +106,7 @@ describe('replay of what befell others: what belongs to somebody else', () => {
     const [one, two] = [await start(member), await start(member)];
     expect(one.id).to.not.equal(two.id);
     const other = await api.given.member();
-    // The same device id as the victim's: it names nobody.
+    // The same device id as the victim's: it names no person.
     const thief = api.as({ ...other, headers: { ...other.headers, 'x-client-name': 'test' } });
     const tried = async (client: TestClient, id: string) => [
       await client.getPlaybackSession({ params: { id } }),
@@ -121,7 +121,7 @@ describe('replay of what befell others: what belongs to somebody else', () => {
     expect([still.status, still.body.state, still.body.positionMs]).to.deep.equal([200, two.state, two.positionMs]);
   });
 
-  it('Navidrome CVE-2024-32963 and GHSA-82gh, Jellyfin GHSA-9x85-gx46-6522: nobody says whose a thing is, or what the server notes itself', async () => {
+  it('Navidrome CVE-2024-32963 and GHSA-82gh, Jellyfin GHSA-9x85-gx46-6522: no request sets the owner of a record, or members that the server writes', async () => {
     const victim = await api.given.member();
     const { itemId } = await film(shown);
     const claims: Record<string, unknown> = {
@@ -150,9 +150,9 @@ describe('replay of what befell others: what belongs to somebody else', () => {
         api.as(owner).createWebhook({ body: { name: 'w', url: 'https://example.org', events: ['*'], ...more } }),
       password: (more) => me.changePassword({ body: { newPassword: 'another long one', ...more } }),
     };
-    for (const [what, ask] of Object.entries(calls)) {
+    for (const [what, send] of Object.entries(calls)) {
       for (const [name, value] of Object.entries(claims)) {
-        const answer = await ask({ [name]: value });
+        const answer = await send({ [name]: value });
         expect(answer.status, `${what} with ${name}`).to.equal(400);
       }
     }
@@ -163,7 +163,7 @@ describe('replay of what befell others: what belongs to somebody else', () => {
     expect(await api.deps.db('item_states').where({ profile_id: victim.profileId })).to.deep.equal([]);
   });
 
-  it('Plex CVE-2025-34158: no answer to anybody holds a token, a hash or a secret', async () => {
+  it('Plex CVE-2025-34158: no answer holds a token, a hash or a secret', async () => {
     const planted = await somebody(api, 'admin');
     const reset = await api.as(owner).updateSettings({
       body: { values: { 'email.smtp.password': CANARY, 'music.listenBrainzToken': CANARY } },
@@ -227,7 +227,7 @@ describe('replay of what befell others: what belongs to somebody else', () => {
     expect((await withToken(api, again).streamFile({ params: { fileId } })).status, 'in the trash').to.equal(404);
   });
 
-  it('Jellyfin #1501, #13983, #13987: notifications and devices by an id that one knows are not to be had', async () => {
+  it('Jellyfin #1501, #13983, #13987: notifications and devices cannot be read by a known id', async () => {
     const other = await api.given.member();
     const id = newId();
     await api.deps.db.transaction((db) =>

@@ -1,4 +1,4 @@
 // Runs alone: the gate is to keep it to the end.
-describe('a file that wants the machine alone', () => {
+describe('a file that needs the machine alone', () => {
   it('passes', () => undefined);
 });

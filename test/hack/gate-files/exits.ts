@@ -1,4 +1,4 @@
 describe('a file that ends its process', () => {
   it('passes', () => undefined);
-  it('says that all is well', () => process.exit(0));
+  it('reports that all is well', () => process.exit(0));
 });

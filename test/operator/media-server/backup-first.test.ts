@@ -23,17 +23,17 @@ describe('the backup before an upgrade, in a cluster', () => {
     here.change({ version: '2.0.0' });
     await here.pass();
     const [job] = backups(here);
-    const run = (cwd: string): Promise<{ code: number; said: string }> =>
+    const run = (cwd: string): Promise<{ code: number; output: string }> =>
       new Promise((done) => {
-        execFile(process.execPath, argsOf(job), { cwd, env: bareEnvironment() }, (error, out, told) =>
-          done({ code: Number(error?.code ?? 0), said: out + told }),
+        execFile(process.execPath, argsOf(job), { cwd, env: bareEnvironment() }, (error, out, errors) =>
+          done({ code: Number(error?.code ?? 0), output: out + errors }),
         );
       });
     const now = await run('.');
     expect(now.code).to.equal(1);
-    expect(now.said).to.contain('FOYER_DATABASE_URL'); // it asks for what only a pod has
+    expect(now.output).to.contain('FOYER_DATABASE_URL'); // it requires variables that only a pod has
     const before = await run(temporaryFolder('older'));
-    expect(before).to.deep.equal({ code: 0, said: 'this version makes no backup before an upgrade\n' });
+    expect(before).to.deep.equal({ code: 0, output: 'this version makes no backup before an upgrade\n' });
   });
 
   it('comes before the migration of another version, while the version before serves', async () => {
@@ -71,7 +71,7 @@ describe('the backup before an upgrade, in a cluster', () => {
       expect(JSON.stringify(here.kube.get('NetworkPolicy', 'media', name)?.spec)).to.contain('"backup"');
   });
 
-  it('that fails stops the upgrade, says so and how to go on, and is tried again', async () => {
+  it('that fails stops the upgrade, reports so and how to continue, and is tried again', async () => {
     const here = await running();
     here.change({ version: '2.0.0' });
     await here.pass();

@@ -21,7 +21,7 @@ async function settled(spec: Plain): Promise<World> {
 const made = (world: World): KubeObject[] =>
   [...world.kube.objects.values()].filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/managed-by']);
 
-/** As they are sent: without what the cluster adds, and the record of the release, which repeats the rest. */
+/** As they are sent: without fields that the cluster adds, and the record of the release, which repeats the rest. */
 function sent(world: World): string {
   const objects = made(world)
     .filter(({ metadata }) => metadata.name !== 'home-release')
@@ -172,7 +172,7 @@ describe('objects of a MediaServer', () => {
     ]);
   });
 
-  it('mount what is read-only so, and no bucket', async () => {
+  it('mount read-only volumes so, and no bucket', async () => {
     const world = await settled(specs.media ?? {});
     const api = podsOf(world).find(({ name }) => name === 'Deployment home-api');
     const [container] = (api?.template.spec.containers ?? []) as unknown as {
@@ -241,7 +241,7 @@ describe('objects of any MediaServer', () => {
       expect(JSON.stringify(world.kube.events)).not.to.contain(CANARY);
     }));
 
-  it('pass Pod Security restricted, but for media that the resource asks for', () =>
+  it('pass Pod Security restricted, but for media that the resource requests', () =>
     holds((world) => {
       for (const { name, template } of podsOf(world))
         expect(violations(template.spec, ['nfs', 'hostPath']), name).to.deep.equal([]);

@@ -40,7 +40,7 @@ const LOST: [name: string, type: string, loss: RegExp, copy: string][] = [
 
 describe('a Secret that opened data', () => {
   for (const [name, type, loss, copy] of LOST) {
-    it(`is not made anew when somebody deletes it: ${name}`, async () => {
+    it(`is not generated again when it is deleted: ${name}`, async () => {
       const here = await withData();
       const [before, kinds] = [templates(here), here.names('Secret')];
       here.kube.drop('Secret', name);
@@ -60,7 +60,7 @@ describe('a Secret that opened data', () => {
       MediaServerStatus.parse(here.status);
     });
 
-    it(`is taken up when it is put back, also by hand, and then what waited rolls: ${name}`, async () => {
+    it(`is used when it is restored, also by hand, and then the waiting roll-out starts: ${name}`, async () => {
       const here = await withData();
       const values = texts(here, name);
       here.kube.drop('Secret', name);
@@ -73,7 +73,7 @@ describe('a Secret that opened data', () => {
       expect(here.kube.get('Secret', 'media', name)?.metadata.annotations).to.include({ 'foyer.media/keep': 'true' });
     });
 
-    it(`is made anew where the annotation says so, and again only after it was removed: ${name}`, async () => {
+    it(`is generated again where the annotation permits it, and again only after that was removed: ${name}`, async () => {
       const here = await withData();
       const before = texts(here, name);
       here.kube.drop('Secret', name);
@@ -164,7 +164,7 @@ describe('a Secret that opened data', () => {
     expect(here.status.serverId).to.equal(serverId);
   });
 
-  it('is not the password of Redis, whose data nobody misses', async () => {
+  it('is not the password of Redis, whose data can be lost', async () => {
     const here = await withData({ ...managed, redis: { managed: { storage: '1Gi' } } });
     const before = texts(here, 'home-redis');
     here.kube.drop('Secret', 'home-redis');
@@ -238,7 +238,7 @@ describe('a Secret of a managed store', () => {
     ],
   ];
   for (const [what, store, type, change, message] of WRONG)
-    it(`that has ${what} is told, and no pod is started anew with it`, async () => {
+    it(`that has ${what} is reported, and no pod is restarted with it`, async () => {
       const here = await withData();
       const before = templates(here);
       const name = `home-${store}`;

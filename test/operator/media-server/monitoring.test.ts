@@ -7,7 +7,7 @@ interface Policy {
 }
 
 describe('spec.monitoring', () => {
-  it('says which definitions it lacks, and nothing where it asks for nothing', async () => {
+  it('reports which definitions it lacks, and nothing where it requires none', async () => {
     expect((await running()).condition('MonitoringReady')).to.equal('absent');
     expect((await running(specs.monitored)).condition('MonitoringReady')).to.equal('True Valid');
     const bare = new World(mediaServer(specs.monitored ?? {}), new MemoryKube(['ServiceMonitor']).put(...named));
@@ -18,7 +18,7 @@ describe('spec.monitoring', () => {
     expect(bare.names('ConfigMap')).to.include('home-dashboard');
   });
 
-  it('lets Prometheus look, whichever part is asked for', async () => {
+  it('lets Prometheus scrape, whichever part is enabled', async () => {
     const open = async (monitoring: object): Promise<boolean> => {
       const here = await running({ ...managed, monitoring });
       const { ingress } = specOf(here, 'NetworkPolicy', 'home-metrics') as unknown as Policy;

@@ -20,7 +20,7 @@ const inWords = ({ ipBlock, podSelector, namespaceSelector }: Peer): string => {
   if (ipBlock) return [ipBlock.cidr, ...(ipBlock.except ? ['but', ...ipBlock.except] : [])].join(' ');
   return Object.values((namespaceSelector ?? podSelector)?.matchLabels ?? {}).join(' ');
 };
-/** What a policy lets out, but the first rule, which is there always: where to, and at which ports. */
+/** The targets and ports that a policy permits, but the first rule, which is always there. */
 async function opened(
   name: string,
   spec: object,
@@ -54,7 +54,7 @@ describe('the way out of a server', () => {
     expect(await opened('home-stores', { redis }, [near])).to.deep.equal([[EVERYWHERE, [6380]], [['media']]]);
   });
 
-  it('leads to stores of others wherever they stand, but never to where nodes tell of themselves', async () => {
+  it('leads to external stores wherever they are, but never to the metadata addresses of nodes', async () => {
     const stores = { postgres: { secretRef: { name: 'database' } }, objects: { secretRef: { name: 's3' } } };
     expect(await opened('home-stores', stores)).to.deep.equal([[EVERYWHERE, [443, 6432]]]);
     for (const policy of ['home-outside', 'home-stores'])

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { managed, running } from './specs.ts';
 
-describe('what a MediaServer asks for and this version does not do', () => {
-  it('is told in a condition of its own, whichever field asks', async () => {
+describe('fields of a MediaServer that this version does not serve', () => {
+  it('is reported in a condition of its own, whichever field requests it', async () => {
     for (const plugins of [
       { trustedKeys: ['a'] },
       { allowed: [{ id: 'a', package: { url: 'https://x.example/a', sha256: 'a'.repeat(64) } }] },

@@ -83,7 +83,7 @@ describe('pods that share a claim', () => {
     expect(termsOf(here, 'Deployment', 'home-api')).to.deep.equal([]);
   });
 
-  it('cannot be, where one pod alone may mount it: the condition says what to change', async () => {
+  it('cannot be, where one pod alone may mount it: the condition names the change', async () => {
     const here = await settled({ media }, claim('nas', 'ReadWriteOncePod'), shared);
     expect(here.condition('MediaReady')).to.equal('False VolumeNotShared');
     expect(here.message('MediaReady')).to.contain('ReadWriteOncePod').and.to.contain('use a ReadWriteMany claim');

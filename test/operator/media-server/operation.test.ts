@@ -16,7 +16,7 @@ const configMap = (name: string, data: Record<string, string>): KubeObject => ({
 });
 
 describe('faults of a MediaServer', () => {
-  it('are told with what to do, roll nothing out and take nothing away', async () => {
+  it('are reported with the remedy, roll nothing out and remove nothing', async () => {
     const here = await running(specs.external);
     const before = here.names('Deployment');
     here.kube.drop('Secret', 'database');
@@ -97,7 +97,7 @@ describe('faults of a MediaServer', () => {
       expect(here.names('Deployment')).to.deep.equal([]);
     });
 
-  it('name an API server without what is asked for', async () => {
+  it('name an API server without the required definitions', async () => {
     const kube = new MemoryKube([]).put(...named);
     const here = new World(mediaServer(specs.cloudNativePG ?? {}), kube);
     await here.settle();
@@ -105,7 +105,7 @@ describe('faults of a MediaServer', () => {
     expect(here.condition('Ready'), 'and says why').to.equal('False NotServed');
     expect(here.condition('IngressReady')).to.equal('False NotServed');
     expect(here.names('Cluster')).to.deep.equal([]);
-    expect([...kube.sought], 'and what is asked for is looked for').to.have.members(['Cluster', 'HTTPRoute']);
+    expect([...kube.sought], 'and the required definitions are checked').to.have.members(['Cluster', 'HTTPRoute']);
   });
 
   it('of the object itself stop the pass', async () => {
@@ -129,7 +129,7 @@ describe('faults of a MediaServer', () => {
     }
   });
 
-  it('tell of pods that cannot start', async () => {
+  it('report pods that cannot start', async () => {
     const here = world();
     await here.settle({ stuck: ['home-api'] });
     const labels = {
@@ -162,7 +162,7 @@ describe('faults of a MediaServer', () => {
 });
 
 describe('MediaServer in operation', () => {
-  it('tells what the server makes of its licence, which is asked for rarely', async () => {
+  it('reports the state of its licence, which is read rarely', async () => {
     const here = await running();
     expect(here.status.plus).to.deep.equal({ mode: 'open' });
     const endsAt = '2026-02-01T00:00:00Z';
@@ -180,23 +180,23 @@ describe('MediaServer in operation', () => {
     }
   });
 
-  it('is not asked for each of many changes', async () => {
+  it('is not requested for each of many changes', async () => {
     const here = await running();
-    let asked = 0;
+    let requests = 0;
     const { connect } = here.tools;
     here.tools.connect = (server, key) => {
       const { request, metrics } = connect(server, key);
-      return { request: (...words) => request(...words).finally(() => asked++), metrics };
+      return { request: (...words) => request(...words).finally(() => requests++), metrics };
     };
     const pass = () =>
       reconcileMediaServer({ namespace: 'media', name: 'home' }, here.kube, { now: here.now, tools: here.tools });
     here.later(5000);
     for (let count = 0; count < 10; count++) await pass();
-    expect(asked).to.equal(6); // ready, info, health, backups, their settings, and the claim while nobody owns it
+    expect(requests).to.equal(6); // ready, info, health, backups, their settings, and the claim while the server has no owner
     expect(here.condition('Ready')).to.equal('True AllReady');
   });
 
-  it('starts processes anew with the keys of licences that a ConfigMap has now', async () => {
+  it('restarts processes with the keys of licences that a ConfigMap has now', async () => {
     const jwks = (kid: string) => {
       const x = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo';
       return JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', x, kid }] });
@@ -217,7 +217,7 @@ describe('MediaServer in operation', () => {
     expect(api()).to.contain('\\"two\\"');
   });
 
-  it('tells of a parser that opens nothing, and is Ready without it', async () => {
+  it('reports a parser that opens nothing, and is Ready without it', async () => {
     const here = world();
     await here.settle({ stuck: ['home-parser'] });
     expect(here.condition('ParserReady')).to.equal('False Starting');
@@ -234,7 +234,7 @@ describe('MediaServer in operation', () => {
     expect(without.condition('ParserReady')).to.equal('False ScaledToZero');
   });
 
-  it('tells of stores that the server lost', async () => {
+  it('reports stores that the server lost', async () => {
     const here = await running();
     here.answers.health = { database: 'ok', redis: 'down', objects: 'ok' };
     await here.pass();
@@ -248,7 +248,7 @@ describe('MediaServer in operation', () => {
     expect(here.kube.events.at(-1)).to.include({ type: 'Normal' });
   });
 
-  it('keeps a key ring that somebody rotated, and rolls the pods that have it', async () => {
+  it('keeps a key ring that was rotated, and rolls the pods that have it', async () => {
     const here = await running();
     const ringOf = (): Plain => JSON.parse(texts(here, 'home-keys')['keys.json'] ?? '') as Plain;
     const checksums = () =>
@@ -271,7 +271,7 @@ describe('MediaServer in operation', () => {
     expect(checksums(), 'and is left alone then').to.deep.equal(settled);
   });
 
-  it('tells of secrets that no key opens any more, and when all are read again', async () => {
+  it('reports secrets that no key opens any more, and when all are read again', async () => {
     const here = await running();
     here.answers.health = { database: 'ok', redis: 'ok', objects: 'ok', keys: 'degraded' };
     await here.pass();
@@ -283,19 +283,19 @@ describe('MediaServer in operation', () => {
     expect(here.condition('Degraded')).to.equal('False AllReady');
   });
 
-  it('tells once that claim codes are blocked, and again the next time', async () => {
+  it('reports once that claim codes are blocked, and again the next time', async () => {
     const here = await running();
-    const told = () => here.kube.events.filter(({ reason }) => reason === 'ClaimBlocked').length;
+    const blockedEvents = () => here.kube.events.filter(({ reason }) => reason === 'ClaimBlocked').length;
     const block = () => {
       here.answers.blockedUntil = new Date(here.now.getTime() + 900_000).toISOString();
     };
     block();
     for (let passes = 0; passes < 3; passes += 1) await here.pass();
-    expect(told()).to.equal(1);
+    expect(blockedEvents()).to.equal(1);
     here.later(900_000);
     block();
     await here.pass();
-    expect(told()).to.equal(2);
+    expect(blockedEvents()).to.equal(2);
   });
 
   it('does nothing while it is suspended', async () => {
@@ -334,7 +334,7 @@ describe('MediaServer in operation', () => {
     expect(here.names('HorizontalPodAutoscaler')).to.deep.equal(['home-api']);
   });
 
-  it('does not change a volume that is there, and says so', async () => {
+  it('does not change an existing volume, and reports so', async () => {
     const here = await running();
     const claims = (): unknown => specOf(here, 'StatefulSet', 'home-postgres').volumeClaimTemplates;
     const before = claims();
@@ -345,7 +345,7 @@ describe('MediaServer in operation', () => {
     expect(here.message('SettingsValid')).to.contain('data-home-postgres-0');
   });
 
-  it('changes nothing of a claim that an older operator asked for: the API server would refuse it', async () => {
+  it('leaves a claim unchanged that an older operator created: the API server would refuse it', async () => {
     const here = await running();
     const set = here.kube.get('StatefulSet', 'media', 'home-postgres');
     if (!set) throw new Error('no set');
@@ -359,7 +359,7 @@ describe('MediaServer in operation', () => {
     expect(JSON.stringify(set)).to.contain('argocd');
   });
 
-  it('tells whether anything leads in', async () => {
+  it('reports whether any route leads in', async () => {
     const here = await running(specs.autoscaled);
     expect(here.condition('IngressReady')).to.equal('False NoAddress');
     expect(here.status.url).to.equal('https://films.example');
@@ -406,7 +406,7 @@ describe('owner recovery', () => {
     expect(secrets(here)).to.have.length(1).and.not.to.include(name);
   });
 
-  it('tells the Job the hash alone', async () => {
+  it('passes the hash to the Job alone', async () => {
     const here = await running();
     here.annotate(request);
     await here.pass();
@@ -417,7 +417,7 @@ describe('owner recovery', () => {
     expect(args?.[1]).to.match(/^[0-9a-f]{64}$/);
   });
 
-  it('that fails is told, and not repeated', async () => {
+  it('that fails is reported, and not repeated', async () => {
     const here = await running();
     here.annotate(request);
     await here.settle({ failing: ['recover'] });
@@ -474,7 +474,7 @@ describe('changes that concern a MediaServer', () => {
     expect(concerned(about('ReplicaSet', 'home-transcode-0'), withJob)).to.deep.equal([]);
   });
 
-  it('are Libraries that come and go, not what becomes of them', () => {
+  it('are Libraries that come and go, not their states', () => {
     const metadata = { name: 'films', namespace: 'media', uid: 'l' };
     const library = {
       apiVersion: 'foyer.media/v1alpha1',

@@ -13,7 +13,7 @@ const VOLUMES = [
 ];
 const HOST = ['hostNetwork', 'hostPID', 'hostIPC'];
 
-/** What the admission would refuse, in words; volumes of the kinds in `allowed` are let through. */
+/** The refusals of the admission, in words; volumes of the kinds in `allowed` are permitted. */
 export function violations(spec: Plain, allowed: readonly string[] = []): string[] {
   const pod = (spec.securityContext ?? {}) as Plain;
   const volumes = (spec.volumes ?? []) as Plain[];

@@ -1,4 +1,4 @@
-// What runs in the image of Postgres before the store starts, with a real initdb and the entrypoint of hack/image.
+// The step in the image of Postgres before the store starts, with a real initdb and the entrypoint of hack/image.
 import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ describe('the init container of a managed Postgres', () => {
   };
   const data = (...path: string[]): string => join(volume, 'pgdata', ...path);
   /** A command in the pod, as the user of Postgres. */
-  const run = (command: string, input = ''): { status: number | null; said: string } => {
+  const run = (command: string, input = ''): { status: number | null; output: string } => {
     const env = {
       PATH: `${home.bin}:/usr/bin:/bin`,
       PGDATA: data(),
@@ -51,7 +51,7 @@ describe('the init container of a managed Postgres', () => {
       POSTGRES_INITDB_ARGS: initdbArgs,
     };
     const ended = spawnSync('sh', ['-c', command], { env, input, cwd: volume, encoding: 'utf8', ...home.user });
-    return { status: ended.status, said: ended.stdout + ended.stderr };
+    return { status: ended.status, output: ended.stdout + ended.stderr };
   };
   const prepare = () => run(script.replaceAll('/tmp/password.log', join(volume, 'password.log')));
   /** Without the start of the server after it. */
@@ -68,10 +68,10 @@ describe('the init container of a managed Postgres', () => {
   const mark = (): string => join(volume, '.initialising');
 
   it('marks a cluster that begins, and sets the password once it is whole', () => {
-    expect(prepare()).to.deep.equal({ status: 0, said: '' });
+    expect(prepare()).to.deep.equal({ status: 0, output: '' });
     expect(readdirSync(volume)).to.deep.equal(['.initialising']);
     expect(makeCluster().status).to.equal(0);
-    expect(prepare()).to.deep.equal({ status: 0, said: '' });
+    expect(prepare()).to.deep.equal({ status: 0, output: '' });
     expect(existsSync(mark())).to.equal(false);
     expect(existsSync(data('PG_VERSION'))).to.equal(true);
   }).timeout(60_000);
@@ -83,15 +83,15 @@ describe('the init container of a managed Postgres', () => {
       'postgres --single -D "$PGDATA" template1',
       'select datlocprovider, datlocale from pg_database',
     );
-    expect(collations.said).to.contain('datlocprovider = "b"').and.to.contain('datlocale = "C.UTF-8"');
-    expect(collations.said).not.to.contain('datlocprovider = "c"');
-    const { status, said } = prepare();
-    expect(status, said).to.equal(0);
-    expect(said).to.contain(`${data()}.unfinished-1`);
+    expect(collations.output).to.contain('datlocprovider = "b"').and.to.contain('datlocale = "C.UTF-8"');
+    expect(collations.output).not.to.contain('datlocprovider = "c"');
+    const { status, output } = prepare();
+    expect(status, output).to.equal(0);
+    expect(output).to.contain(`${data()}.unfinished-1`);
     expect(readFileSync(`${data()}.unfinished-1/PG_VERSION`, 'utf8')).to.equal('18\n');
     expect(existsSync(data())).to.equal(false);
     expect(makeCluster().status).to.equal(0);
-    expect(prepare()).to.deep.equal({ status: 0, said: '' });
+    expect(prepare()).to.deep.equal({ status: 0, output: '' });
     expect(existsSync(mark())).to.equal(false);
   }).timeout(60_000);
 
@@ -115,12 +115,12 @@ describe('the init container of a managed Postgres', () => {
       begin('pg_tblspc', 'pg_tblspc/16385');
     },
   }))
-    it(`leaves a broken cluster where it is, and says so: ${what}`, () => {
+    it(`leaves a broken cluster where it is, and reports so: ${what}`, () => {
       arrange();
       const before = readdirSync(data());
-      const { status, said } = prepare();
+      const { status, output } = prepare();
       expect(status).to.equal(1);
-      expect(said).to.contain(`${data()} was left as it is`);
+      expect(output).to.contain(`${data()} was left as it is`);
       expect(readdirSync(data())).to.deep.equal(before);
     });
 
@@ -132,12 +132,12 @@ describe('the init container of a managed Postgres', () => {
     expect(existsSync(mark())).to.equal(false);
   });
 
-  it('leaves what the entrypoint of hack/image continues by itself', () => {
+  it('leaves a state that the entrypoint of hack/image continues by itself', () => {
     prepare();
     begin('.new');
     run('rm "$PGDATA/PG_VERSION"');
     expect(prepare().status).to.equal(0);
     expect(makeCluster().status).to.equal(0);
-    expect(prepare()).to.deep.equal({ status: 0, said: '' });
+    expect(prepare()).to.deep.equal({ status: 0, output: '' });
   }).timeout(60_000);
 });

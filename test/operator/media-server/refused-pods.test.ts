@@ -29,18 +29,18 @@ const pod: KubeObject = {
 };
 
 describe('pods that cannot be made', () => {
-  it('are told in the newest words, which a further try does not change', () => {
+  it('are reported in the newest words, which a further try does not change', () => {
     const first = refusalsIn([event(`Error creating: pods "home-transcode-0-aaaaa" ${quota}`, '1')]);
     const next = refusalsIn([
       event(`Error creating: pods "home-transcode-0-bbbbb" ${quota}`, '3'),
       event('Error creating: pods "home-transcode-0-ccccc" is forbidden: another', '2'),
     ]);
-    const told = refusedPod(job, { refusals: next, pods: [] });
-    expect(told).to.equal(refusedPod(job, { refusals: first, pods: [] }));
-    expect(told).to.equal(`no pod of Job home-transcode-0 can be created: its pod ${quota} (FailedCreate)`);
+    const refusal = refusedPod(job, { refusals: next, pods: [] });
+    expect(refusal).to.equal(refusedPod(job, { refusals: first, pods: [] }));
+    expect(refusal).to.equal(`no pod of Job home-transcode-0 can be created: its pod ${quota} (FailedCreate)`);
   });
 
-  it('are not told of once there is one, nor of another object, nor by other Events', () => {
+  it('are not reported once there is one, nor for another object, nor by other Events', () => {
     const refusals = refusalsIn([event('x', '1')]);
     expect(refusedPod(job, { refusals, pods: [pod] })).to.equal(undefined);
     const other = { ...job, metadata: { ...job.metadata, uid: 'k' } };
@@ -48,7 +48,7 @@ describe('pods that cannot be made', () => {
     expect(refusalsIn([event('x', '1', { reason: 'SuccessfulCreate', type: 'Normal' })]).size).to.equal(0);
   });
 
-  it('are told of the Job to the pool', () => {
+  it('are reported from the Job to the pool', () => {
     const refusals = refusalsIn([event(`pods "a" ${quota}`, '1')]);
     expect(poolJobs([job], { pods: [], refusals })[0]?.refused).to.contain('exceeded quota');
     expect(poolJobs([job], { pods: [pod], refusals })[0]).not.to.have.property('refused');

@@ -3,7 +3,7 @@ import type { KubeObject } from '#operator/runtime/kube.ts';
 import { imageOf, managed, named, running } from './specs.ts';
 import type { World } from './support.ts';
 
-/** Until what was asked before does not count any more. */
+/** Until the earlier request does not count any more. */
 const LATER_MS = 10 * 60_000;
 
 const jobs = (here: World): KubeObject[] =>
@@ -34,7 +34,7 @@ describe('a restore in a cluster', () => {
     expect(jobs(here)).to.deep.equal([]);
   });
 
-  it('goes on while the server answers nothing, and is made anew when somebody deletes it then', async () => {
+  it('continues while the server answers nothing, and is created again when it is deleted then', async () => {
     const here = await running();
     here.answers.restore = 'preparing';
     await here.pass();
@@ -62,7 +62,7 @@ describe('a restore in a cluster', () => {
     expect(jobs(here)).to.have.length(1);
   });
 
-  it('goes on, as it was, while the resource is faulty or another version waits for it', async () => {
+  it('continues unchanged while the resource is faulty or another version waits for it', async () => {
     const here = await running({ ...managed, email: { secretRef: { name: 'mail' } } });
     here.answers.restore = 'switching';
     await here.pass();
@@ -91,7 +91,7 @@ describe('a restore in a cluster', () => {
     expect(jobs(here)).to.deep.equal([]);
   });
 
-  it('is made anew when its Job ended before the restore did', async () => {
+  it('is created again when its Job ended before the restore did', async () => {
     const here = await running();
     here.answers.restore = 'switching';
     await here.pass();

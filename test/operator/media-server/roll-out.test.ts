@@ -5,7 +5,7 @@ import { imageOf, jobs, managed, running, specOf, specs, texts, world } from './
 import { CANARY, MemoryKube, mediaServer, secret, World } from './support.ts';
 
 describe('first roll-out of a MediaServer', () => {
-  it('waits for stores, then for the migration, then for pods, and says so', async () => {
+  it('waits for stores, then for the migration, then for pods, and reports so', async () => {
     const made = world();
     await made.pass();
     expect(made.names('Job')).to.deep.equal([]);
@@ -83,7 +83,7 @@ describe('first roll-out of a MediaServer', () => {
 });
 
 describe('claim of a MediaServer', () => {
-  it('goes once somebody owns the server, and no migration runs for it', async () => {
+  it('goes once the server has an owner, and no migration runs for it', async () => {
     const made = await running();
     const before = made.names('Job');
     expect(texts(made, 'home-claim').code).to.contain(CANARY);
@@ -121,7 +121,7 @@ describe('claim of a MediaServer', () => {
 describe('Secrets made once', () => {
   const made = ['home-keys', 'home-operator-key', 'home-postgres', 'home-redis', 'home-objects', 'home-claim'];
 
-  it('are never made anew', async () => {
+  it('are never generated again', async () => {
     const here = await running();
     const before = made.map((name) => texts(here, name));
     here.change({ workers: { replicas: 3 } });
@@ -129,7 +129,7 @@ describe('Secrets made once', () => {
     expect(made.map((name) => texts(here, name))).to.deep.equal(before);
   });
 
-  it('of data that was kept are taken up by a server made anew', async () => {
+  it('of kept data are used by a server that is created again', async () => {
     const before = await running();
     const kube = new MemoryKube();
     for (const object of before.kube.list('Secret', 'media'))
@@ -262,7 +262,7 @@ describe('roll-out of another version', () => {
     expect(template()).not.to.deep.equal(before);
   });
 
-  it('happens when a key of the ring is rotated, to what reads the ring and to no store', async () => {
+  it('happens when a key of the ring is rotated, to the readers of the ring and to no store', async () => {
     const ring = { serverId: '0193f3a0-0000-7000-8000-00000000000a', cursor: 'stays' };
     const put = (...kids: string[]): KubeObject =>
       secret('home-keys', { 'keys.json': JSON.stringify({ ...ring, signing: kids.map((kid) => ({ kid })) }) });

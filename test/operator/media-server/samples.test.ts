@@ -1,4 +1,4 @@
-// The samples as somebody applies them: nothing that they name is missing, and their namespace lets their pods be made.
+// The samples as a newcomer applies them: all referenced objects exist, and their namespace admits their pods.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -6,7 +6,7 @@ import { managed, running, texts, world } from './specs.ts';
 describe('settings that a resource declares', function () {
   this.timeout(60_000);
 
-  it('are told where the server does not take them, or does not have them', async () => {
+  it('are reported where the server refuses or lacks them', async () => {
     const settings = { 'server.name': 'Ours', 'server.timeZone': 'Nowhere/Else', 'faces.enabled': true };
     const here = world({ ...managed, settings });
     here.answers.settings = { 'server.name': 'resource', 'server.timeZone': 'default', 'server.notice': 'saved' };
@@ -26,8 +26,8 @@ describe('settings that a resource declares', function () {
     expect(here.condition('SettingsValid')).to.equal('True Valid');
   });
 
-  it('have the address of what leads in, unless it is declared by itself', async () => {
-    const told = async (spec: object): Promise<unknown> => {
+  it('have the address of the route that leads in, unless it is declared by itself', async () => {
+    const settingsOf = async (spec: object): Promise<unknown> => {
       const here = await running({ ...managed, ...spec });
       const [name = ''] = here.names('Secret').filter((secret) => secret.startsWith('home-environment-'));
       const declared = JSON.parse(texts(here, name).FOYER_SETTINGS ?? '') as Record<string, unknown>;
@@ -35,19 +35,21 @@ describe('settings that a resource declares', function () {
       return declared['server.publicUrl'];
     };
     const gateway = (...hostnames: string[]) => ({ gateway: { parentRefs: [{ name: 'door' }], hostnames } });
-    expect(await told({})).to.equal(undefined);
-    expect(await told({ ingress: { host: 'films.example' } })).to.equal('http://films.example');
-    expect(await told({ ingress: { host: 'films.example', tls: { secretName: 'tls' } } })).to.equal(
+    expect(await settingsOf({})).to.equal(undefined);
+    expect(await settingsOf({ ingress: { host: 'films.example' } })).to.equal('http://films.example');
+    expect(await settingsOf({ ingress: { host: 'films.example', tls: { secretName: 'tls' } } })).to.equal(
       'https://films.example',
     );
-    expect(await told(gateway('*.example', 'films.example'))).to.equal('https://films.example');
-    expect(await told(gateway('*.example'))).to.equal(undefined);
-    expect(await told({ ingress: { host: 'not a host' } }), 'the API server refuses that one').to.equal(undefined);
+    expect(await settingsOf(gateway('*.example', 'films.example'))).to.equal('https://films.example');
+    expect(await settingsOf(gateway('*.example'))).to.equal(undefined);
+    expect(await settingsOf({ ingress: { host: 'not a host' } }), 'the API server refuses that one').to.equal(
+      undefined,
+    );
     const settings = { 'server.publicUrl': 'https://other.example' };
-    expect(await told({ ingress: { host: 'films.example' }, settings })).to.equal('https://other.example');
+    expect(await settingsOf({ ingress: { host: 'films.example' }, settings })).to.equal('https://other.example');
   });
 
-  it('are judged by what a real server answers to the key of the operator', async () => {
+  it('are judged by the answers of a real server to the key of the operator', async () => {
     const declared = { 'server.name': 'Ours', 'server.timeZone': 'Nowhere/Else', 'email.from': 'nobody', 'x.y': 1 };
     const api = await startApi({ FOYER_SETTINGS: JSON.stringify(declared) });
     const headers = { authorization: `Bearer ${api.operatorKey}` };

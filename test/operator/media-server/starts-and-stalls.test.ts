@@ -30,7 +30,7 @@ const warning = (reason: string, message: string, name: string): KubeObject => (
   involvedObject: { kind: 'Pod', namespace: 'media', name, uid: `uid of ${name}` },
 });
 
-/** As the Deployment controller says it after progressDeadlineSeconds. */
+/** As the Deployment controller writes it after progressDeadlineSeconds. */
 function exceed(here: World, name: string): void {
   const object = here.kube.get('Deployment', 'media', name) as KubeObject;
   const message = `ReplicaSet "${name}-1" has timed out progressing.`;
@@ -84,7 +84,7 @@ describe('a MediaServer that starts', () => {
     expect(warnings(here).join()).to.contain('DatabaseUnreachable');
   });
 
-  it('says of every condition why, at every moment', async () => {
+  it('gives every condition a reason, at every moment', async () => {
     const here = world();
     for (let turn = 0; turn < 12; turn++) {
       await here.pass();
@@ -95,11 +95,14 @@ describe('a MediaServer that starts', () => {
 });
 
 describe('pods that do not become ready', () => {
-  it('are no start any more once their Deployment is away for long, however young each is', async () => {
+  it('are no start any more once their Deployment is unavailable for long, however young each is', async () => {
     const here = await running();
-    const away = here.kube.get('Deployment', 'media', 'home-api') as KubeObject;
+    const unavailable = here.kube.get('Deployment', 'media', 'home-api') as KubeObject;
     const condition = { type: 'Available', status: 'False', lastTransitionTime: here.now.toISOString() };
-    here.kube.put({ ...away, status: { ...(away.status as object), readyReplicas: 0, conditions: [condition] } });
+    here.kube.put({
+      ...unavailable,
+      status: { ...(unavailable.status as object), readyReplicas: 0, conditions: [condition] },
+    });
     const replace = () => here.kube.put(pod(here, 'api', {}));
     replace();
     await here.pass();
@@ -157,7 +160,7 @@ describe('a planned change of a MediaServer', () => {
     expect(warnings(here)).to.deep.equal([]);
   });
 
-  it('of the version is told once when it begins and once when every pod has it', async () => {
+  it('of the version is reported once when it begins and once when every pod has it', async () => {
     const here = await running();
     here.kube.events.length = 0;
     here.change({ version: '2.0.0' });
@@ -168,27 +171,27 @@ describe('a planned change of a MediaServer', () => {
     await here.settle();
     expect(here.status.upgradingTo).to.equal(undefined);
     expect(here.status.phase).to.equal('Running');
-    const told = here.kube.events.filter(({ reason }) => reason.startsWith('Upgrade'));
-    expect(told.map(({ type, reason }) => `${type} ${reason}`)).to.deep.equal([
+    const upgrades = here.kube.events.filter(({ reason }) => reason.startsWith('Upgrade'));
+    expect(upgrades.map(({ type, reason }) => `${type} ${reason}`)).to.deep.equal([
       'Normal UpgradeStarted',
       'Normal UpgradeCompleted',
     ]);
-    expect(told[0]?.message).to.contain('2.0.0');
+    expect(upgrades[0]?.message).to.contain('2.0.0');
   });
 
-  it('that is taken back is told as that', async () => {
+  it('that is reverted is reported as that', async () => {
     const here = await running();
     here.change({ version: '2.0.0' });
     await here.pass();
     here.change({ version: '1.0.0' });
     await here.settle();
-    const told = here.kube.events.map(({ reason }) => reason).filter((reason) => reason.startsWith('Upgrade'));
-    expect(told).to.deep.equal(['UpgradeStarted', 'UpgradeGivenUp']);
+    const upgrades = here.kube.events.map(({ reason }) => reason).filter((reason) => reason.startsWith('Upgrade'));
+    expect(upgrades).to.deep.equal(['UpgradeStarted', 'UpgradeGivenUp']);
   });
 });
 
 describe('a roll-out that stands still', () => {
-  it('is told with what keeps its pod, in Degraded and Stalled, while the pods before serve', async () => {
+  it('is reported with the fault of its pod, in Degraded and Stalled, while the former pods serve', async () => {
     const here = await running();
     here.change({ workers: { resources: { requests: { cpu: '77m' } } } });
     await here.settle({ stuck: ['home-workers'] });
@@ -213,7 +216,7 @@ describe('a roll-out that stands still', () => {
     expect(warnings(here).join()).to.contain('ProgressDeadlineExceeded');
   });
 
-  it('is told also where no pod says why', async () => {
+  it('is reported also where no pod gives a reason', async () => {
     const here = await running();
     exceed(here, 'home-api');
     await here.pass();
@@ -236,7 +239,7 @@ describe('a roll-out that stands still', () => {
       expect(message).to.contain('spec.imagePullSecrets');
     });
 
-  it('is told of containers that run before the others, too', async () => {
+  it('is reported for init containers, too', async () => {
     const here = await running();
     const { containerStatuses: initContainerStatuses } = waiting('CrashLoopBackOff');
     here.kube.put(pod(here, 'postgres', { initContainerStatuses }));

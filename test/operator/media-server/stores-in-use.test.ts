@@ -10,7 +10,7 @@ describe('a managed store that the spec no longer has', () => {
   };
   const external = { redis: { secretRef: { name: 'cache', key: 'uri' } } };
 
-  it('stays, with its Secret, while the spec that takes it away has a fault', async () => {
+  it('stays, with its Secret, while the spec that removes it has a fault', async () => {
     const world = await running();
     world.change(external);
     await world.settle();
@@ -20,7 +20,7 @@ describe('a managed store that the spec no longer has', () => {
     expect(world.names('NetworkPolicy')).to.include('home-redis');
   });
 
-  it('stays until the migration of what replaces it is through, and goes after it was rolled out', async () => {
+  it('stays until the migration of its replacement is through, and goes after that was rolled out', async () => {
     const world = await running();
     world.kube.put(secret('cache', { uri: 'redis://cache.example:6379' }));
     world.change(external);

@@ -1,4 +1,5 @@
-// A cluster in memory: keeps what is applied, prunes as the kit does, and plays the node. For passes of the controller without an API server.
+// A cluster in memory: keeps applied objects, prunes as the kit does, and plays the node. For passes of the controller
+// without an API server.
 import type { Fresh } from '#operator/keys.ts';
 import { DeclaredOfServers } from '#operator/media-server/declared.ts';
 import { Probes } from '#operator/media-server/observe.ts';
@@ -179,7 +180,7 @@ export class MemoryKube implements Kube {
     this.put({ apiVersion: 'v1', kind: 'Pod', metadata, spec: template.spec });
   }
 
-  /** What the server would tell of the workers that run. */
+  /** The server's report on running workers. */
   workers(): string {
     const pods = this.list('Pod', 'media').filter(({ metadata }) => metadata.labels?.[JOB_NAME]);
     const lines = pods.map(({ metadata }) => `foyer_transcode_worker_slots{pod="${metadata.name}",encoder="x"} 3`);
@@ -192,10 +193,10 @@ export class MemoryKube implements Kube {
 export interface Answers {
   /** State of the last restore. */
   restore?: string;
-  /** What it is not ready for. */
+  /** The kinds that are not ready. */
   waitingFor?: string;
   setupComplete: boolean;
-  /** 1.0.0 where nothing is said. */
+  /** 1.0.0 by default. */
   version?: string;
   health: Record<string, string>;
   reachable: boolean;
@@ -292,7 +293,7 @@ export class World {
     this.now = new Date(this.now.getTime() + ms);
   }
 
-  /** A second after the one before. */
+  /** A second after the last one. */
   async pass(): Promise<number> {
     this.later(1000);
     const before = this.kube.writes;

@@ -56,11 +56,11 @@ const demand = (waiting: number, ...workers: PoolWorker[]) => ({
 const indexes = (made: { index: number }[]) => made.map(({ index }) => index);
 
 describe('planPool', () => {
-  it('starts the warm workers, also while the server does not tell of demand', () => {
+  it('starts the warm workers, also while the server reports no demand', () => {
     expect(indexes(planPool(transcode({ warm: 2 }), seen({ demand: undefined })).make)).to.deep.equal([0, 1]);
   });
 
-  it('rests when one worker waits and nobody asks', () => {
+  it('rests when one worker waits and no session starts', () => {
     const plan = planPool(transcode(), seen({ jobs: [job(0)], demand: demand(0, worker(0, 2)) }));
     expect(plan).to.deep.include({ make: [], end: [] });
   });
@@ -82,7 +82,7 @@ describe('planPool', () => {
     expect([ending.end, indexes(ending.make)], 'once it leaves').to.deep.equal([[], [1]]);
   });
 
-  it('ends what is idle for long and over what is wanted, never what works', () => {
+  it('ends workers that are idle for long and over the desired number, never those that work', () => {
     const jobs = [job(0), job(1), job(2)];
     const idle = seen({ jobs, demand: demand(0, worker(0, 1), worker(1, 0, { idleSeconds: 301 }), worker(2, 0)) });
     expect(planPool(transcode(), idle)).to.deep.include({ make: [], end: ['home-transcode-1'] });
@@ -93,7 +93,7 @@ describe('planPool', () => {
     expect(plan).to.deep.include({ make: [], end: [] });
   });
 
-  it('takes away what is over, and what failed a minute ago', () => {
+  it('removes surplus Jobs, and those that failed a minute ago', () => {
     const jobs = [job(0, { completed: true }), job(1, { failedAt: ago(61) }), job(2, { failedAt: ago(5) })];
     const plan = planPool(transcode(), seen({ jobs }));
     expect(plan.end).to.deep.equal(['home-transcode-0', 'home-transcode-1']);
@@ -127,7 +127,7 @@ describe('planPool', () => {
     expect(planPool(transcode({ ...gpu, fallbackToCPU: false }), refused('nvidia.com/gpu', 60))).to.deep.include(none);
   });
 
-  it('goes straight to the CPU for a minute after that, then asks for the device again', () => {
+  it('goes straight to the CPU for a minute after that, then requests the device again', () => {
     const fallen = (seconds: number) =>
       seen({ jobs: [job(0, { fallback: true, createdAt: ago(seconds) })], demand: demand(1, worker(0, 3)) });
     expect(planPool(transcode(gpu), fallen(30)).make).to.deep.include({ index: 1, accelerated: false, fallback: true });
@@ -152,7 +152,7 @@ describe('planPool', () => {
     expect(planPool(transcode(), ready).end).to.deep.equal(['home-transcode-1']);
   });
 
-  it('makes one more than the most, so that somebody works all the time', () => {
+  it('creates one more than the maximum, so that one works all the time', () => {
     const old = [job(0, { template: 'old' }), job(1, { template: 'old' })];
     const full = [worker(0, 3), worker(1, 2)];
     const begun = planPool(transcode({ max: 2 }), seen({ jobs: old, demand: demand(0, ...full) }));
@@ -187,37 +187,37 @@ describe('planPool', () => {
 describe('transcodeVerdict', () => {
   const verdict = (spec: object, given: Partial<ObservedPool>) => transcodeVerdict(transcode(spec), seen(given));
 
-  it('says when the CPU stands in for the device', () => {
-    const said = verdict(gpu, { jobs: [job(0, { fallback: true })], demand: demand(0, worker(0, 0)) });
-    expect(said).to.include({ status: 'True', reason: 'FellBackToCPU' });
-    expect(said.message).to.include('nvidia.com/gpu');
+  it('reports when the CPU stands in for the device', () => {
+    const result = verdict(gpu, { jobs: [job(0, { fallback: true })], demand: demand(0, worker(0, 0)) });
+    expect(result).to.include({ status: 'True', reason: 'FellBackToCPU' });
+    expect(result.message).to.include('nvidia.com/gpu');
   });
 
-  it('says when a device was given and does not encode', () => {
-    const said = verdict(gpu, { jobs: [job(0, { accelerated: true })], demand: demand(0, worker(0, 0)) });
-    expect(said).to.include({ status: 'True', reason: 'EncoderUnavailable' });
+  it('reports a device that was given and does not encode', () => {
+    const result = verdict(gpu, { jobs: [job(0, { accelerated: true })], demand: demand(0, worker(0, 0)) });
+    expect(result).to.include({ status: 'True', reason: 'EncoderUnavailable' });
   });
 
   it("gives the scheduler's words when nothing is placed", () => {
     const pod = { name: 'pod-0', createdAt: ago(60), unschedulable: '0/1 nodes are available' };
-    const said = verdict({ ...gpu, fallbackToCPU: false }, { jobs: [job(0, { accelerated: true, pod })] });
-    expect(said).to.include({ status: 'False', reason: 'Unschedulable' });
-    expect(said.message).to.include('0/1 nodes are available');
+    const result = verdict({ ...gpu, fallbackToCPU: false }, { jobs: [job(0, { accelerated: true, pod })] });
+    expect(result).to.include({ status: 'False', reason: 'Unschedulable' });
+    expect(result.message).to.include('0/1 nodes are available');
   });
 
-  it('says why no pod can be made, alone and beside others that serve', () => {
+  it('reports why no pod can be created, alone and next to others that serve', () => {
     const { pod: _none, ...bare } = job(1);
     const refused =
       'no pod of Job home-transcode-1 can be created: its pod is forbidden: exceeded quota (FailedCreate)';
     expect(verdict({}, { jobs: [{ ...bare, refused }] })).to.include({
       ...{ status: 'False', reason: 'Refused', message: refused },
     });
-    const said = verdict({}, { jobs: [job(0), { ...bare, refused }], demand: demand(0, worker(0, 0)) });
-    expect(said).to.include({ status: 'True', reason: 'Refused' });
-    expect(said.message).to.include('1 workers run, 1 cannot be created').and.include('exceeded quota');
+    const result = verdict({}, { jobs: [job(0), { ...bare, refused }], demand: demand(0, worker(0, 0)) });
+    expect(result).to.include({ status: 'True', reason: 'Refused' });
+    expect(result.message).to.include('1 workers run, 1 cannot be created').and.include('exceeded quota');
   });
 
-  it('says what keeps a pod from running', () => {
+  it('reports the fault that keeps a pod from running', () => {
     const trouble = { reason: 'ImageUnavailable', message: 'pod pod-0: ErrImagePull' } as const;
     const jobs = [job(0, { pod: { name: 'pod-0', createdAt: ago(60), trouble } })];
     expect(verdict({}, { jobs })).to.include({ status: 'False', ...trouble });
@@ -227,9 +227,9 @@ describe('transcodeVerdict', () => {
   it('names the pod that is not placed also while others serve', () => {
     const pod = { name: 'pod-1', createdAt: ago(5), unschedulable: 'Insufficient nvidia.com/gpu' };
     const jobs = [job(0, { accelerated: true }), job(1, { accelerated: true, pod })];
-    const said = verdict(gpu, { jobs, demand: demand(0, worker(0, 0, { gpu: true })) });
-    expect(said).to.include({ status: 'True', reason: 'Unschedulable' });
-    expect(said.message).to.include('1 workers run, 1 are unschedulable: pod pod-1').and.include('Insufficient');
+    const result = verdict(gpu, { jobs, demand: demand(0, worker(0, 0, { gpu: true })) });
+    expect(result).to.include({ status: 'True', reason: 'Unschedulable' });
+    expect(result.message).to.include('1 workers run, 1 are unschedulable: pod pod-1').and.include('Insufficient');
   });
 
   it('counts the workers that really encode on the CPU', () => {
@@ -239,14 +239,14 @@ describe('transcodeVerdict', () => {
   });
 
   it('is well without a worker where none is to wait, and not while one is on its way', () => {
-    const said = verdict({ warm: 0 }, {});
-    expect(said).to.include({ status: 'True', reason: 'NoneAsked' });
-    expect(said.message).to.include('spec.transcode.warm is 0');
+    const result = verdict({ warm: 0 }, {});
+    expect(result).to.include({ status: 'True', reason: 'NoneAsked' });
+    expect(result.message).to.include('spec.transcode.warm is 0');
     expect(verdict({ warm: 0 }, { jobs: [job(0)], demand: demand(1) })).to.include({ status: 'False' });
     expect(verdict({ warm: 1 }, {})).to.include({ status: 'False', reason: 'Starting' });
   });
 
-  it('is told of a worker that runs and never reports, once that took longer than a start', () => {
+  it('reports a worker that runs and never reports, once that took longer than a start', () => {
     const none = demand(0);
     const young = { ...job(0), pod: { name: 'pod-0', createdAt: ago(200) } };
     expect(verdict({}, { jobs: [young], demand: none })).to.include({ status: 'False', reason: 'Starting' });
@@ -255,7 +255,7 @@ describe('transcodeVerdict', () => {
     expect(late.message).to.contain('kubectl logs pod-0');
   });
 
-  it('is unknown while the server does not tell', () => {
+  it('is unknown while the server reports nothing', () => {
     expect(verdict({}, { demand: undefined })).to.include({ status: 'Unknown', reason: 'ServerNotReady' });
   });
 });

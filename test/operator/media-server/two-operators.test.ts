@@ -4,7 +4,7 @@ import { OWNER } from '#operator/runtime/kube.ts';
 import { running } from './specs.ts';
 
 describe('a second operator on the same MediaServer', () => {
-  it('keeps what the first one made while this one asked the server', async () => {
+  it('keeps objects of the first one that were created while this one waited for the server', async () => {
     const here = await running();
     const { uid = '' } = here.server.metadata;
     const labels = { [OWNER]: uid };

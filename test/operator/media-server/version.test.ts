@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { running } from './specs.ts';
 
 describe('the version in a status', () => {
-  it('stays what was last heard, while the server is too slow to know who asks or away', async () => {
+  it('stays the last known one, while the server is unreachable or too slow to check the key', async () => {
     const here = await running();
     expect(here.status.version).to.equal('1.0.0');
     here.answers.version = '1.0';

@@ -117,7 +117,7 @@ async function kubeconfig(access: Access): Promise<string> {
 
 const PROGRAM = join(import.meta.dirname, '../../../operator/plugin/kubectl-mediaserver');
 
-async function ask(config: string | undefined, ...words: string[]) {
+async function runPlugin(config: string | undefined, ...words: string[]) {
   const link = join(temporaryFolder('bin'), 'kubectl-mediaserver');
   symlinkSync(PROGRAM, link);
   const env = { ...bareEnvironment(), HOME: '/nonexistent', ...(config && { KUBECONFIG: config }) };
@@ -133,12 +133,12 @@ describe('kubectl-mediaserver with a kubeconfig', function () {
   this.timeout(60_000);
 
   it('works with the context in use, and with one whose token a program makes', async () => {
-    expect((await ask(await kubeconfig({ token: 'static' }), 'status')).out).to.match(/^home +True/m);
+    expect((await runPlugin(await kubeconfig({ token: 'static' }), 'status')).out).to.match(/^home +True/m);
     const config = await kubeconfig({ token: 'from-exec' });
-    expect(await ask(config, '--context', 'exec', 'status')).to.include({ code: 0, err: '' });
+    expect(await runPlugin(config, '--context', 'exec', 'status')).to.include({ code: 0, err: '' });
   });
 
-  it('says in a line what is wrong with the kubeconfig, or with what it tells', async () => {
+  it('reports in a line the fault of the kubeconfig, or of the server that it names', async () => {
     const config = await kubeconfig({ token: 'another' });
     const refused: [string | undefined, string[], RegExp][] = [
       [undefined, ['status'], /^no cluster: set KUBECONFIG or --kubeconfig\n$/],
@@ -147,15 +147,15 @@ describe('kubectl-mediaserver with a kubeconfig', function () {
       [config, ['--context', 'broken', 'status'], /^the cluster is not reachable: .*\/nowhere\/program.*\n$/],
       [await kubeconfig({ bare: true }), ['status'], /^the cluster does not know MediaServer: kubectl apply .*\n$/],
     ];
-    for (const [given, words, said] of refused) {
-      const { code, err, out } = await ask(given, ...words);
-      expect(err, words.join(' ')).to.match(said);
+    for (const [given, words, expected] of refused) {
+      const { code, err, out } = await runPlugin(given, ...words);
+      expect(err, words.join(' ')).to.match(expected);
       expect({ code, out }).to.deep.equal({ code: 1, out: '' });
     }
   });
 
-  it('never takes what may not be read for what is not there', async () => {
-    const words = async (denied: string[], ...asked: string[]) => ask(await kubeconfig({ denied }), ...asked);
+  it('never takes unreadable objects for missing ones', async () => {
+    const words = async (denied: string[], ...args: string[]) => runPlugin(await kubeconfig({ denied }), ...args);
     const inMedia = (what: string) => ({ code: 1, err: `you may not ${what} in namespace media\n` });
     expect(await words(['libraries'], 'status')).to.include(inMedia('list Library'));
     expect(await words(['mediaservers'], 'open')).to.include(inMedia('list MediaServer'));
@@ -167,19 +167,19 @@ describe('kubectl-mediaserver with a kubeconfig', function () {
     expect(out).to.match(
       /^warning {2}rights: you may not list Library in namespace media, nor list Node of the whole/m,
     );
-    expect(code, 'no fault was seen').to.equal(0);
+    expect(code, 'no fault was found').to.equal(0);
   });
 
   it('prints the logs of each pod', async () => {
-    expect((await ask(await kubeconfig({}), 'logs')).out).to.equal('home-api-1 line one\n');
+    expect((await runPlugin(await kubeconfig({}), 'logs')).out).to.equal('home-api-1 line one\n');
   });
 
-  it('bundles what may be read, without what an address holds, and says what it could not clean', async () => {
+  it('bundles readable objects, without the secrets in addresses, and lists those it could not clean', async () => {
     const file = join(temporaryFolder('bundle'), 'b.tar.gz');
     const text = () => gunzipSync(readFileSync(file)).toString('latin1');
-    expect(await ask(await kubeconfig({}), 'support-bundle', '-o', file)).to.include({ code: 0, err: '' });
+    expect(await runPlugin(await kubeconfig({}), 'support-bundle', '-o', file)).to.include({ code: 0, err: '' });
     expect(text()).to.include('http://provider/list[secret]').and.not.include('canary');
-    const { code, err } = await ask(await kubeconfig({ denied: ['secrets'] }), 'support-bundle', '-o', file);
+    const { code, err } = await runPlugin(await kubeconfig({ denied: ['secrets'] }), 'support-bundle', '-o', file);
     expect(code).to.equal(0);
     expect(err).to.include('you may not list Secret').and.include('are not redacted');
     expect(text()).to.include('are not redacted').and.not.include('canary');

@@ -18,9 +18,9 @@ const object = (kind: string, name: string, rest: object = {}): KubeObject => ({
   metadata: { name, generation: 1 },
   ...rest,
 });
-const condition = (type: string, status: string, said: object = {}) => ({
+const condition = (type: string, status: string, more: object = {}) => ({
   ...{ type, status, reason: 'AllReady', message: '' },
-  ...said,
+  ...more,
 });
 const crds = ['mediaservers', 'libraries', 'tunerdevices'].map((name) => object('X', `${name}.foyer.media`));
 const well: Snapshot = {
@@ -53,11 +53,11 @@ describe('kubectl mediaserver doctor', () => {
     expect(faults({})).to.deep.equal([]);
   });
 
-  it('names what is not installed', () => {
+  it('names what the cluster lacks', () => {
     expect(faults({ crds: crds.slice(1) })[0]?.message).to.include('MediaServer not installed');
   });
 
-  it('tells each bad condition with what to do, and nothing of the good ones', () => {
+  it('reports each bad condition with the remedy, and none of the good ones', () => {
     const bad = [
       condition('Ready', 'False', { reason: 'DatabaseUnreachable', message: 'no answer: check' }),
       condition('Degraded', 'True', { reason: 'X' }),
@@ -72,7 +72,7 @@ describe('kubectl mediaserver doctor', () => {
     expect(found[0]?.advice).to.equal('no answer: check');
   });
 
-  it('tells a crash loop, a pod that no node takes, a claim without a volume', () => {
+  it('reports a crash loop, a pod that no node takes, a claim without a volume', () => {
     const looping = object('Pod', 'home-api-1', {
       status: {
         containerStatuses: [
@@ -99,7 +99,7 @@ describe('kubectl mediaserver doctor', () => {
     expect(text).to.include('no StorageClass ssd').and.not.include('of-others');
   });
 
-  it('tells whatever a container waits for that does not come by itself, in the words of the node', () => {
+  it('reports whatever a container waits for that does not come by itself, in the words of the node', () => {
     const waits = (reason: string, message?: string) =>
       object('Pod', reason, {
         status: { initContainerStatuses: [{ name: 'c', restartCount: 0, state: { waiting: { reason, message } } }] },
@@ -118,7 +118,7 @@ describe('kubectl mediaserver doctor', () => {
     ]);
   });
 
-  it('tells what kubelet says of a pod that it does not start, and that a roll-out stands still', () => {
+  it('reports the message of kubelet for a pod that it does not start, and that a roll-out stands still', () => {
     const status = {
       containerStatuses: [{ name: 'c', restartCount: 0, state: { waiting: { reason: 'ContainerCreating' } } }],
     };
@@ -126,9 +126,9 @@ describe('kubectl mediaserver doctor', () => {
     const words = 'Unable to attach or mount volumes: timed out waiting for the condition';
     const about = { involvedObject: { kind: 'Pod', name: 'home-api-1', uid: pod.metadata.uid } };
     const event = { ...object('Event', 'e'), type: 'Warning', reason: 'FailedMount', message: words, ...about };
-    const told = (pods: KubeObject[]) => printFindings(faults({ pods, events: [event] }));
-    expect(told([pod])).to.include(`pod home-api-1: ${words}`);
-    expect(told([{ ...pod, status: { containerStatuses: [] } }])).to.not.include('Unable');
+    const findings = (pods: KubeObject[]) => printFindings(faults({ pods, events: [event] }));
+    expect(findings([pod])).to.include(`pod home-api-1: ${words}`);
+    expect(findings([{ ...pod, status: { containerStatuses: [] } }])).to.not.include('Unable');
     const conditions = [
       { type: 'Ready', status: 'True', reason: 'AllReady', message: 'x' },
       { type: 'Degraded', status: 'True', reason: 'ProgressDeadlineExceeded', message: words },
@@ -139,21 +139,21 @@ describe('kubectl mediaserver doctor', () => {
       .and.include(words);
   });
 
-  it('takes words of kubelet of the last hour alone, however an Event tells its time', () => {
+  it('takes words of kubelet of the last hour alone, however an Event states its time', () => {
     const waiting = { reason: 'ContainerCreating' };
     const status = { containerStatuses: [{ name: 'c', restartCount: 0, state: { waiting } }] };
     const pod = object('Pod', 'home-api-1', { status });
     const involvedObject = { kind: 'Pod', name: 'home-api-1', uid: pod.metadata.uid };
-    const said = { type: 'Warning', reason: 'FailedMount', message: 'no such disk', involvedObject };
-    const told = (time: object) => faults({ pods: [pod], events: [{ ...object('Event', 'e'), ...said, ...time }] });
+    const more = { type: 'Warning', reason: 'FailedMount', message: 'no such disk', involvedObject };
+    const findings = (time: object) => faults({ pods: [pod], events: [{ ...object('Event', 'e'), ...more, ...time }] });
     const [late, early] = ['2026-01-01T11:01:00Z', '2026-01-01T10:59:00Z'];
     for (const time of [{ lastTimestamp: late }, { lastTimestamp: null, eventTime: late }, {}])
-      expect(told(time), JSON.stringify(time)).to.have.length(1);
+      expect(findings(time), JSON.stringify(time)).to.have.length(1);
     for (const time of [{ lastTimestamp: early }, { lastTimestamp: null, eventTime: early }])
-      expect(told(time), JSON.stringify(time)).to.deep.equal([]);
+      expect(findings(time), JSON.stringify(time)).to.deep.equal([]);
   });
 
-  it('tells of a server that is suspended instead of asking for the operator', () => {
+  it('reports a suspended server instead of looking for the operator', () => {
     const servers = [object('MediaServer', 'home', { spec: { suspend: true }, status: well.servers[0]?.status })];
     const libraries = [object('Library', 'films', { spec: { serverRef: { name: 'home' } }, status: {} })];
     expect(printFindings(faults({ servers, libraries })))
@@ -162,7 +162,7 @@ describe('kubectl mediaserver doctor', () => {
     expect(printFindings(faults({ libraries }))).to.include('it has not been reconciled yet');
   });
 
-  it('tells that there is no server, and of what it may not see nothing', () => {
+  it('reports that there is no server, and nothing about objects that it may not read', () => {
     expect(printFindings(faults({ servers: [] }))).to.include('MediaServer: none in namespace media');
     const denied = ['list MediaServer in namespace media', 'list Deployment of the whole cluster'];
     const text = printFindings(faults({ servers: [], operators: [], denied }));
@@ -171,7 +171,7 @@ describe('kubectl mediaserver doctor', () => {
     expect(printFindings(faults({ operators: [] }))).to.include('no Deployment of it in the cluster');
   });
 
-  it('tells a device that no node offers, and an ingress class that is not there', () => {
+  it('reports a device that no node offers, and a missing ingress class', () => {
     const spec = { transcode: { accelerator: { resourceName: 'nvidia.com/gpu' } }, ingress: { className: 'nginx' } };
     const text = printFindings(faults({ servers: [{ ...(well.servers[0] as KubeObject), spec }] }));
     expect(text).to.include('no node offers nvidia.com/gpu').and.include('no ingress class nginx');
@@ -179,7 +179,7 @@ describe('kubectl mediaserver doctor', () => {
 });
 
 describe('serverOf', () => {
-  it('takes the only one, and says which there are', () => {
+  it('takes the only one, and lists the existing ones', () => {
     expect(serverOf(well).metadata.name).to.equal('home');
     expect(() => serverOf(well, 'work')).to.throw('no MediaServer work: namespace media has home');
     expect(() => serverOf({ ...well, servers: [] })).to.throw('name one');
@@ -187,7 +187,7 @@ describe('serverOf', () => {
 });
 
 describe('the address for everybody', () => {
-  it('is told where an Ingress or a route takes it, and not before', () => {
+  it('is reported where an Ingress or a route takes it, and not before', () => {
     const server = (status: string) =>
       object('MediaServer', 'home', {
         status: { url: 'https://tv.lan', conditions: [condition('IngressReady', status)] },
@@ -212,7 +212,7 @@ describe('support bundle', () => {
     expect(redact(text, values)).to.equal('a [secret] b [secret] c [secret] d [secret]');
   });
 
-  it('takes out the password of an address alone, and what JSON writes otherwise', () => {
+  it('removes the password of an address alone, also where JSON escapes it', () => {
     const named = object('Secret', 'database', {
       data: { uri: base64('postgres://foyer:can%40ary-pw@db:5432/foyer'), odd: base64('quo"ted\\pass') },
     });
@@ -252,7 +252,7 @@ describe('support bundle', () => {
 });
 
 describe('kubectl-mediaserver', () => {
-  it('says what is missing without a kubeconfig, without a stack', () => {
+  it('reports a missing kubeconfig, without a stack', () => {
     const main = join(import.meta.dirname, '../../../operator/plugin/main.ts');
     const env = { ...bareEnvironment(), HOME: '/nonexistent' };
     const { status, stderr } = spawnSync(process.execPath, [main, 'status'], { env, encoding: 'utf8' });

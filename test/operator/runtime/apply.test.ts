@@ -27,7 +27,7 @@ const deployment = (spec: object): KubeObject => ({
   spec,
 });
 
-/** The API server, as far as spec.replicas goes: who holds it, and its default once nobody does. */
+/** The API server, as far as spec.replicas goes: its manager, and its default once it has none. */
 class Replicas {
   replicas = 1;
   readonly seen: number[] = [];
@@ -102,7 +102,7 @@ describe('a number of pods that becomes an autoscaler’s', () => {
     rmSync(dir, { recursive: true });
   });
 
-  it('stays what it was, and is not the operator’s any more', async () => {
+  it('keeps its value, and is not the operator’s any more', async () => {
     await apply({ replicas: 5 });
     await apply({ minReadySeconds: 1 });
     expect(state.seen).to.deep.equal([5, 5, 5]);
@@ -118,7 +118,7 @@ describe('a number of pods that becomes an autoscaler’s', () => {
     expect([...state.holders]).to.deep.equal(['kube-controller-manager']);
   });
 
-  it('is the operator’s again once the resource says it', async () => {
+  it('is the operator’s again once the resource declares it', async () => {
     await apply({ replicas: 2 });
     expect(state.replicas).to.equal(2);
     expect([...state.holders]).to.include('foyer');

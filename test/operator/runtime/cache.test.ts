@@ -9,22 +9,22 @@ const object = (name: string, version: number, labels: Record<string, string> = 
 });
 
 describe('cache', () => {
-  let told: string[];
+  let notified: string[];
   let cache: Cache;
   const version = (name: string) => cache.get('a', name)?.metadata.resourceVersion;
 
   beforeEach(() => {
-    told = [];
-    cache = new Cache(({ metadata }) => told.push(`${metadata.name} ${metadata.resourceVersion}`));
+    notified = [];
+    cache = new Cache(({ metadata }) => notified.push(`${metadata.name} ${metadata.resourceVersion}`));
   });
 
-  it('keeps what we wrote when the watch still tells of what was before', () => {
+  it('keeps our write when the watch still delivers an earlier state', () => {
     cache.put(object('x', 10));
     cache.put(object('x', 9));
     expect(version('x')).to.equal('10');
     cache.put(object('x', 100)); // a longer number is a later one
     expect(version('x')).to.equal('100');
-    expect(told).to.deep.equal(['x 10', 'x 100']);
+    expect(notified).to.deep.equal(['x 10', 'x 100']);
   });
 
   it('is not brought back by the late answer to a write when it was deleted meanwhile', () => {
@@ -32,18 +32,18 @@ describe('cache', () => {
     cache.drop(object('x', 12));
     cache.put(object('x', 11));
     expect(version('x')).to.equal(undefined);
-    cache.put(object('x', 13)); // made anew
+    cache.put(object('x', 13)); // created again
     expect(version('x')).to.equal('13');
   });
 
-  it('loses by a list what is not in it, but not what was written after the list was made', () => {
+  it('removes objects that a list lacks, but not those that were written after the list was made', () => {
     cache.put(object('old', 10));
     cache.put(object('new', 30));
     cache.replace('a', [object('other', 15)], '20');
     expect([version('old'), version('new'), version('other')]).to.deep.equal([undefined, '30', '15']);
   });
 
-  it('takes nothing from a list that is older than what is held', () => {
+  it('takes nothing from a list that is older than the cached state', () => {
     cache.put(object('x', 30));
     cache.replace('a', [object('x', 5)], '6');
     expect(version('x')).to.equal('30');

@@ -6,14 +6,14 @@ const container = (more: object = {}) => ({ name: 'api', image: 'foyer:1', ports
 const pod = (containers: object[], more: object = {}) => ({ spec: { template: { spec: { containers, ...more } } } });
 
 describe('drift', () => {
-  it('is none where the API server only filled in', () => {
+  it('is absent where the API server only filled in defaults', () => {
     const live = pod([
       { ...container(), terminationMessagePath: '/dev/x', ports: [{ containerPort: 8080, protocol: 'TCP' }] },
     ]);
     expect(driftOf(pod([container()]), live)).to.equal(undefined);
   });
 
-  it('is none where others own a field or an entry', () => {
+  it('is absent where others own a field or an entry', () => {
     const live = {
       ...pod([{ name: 'mesh', image: 'm' }, container()]),
       metadata: { annotations: { a: '1', theirs: 'x' } },
@@ -22,7 +22,7 @@ describe('drift', () => {
     expect(driftOf({ ...pod([container()]), metadata: { annotations: { a: '1' } } }, live)).to.equal(undefined);
   });
 
-  it('names the field that was changed, emptied or taken away', () => {
+  it('names the field that was changed, emptied or removed', () => {
     const wanted = pod([container({ env: [{ name: 'A', value: '1' }] })]);
     const path = 'spec.template.spec.containers.0';
     expect(driftOf(wanted, pod([container({ env: [{ name: 'A', value: '2' }] })]))).to.equal(`${path}.env.0.value`);
@@ -38,7 +38,7 @@ describe('drift', () => {
     expect(driftOf({ limits: { cpu: '1' } }, { limits: { cpu: '2' } })).to.equal('limits.cpu');
   });
 
-  it('knows what the API server leaves out, and that an empty object is something', () => {
+  it('knows the values that the API server omits, and that an empty object is a value', () => {
     expect(driftOf({ ingress: [], suspend: false, value: '' }, {})).to.equal(undefined);
     expect(driftOf({ suspend: false }, { suspend: true })).to.equal('suspend');
     expect(driftOf({ emptyDir: {} }, {})).to.equal('emptyDir');
@@ -50,7 +50,7 @@ describe('drift', () => {
     expect(driftOf({ args: ['a', 'b'] }, { args: ['b', 'a'] })).to.equal('args.0');
   });
 
-  it('tells ports of one number by their protocol', () => {
+  it('distinguishes ports of one number by their protocol', () => {
     const port = (protocol: string, name: string) => ({ port: 53, protocol, name });
     const live = { ports: [port('UDP', 'dns'), port('TCP', 'dns-tcp')] };
     expect(driftOf({ ports: [port('TCP', 'dns-tcp'), port('UDP', 'dns')] }, live)).to.equal(undefined);

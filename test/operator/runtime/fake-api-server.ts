@@ -28,7 +28,7 @@ export class FakeApiServer {
   readonly #refused: Refused[] = [];
   #version = 100;
   /** Requests as `GET list`, `GET watch 103`, `PUT /path`. */
-  readonly asked: { at: number; what: string; query: URLSearchParams }[] = [];
+  readonly requests: { at: number; what: string; query: URLSearchParams }[] = [];
   readonly connections = new Set<Socket>();
   served = true;
   /** So many requests find the connection closed. */
@@ -36,7 +36,7 @@ export class FakeApiServer {
   token: string | undefined;
   /** Every so-manieth request is answered 429, to come again after a second. */
   calmEach: number | undefined;
-  /** What is written is answered after this. */
+  /** Writes are answered after this. */
   slow: Promise<void> = Promise.resolve();
 
   constructor() {
@@ -84,7 +84,7 @@ export class FakeApiServer {
   }
 
   count(what: RegExp): number {
-    return this.asked.filter((one) => what.test(one.what)).length;
+    return this.requests.filter((one) => what.test(one.what)).length;
   }
 
   /** The next requests for the collection get these answers. */
@@ -92,23 +92,23 @@ export class FakeApiServer {
     this.#refused.push(...answers);
   }
 
-  set(name: string, data: Record<string, string>, { told = true, annotations = {} } = {}): void {
+  set(name: string, data: Record<string, string>, { notify = true, annotations = {} } = {}): void {
     this.#version += 1;
     const resourceVersion = String(this.#version);
     const managedFields = [{ manager: 'x' }];
     const metadata = { name, namespace: 'default', uid: name, resourceVersion, annotations, managedFields };
     const type = this.#objects.has(name) ? 'MODIFIED' : 'ADDED';
-    this.#record(type, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }, told);
+    this.#record(type, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }, notify);
   }
 
-  delete(name: string, told = true): void {
+  delete(name: string, notify = true): void {
     const object = this.#objects.get(name);
     if (!object) throw new Error(`no ${name}`);
     this.#version += 1;
     this.#record(
       'DELETED',
       { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } },
-      told,
+      notify,
     );
     this.#objects.delete(name);
   }
@@ -148,10 +148,10 @@ export class FakeApiServer {
     this.#watchers.clear();
   }
 
-  #record(type: string, object: KubeObject, told: boolean): void {
+  #record(type: string, object: KubeObject, notify: boolean): void {
     this.#objects.set(object.metadata.name, object);
     this.#history.push({ version: this.#version, type, object });
-    if (told) this.send(`${JSON.stringify({ type, object })}\n`);
+    if (notify) this.send(`${JSON.stringify({ type, object })}\n`);
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
@@ -163,7 +163,7 @@ export class FakeApiServer {
           ? `watch ${query.get('resourceVersion')}`
           : 'list'
         : url.pathname;
-    this.asked.push({ at: performance.now(), what: `${request.method} ${what}`, query });
+    this.requests.push({ at: performance.now(), what: `${request.method} ${what}`, query });
     request.resume();
     if (this.hangUps > 0) {
       this.hangUps -= 1;
@@ -171,7 +171,7 @@ export class FakeApiServer {
       return;
     }
     const known = !this.token || request.headers.authorization === `Bearer ${this.token}`;
-    if (this.calmEach && this.asked.length % this.calmEach === 0)
+    if (this.calmEach && this.requests.length % this.calmEach === 0)
       refusal(response, { status: 429, headers: { 'Retry-After': '1' } });
     else if (!known) refusal(response, { status: 401 });
     else if (url.pathname === '/api/v1') send(response, { resources: this.served ? RESOURCES : [] });

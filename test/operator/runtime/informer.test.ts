@@ -61,7 +61,7 @@ describe('informer', () => {
 
   const watching = () => eventually(() => server.watchers === 1, 'it watches');
 
-  it('lists, then follows what is added, changed and deleted', async () => {
+  it('lists, then follows additions, changes and deletions', async () => {
     const { data, caches } = await follow();
     await watching();
     server.set('c', { n: '1' });
@@ -72,7 +72,7 @@ describe('informer', () => {
     expect(server.count(/^GET list/)).to.equal(1);
   });
 
-  it('keeps neither managedFields nor what kubectl applied', async () => {
+  it('keeps neither managedFields nor the record of kubectl apply', async () => {
     const { caches } = await follow();
     const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', kept: 'yes' };
     server.set('d', { n: '1' }, { annotations: applied });
@@ -82,10 +82,10 @@ describe('informer', () => {
     expect(caches.get('ConfigMap', 'default', 'd')?.metadata.annotations).to.deep.equal({ kept: 'yes' });
   });
 
-  it('lists anew when its version has expired, and drops what was deleted meanwhile', async () => {
+  it('lists again when its version has expired, and drops objects that were deleted meanwhile', async () => {
     const { data, restarts } = await follow();
     await watching();
-    server.set('a', { n: '2' }, { told: false });
+    server.set('a', { n: '2' }, { notify: false });
     server.delete('b', false);
     server.sendError(410, 'Expired');
     await eventually(() => data('a')?.n === '2' && !data('b'), 'the state after the list');
@@ -93,17 +93,17 @@ describe('informer', () => {
     expect(await restarts('expired')).to.equal(1);
   });
 
-  it('lists anew after any other ERROR event', async () => {
+  it('lists again after any other ERROR event', async () => {
     const { data, restarts } = await follow();
     await watching();
-    server.set('a', { n: '2' }, { told: false });
+    server.set('a', { n: '2' }, { notify: false });
     server.sendError(500, 'InternalError');
     await eventually(() => data('a')?.n === '2', 'the change');
     expect(await restarts('refused')).to.equal(1);
   });
 
   for (const way of ['endWatches', 'cutWatches'] as const)
-    it(`goes on where it was after ${way}, without a list`, async () => {
+    it(`continues where it was after ${way}, without a list`, async () => {
       const { data } = await follow();
       await watching();
       server[way]();
@@ -112,7 +112,7 @@ describe('informer', () => {
       expect(server.count(/^GET list/)).to.equal(1);
     });
 
-  it('goes on after half a line', async () => {
+  it('continues after half a line', async () => {
     const { data } = await follow();
     await watching();
     server.send('{"type":"MODIFIED","obj');
@@ -121,7 +121,7 @@ describe('informer', () => {
     await eventually(() => data('a')?.n === '2', 'the change');
   });
 
-  it('leaves a connection that says nothing any more', async () => {
+  it('leaves a silent connection', async () => {
     const { data, restarts } = await follow({ idleMs: 300 });
     await watching();
     server.sendBookmark();
@@ -132,14 +132,14 @@ describe('informer', () => {
     expect(await restarts('connection')).to.be.at.least(1);
   });
 
-  it('asks nothing for as long as Retry-After says', async () => {
+  it('sends nothing for as long as Retry-After requires', async () => {
     const { data } = await follow();
     await watching();
     server.refuse({ status: 429, headers: { 'Retry-After': '1' } });
     server.cutWatches();
     server.set('a', { n: '2' });
     await eventually(() => data('a')?.n === '2', 'the change');
-    const [refused, next] = server.asked.slice(-2);
+    const [refused, next] = server.requests.slice(-2);
     expect(server.count(/^GET list/)).to.equal(1);
     expect((next?.at ?? 0) - (refused?.at ?? 0)).to.be.at.least(1000);
   });
@@ -147,12 +147,12 @@ describe('informer', () => {
   it('pauses longer with each fault in a row', async () => {
     const { data } = await follow();
     await watching();
-    const before = server.asked.length;
+    const before = server.requests.length;
     server.refuse(...Array.from({ length: 5 }, () => ({ status: 503 })));
     server.cutWatches();
     server.set('a', { n: '2' });
     await eventually(() => data('a')?.n === '2', 'the change');
-    const times = server.asked.slice(before).map(({ at }) => at);
+    const times = server.requests.slice(before).map(({ at }) => at);
     const pauses = times.slice(1, 6).map((at, index) => at - (times[index] ?? 0));
     expect(pauses.at(-1)).to.be.above(pauses[0] ?? 0);
     expect(pauses.at(-1)).to.be.at.least(20 * 8 * 0.75);
@@ -168,7 +168,7 @@ describe('informer', () => {
     await eventually(() => data('a')?.n === '2', 'the change');
   });
 
-  it('lives on when what it tells a change to throws', async () => {
+  it('survives a listener that throws', async () => {
     let faults = 0;
     const changed = ({ data }: KubeObject): void => {
       if ((data as { n: string }).n === '2' && faults++ === 0) throw new Error('a fault of ours');
@@ -195,8 +195,8 @@ describe('informer', () => {
   it('looks for a kind that is not served ever more rarely, and follows it once it is', async () => {
     server.served = false;
     const { caches, data, informer } = await follow({ absentMs: 100 });
-    await eventually(() => server.count(/^GET .api.v1$/) === 4, 'it asked four times');
-    const times = server.asked.filter(({ what }) => what === 'GET /api/v1').map(({ at }) => at);
+    await eventually(() => server.count(/^GET .api.v1$/) === 4, 'it sent four requests');
+    const times = server.requests.filter(({ what }) => what === 'GET /api/v1').map(({ at }) => at);
     const [first = 0, , , last = 0] = times;
     expect(last - first).to.be.at.least(0.75 * (100 + 200 + 400) - 5);
     await sleep(200);
@@ -205,11 +205,11 @@ describe('informer', () => {
     await eventually(() => caches.served('ConfigMap') && data('a')?.n === '1', 'it is followed');
   });
 
-  it('looks for one that somebody needs no more rarely than at first', async () => {
+  it('looks rarely for one that is no longer needed', async () => {
     server.served = false;
     const { informer } = await follow({ absentMs: 100 });
     const seeking = setInterval(() => informer.seek(), 10);
-    await eventually(() => server.count(/^GET .api.v1$/) === 8, 'it asked eight times, which would take 12 s');
+    await eventually(() => server.count(/^GET .api.v1$/) === 8, 'it sent eight requests, which would take 12 s');
     clearInterval(seeking);
   });
 
@@ -233,8 +233,8 @@ describe('informer', () => {
     const { informer, restarts } = await follow({ idleMs: 100 });
     await watching();
     server.sendBookmark();
-    const before = server.asked.length;
-    await eventually(() => server.asked.length >= before + 3, 'it lost three silent watches');
+    const before = server.requests.length;
+    await eventually(() => server.requests.length >= before + 3, 'it lost three silent watches');
     expect(informer.stalenessMs()).to.be.at.least(250);
     expect(await restarts('connection')).to.be.at.least(2);
   });
@@ -247,7 +247,7 @@ describe('informer', () => {
     expect(informer.stalenessMs()).to.be.at.least(400);
   });
 
-  it('tells how long nothing was heard', async () => {
+  it('reports how long the watch was silent', async () => {
     const { informer } = await follow();
     await watching();
     server.forgetWatches();

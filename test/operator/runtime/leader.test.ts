@@ -68,7 +68,7 @@ describe('the lease', () => {
     expect(lease?.spec.holderIdentity).to.equal('');
   });
 
-  it('of somebody else stays theirs', async () => {
+  it('of another operator stays theirs', async () => {
     lease = { spec: { holderIdentity: 'another' } };
     await leader.release();
     expect(lease.spec.holderIdentity).to.equal('another');
@@ -81,7 +81,7 @@ describe('the lease', () => {
     expect(lease?.spec.holderIdentity).to.equal(leader.identity);
   });
 
-  it('that cannot be renewed is nobody’s to write under, well before anybody else may take it', async () => {
+  it('that cannot be renewed permits no write, well before another operator may take it', async () => {
     const times = { leaseMs: 4000, renewMs: 1000, retryMs: 200, waitMs: 100 };
     lease = undefined;
     const held = new Leader({ rest, log: newLog('silent'), namespace: 'default', name: 'operator', times });

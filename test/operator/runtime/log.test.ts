@@ -11,8 +11,8 @@ newLog('info').warn('two');
 describe('the logs of all processes', () => {
   it('have their level as a word, and their time, alike', () => {
     const lines = execFileSync(process.execPath, ['--input-type=module', '-e', PROGRAM], { encoding: 'utf8' }).trim();
-    const said = lines.split('\n').map((line) => JSON.parse(line) as Record<string, string>);
-    expect(said.map(({ level, msg }) => `${level} ${msg}`).sort()).to.deep.equal(['warn one', 'warn two']);
-    for (const { time } of said) expect(time).to.match(/^\d{4}-\d\d-\d\dT.*Z$/);
+    const parsed = lines.split('\n').map((line) => JSON.parse(line) as Record<string, string>);
+    expect(parsed.map(({ level, msg }) => `${level} ${msg}`).sort()).to.deep.equal(['warn one', 'warn two']);
+    for (const { time } of parsed) expect(time).to.match(/^\d{4}-\d\d-\d\dT.*Z$/);
   });
 });

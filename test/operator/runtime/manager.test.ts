@@ -7,7 +7,7 @@ import { newLog } from '#operator/runtime/log.ts';
 import { Manager } from '#operator/runtime/manager.ts';
 import { FakeApiServer } from './fake-api-server.ts';
 
-describe('an operator that is told to stop', () => {
+describe('an operator that is stopped', () => {
   let server: FakeApiServer;
   const stopping = { now: new AbortController() };
 

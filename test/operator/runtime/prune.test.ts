@@ -1,4 +1,4 @@
-// What may be taken away: nothing that the plan did not know of.
+// Objects that may be removed: none that the plan did not know of.
 import { expect } from 'chai';
 import { Applier } from '#operator/runtime/apply.ts';
 import { Cache } from '#operator/runtime/cache.ts';
@@ -23,7 +23,7 @@ const job = (name: string): KubeObject => ({
 
 async function pruned(prune: Prune): Promise<string[]> {
   const cache = new Cache(() => undefined);
-  for (const name of ['seen', 'come-since']) cache.put(job(name));
+  for (const name of ['known', 'come-since']) cache.put(job(name));
   const deleted: string[] = [];
   const rest = {
     read: async ({ path }: { path: string }) => (path === 'home' ? owner : job(path)),
@@ -36,10 +36,10 @@ async function pruned(prune: Prune): Promise<string[]> {
   return deleted.sort();
 }
 
-describe('children that nobody wants', () => {
+describe('children that are not desired', () => {
   it('go, but only those that the plan knew of', async () => {
-    expect(await pruned(true)).to.deep.equal(['come-since', 'seen']);
-    expect(await pruned(new Set(['uid of seen']))).to.deep.equal(['seen']);
+    expect(await pruned(true)).to.deep.equal(['come-since', 'known']);
+    expect(await pruned(new Set(['uid of known']))).to.deep.equal(['known']);
     expect(await pruned(false)).to.deep.equal([]);
   });
 });

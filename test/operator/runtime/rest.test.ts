@@ -54,7 +54,7 @@ describe('requests to the API server', () => {
     await list(); // to look is allowed
   });
 
-  it('are looked at by the fence when they go out, not when they are asked for', async () => {
+  it('are checked by the fence when they go out, not when they are queued', async () => {
     server.refuse({ status: 429, headers: { 'Retry-After': '1' } });
     await list().catch(() => undefined);
     const waiting = write().catch((error: unknown) => error);
@@ -63,7 +63,7 @@ describe('requests to the API server', () => {
     expect(server.count(/^PATCH/)).to.equal(0);
   });
 
-  it('all wait when the API server asks for calm, but for those that are urgent', async () => {
+  it('all wait when the API server requests a pause, but for those that are urgent', async () => {
     server.refuse({ status: 429, headers: { 'Retry-After': '1' } });
     const fault: unknown = await list().catch((error: unknown) => error);
     expect(fault).to.be.instanceOf(Refusal).and.to.include({ status: 429, retryAfterMs: 1000 });
@@ -77,34 +77,37 @@ describe('requests to the API server', () => {
     });
   });
 
-  it('fall by more than four fifths where half of the answers ask for calm, and come back', async () => {
+  it('fall by more than four fifths where half of the answers request a pause, and come back', async () => {
     const loops = { end: false };
     const hammer = async (): Promise<void> => {
       while (!loops.end) await write().catch(() => undefined);
     };
     const perSecond = async (ms: number): Promise<number> => {
-      const before = server.asked.length;
+      const before = server.requests.length;
       await sleep(ms);
-      return ((server.asked.length - before) * 1000) / ms;
+      return ((server.requests.length - before) * 1000) / ms;
     };
     const all = Array.from({ length: 8 }, hammer);
     const free = await perSecond(500);
     server.calmEach = 2;
-    const asked = await perSecond(3000);
+    const requests = await perSecond(3000);
     server.calmEach = undefined;
-    await sleep(2000); // what it was asked to wait
+    await sleep(2000); // the requested pause
     const after = await perSecond(500);
     loops.end = true;
     await Promise.all(all);
-    expect([asked < free / 5, after > free / 5], `${free}, ${asked}, ${after} a second`).to.deep.equal([true, true]);
+    expect([requests < free / 5, after > free / 5], `${free}, ${requests}, ${after} a second`).to.deep.equal([
+      true,
+      true,
+    ]);
   });
 
   it('are bounded by the API server itself, so that no write outlives the lease', async () => {
     await write();
-    expect(server.asked.at(-1)?.query.get('timeout')).to.equal('5s');
+    expect(server.requests.at(-1)?.query.get('timeout')).to.equal('5s');
   });
 
-  it('go on over a connection that was closed while nobody used it, and no other', async () => {
+  it('continue over a connection that was closed while it was unused, and no other', async () => {
     await write();
     server.hangUps = 1;
     await write();
@@ -113,12 +116,12 @@ describe('requests to the API server', () => {
     expect(await write().catch((error: unknown) => error)).to.be.instanceOf(Unreached);
   });
 
-  it('tell an API server that is away from one that refuses', async () => {
+  it('distinguish an unreachable API server from one that refuses', async () => {
     await server.leave();
     expect(await write().catch((error: unknown) => error)).to.be.instanceOf(Unreached);
   });
 
-  it('repeat nothing that the API server says about a Secret', () => {
+  it("repeat no part of the API server's answer about a Secret", () => {
     const body = JSON.stringify({ kind: 'Status', reason: 'Invalid', message: 'data: "hunter2" is wrong' });
     expect(refusalOf('/api/v1/namespaces/a/secrets/b', 422, { body }).message).to.equal('422 Invalid');
     expect(refusalOf('/api/v1/namespaces/a/services/b', 422, { body }).message).to.contain('is wrong');

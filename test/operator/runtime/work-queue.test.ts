@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { WorkQueue } from '#operator/runtime/work-queue.ts';
 
 describe('work queue', () => {
-  it('gives a key once, however often it is asked for', async () => {
+  it('gives a key once, however often it is added', async () => {
     const queue = new WorkQueue();
     for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
     expect([await queue.take(), await queue.take()]).to.deep.equal(['a', 'b']);
@@ -57,7 +57,7 @@ describe('work queue', () => {
     queue.close();
   });
 
-  it('brings a key back after its pause, or at once when it is asked for', async () => {
+  it('brings a key back after its pause, or at once when it is added again', async () => {
     const queue = new WorkQueue(undefined, { firstMs: 20, mostMs: 40 });
     queue.retry('a');
     expect(await queue.take()).to.equal('a');

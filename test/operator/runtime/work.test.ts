@@ -10,11 +10,11 @@ interface Line {
   stack?: string;
 }
 
-/** What is logged, and said of the object, of a pass that fails so. */
+/** The log lines and events of a pass that fails so. */
 async function failing(error: Error): Promise<{ line: Line; event: string }> {
   const { promise, resolve } = Promise.withResolvers<{ line: Line; event: string }>();
   const lines: Line[] = [];
-  const log = Object.assign(newLog('silent'), { warn: (told: Line) => void lines.push(told) });
+  const log = Object.assign(newLog('silent'), { warn: (entry: Line) => void lines.push(entry) });
   const about: KubeObject = { apiVersion: 'v1', kind: 'Library', metadata: { name: 'films', namespace: 'media' } };
   const event = (_about: KubeObject, { message }: ReportedEvent): void =>
     resolve({ line: lines[0] ?? { message: '' }, event: message });
@@ -23,27 +23,27 @@ async function failing(error: Error): Promise<{ line: Line; event: string }> {
   const work = new Work(controller, { kube, metrics: newMetrics(), log, workers: 1 });
   work.start();
   work.add({ namespace: 'media', name: 'films' });
-  const said = await promise;
+  const printed = await promise;
   await work.stop();
-  return said;
+  return printed;
 }
 
 describe('a pass that fails', () => {
-  it('tells in words what is not our own fault', async () => {
-    const away = 'the API server does not answer: socket hang up';
-    expect(await failing(new Unreached('socket hang up'))).to.deep.include({ event: away });
+  it('describes faults of others in words', async () => {
+    const unreachable = 'the API server does not answer: socket hang up';
+    expect(await failing(new Unreached('socket hang up'))).to.deep.include({ event: unreachable });
     for (const error of [new Unreached('x'), refusalOf('/api', 422, { body: 'no' }), new PermanentFault('taken')])
       expect((await failing(error)).line.stack, error.message).to.equal(undefined);
   });
 
-  it('is given up and begun again, which is no fault and not told, where something was not seen yet', async () => {
+  it('is given up and begun again, which is no fault and not reported, where an object was not observed yet', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const events: ReportedEvent[] = [];
     let passes = 0;
     const about: KubeObject = { apiVersion: 'v1', kind: 'Library', metadata: { name: 'films', namespace: 'media' } };
     const kube = {
       get: () => about,
-      event: (_: KubeObject, said: ReportedEvent) => events.push(said),
+      event: (_: KubeObject, printed: ReportedEvent) => events.push(printed),
     } as unknown as Kube;
     const reconcile = async () => {
       passes += 1;
@@ -65,7 +65,7 @@ describe('a pass that fails', () => {
     expect((await metrics.reconcileErrors.get()).values).to.deep.equal([]);
   });
 
-  it('tells where our own is', async () => {
+  it('reports the place of our own faults', async () => {
     const { line, event } = await failing(new TypeError('it is undefined'));
     expect(event).to.equal('it is undefined');
     expect(line.stack).to.include('work.test.ts');

@@ -1,5 +1,5 @@
-// One operator over a cluster in memory, shown older states of it than the true one: what it deletes for that, what it makes again,
-// and where it ends.
+// One operator over a cluster in memory, shown older states than the true one: its deletions, its repeated creations,
+// and its end state.
 
 import { mediaServerController } from '#operator/media-server/controller.ts';
 import { observe, Probes } from '#operator/media-server/observe.ts';
@@ -21,8 +21,9 @@ import { countingFresh, mediaServer, World } from '../media-server/support.ts';
 import { KINDS, StoreServer } from './store-server.ts';
 
 /**
- * `late`: the watches of the kinds fall behind and catch up. `unseen`: they do, and what follows is a list: what came and went meanwhile
- * was never seen. `old`: another operator begins, whose first lists of the kinds are of a moment that is gone.
+ * `late`: the watches of the kinds fall behind and catch up. `unseen`: they do, and a list follows: objects that came
+ * and went meanwhile were never observed. `old`: another operator begins, whose first lists of the kinds are from an
+ * earlier moment.
  */
 export const MODES = ['late', 'unseen', 'old'] as const;
 
@@ -138,7 +139,7 @@ class Run {
     this.#seen.set(kind, version);
   }
 
-  /** What the watches tell. */
+  /** The content of the watches. */
   #follow(): void {
     const { version, history } = this.#store;
     for (const change of history) {
@@ -166,8 +167,8 @@ class Run {
   /** A deletion is right where a look at how things truly are leaves the object out as well. */
   async #judge({ kind, metadata }: KubeObject): Promise<void> {
     this.deletions += 1;
-    if (kind === 'Deployment') this.faults.push(`deleted Deployment ${metadata.name}: nobody serves`);
-    if (metadata.name.includes('-transcode-')) return; // idle ones go one after the other, by what the server tells of them
+    if (kind === 'Deployment') this.faults.push(`deleted Deployment ${metadata.name}: no pod serves`);
+    if (metadata.name.includes('-transcode-')) return; // idle ones go one after the other, by the reports of the server
     const live = this.#store.get('MediaServer', 'media', 'home');
     const server = live && serverOf(live);
     if (!server || 'reason' in server) return;
@@ -185,7 +186,7 @@ class Run {
     if (JSON.stringify(before.data) !== JSON.stringify(next.data)) this.faults.push(`Secret ${name} was made again`);
   }
 
-  /** Of everything but pods; what is random, and names that come of it, left out. */
+  /** All objects but pods; random values, and names derived from them, left out. */
   state(): Record<string, string> {
     const all = [...this.#store.objects.values()].filter(({ kind }) => kind !== 'Pod');
     const entries = all.map((object) => {
@@ -221,7 +222,7 @@ const RANDOM: readonly [RegExp, string][] = [
 ];
 const plain = (text: string): string => RANDOM.reduce((so, [what, by]) => so.replaceAll(what, by), text);
 
-/** Several may have one name without what is random in it. */
+/** Several may have one name without its random part. */
 function numbered(entries: readonly [string, string][]): Record<string, string> {
   const counts = new Map<string, number>();
   const sorted = entries.map(([name, text]) => ({ name, text })).sort((a, b) => (a.text < b.text ? -1 : 1));

@@ -1,6 +1,6 @@
-// Sieve's other two plans: an operator that is shown states that are gone, and one that never sees what came and went. Nothing is
-// deleted, and nothing made again, for what only seemed so; the end is that of an operator that saw all. FOYER_PLANS=2000 takes more of
-// them, FOYER_SEED others, FOYER_PLAN=17 that one alone.
+// Sieve's other two plans: an operator that receives outdated states, and one that never observes objects that came and
+// went. Nothing is deleted, and nothing created again, by a false state; the end is that of an operator that observed
+// all. FOYER_PLANS=2000 takes more of them, FOYER_SEED others, FOYER_PLAN=17 that one alone.
 import { expect } from 'chai';
 import { randomFrom, shuffled } from '../../cluster/mutations/random.ts';
 import { managed } from '../media-server/specs.ts';
@@ -52,7 +52,7 @@ const workloads: Record<string, Workload> = {
     spec: managed,
     steps: [to({ email: { secretRef: { name: 'nowhere' } } }), to({ email: { secretRef: { name: 'mail' } } })],
   },
-  'children that somebody deletes': {
+  'children that another client deletes': {
     spec: managed,
     steps: [
       without('Deployment', 'home-workers'),
@@ -60,7 +60,7 @@ const workloads: Record<string, Workload> = {
       without('Service', 'home-api'),
     ],
   },
-  'the record of what is in force deleted in an upgrade': {
+  'the record of the plan in force deleted in an upgrade': {
     spec: managed,
     steps: [
       (world, store) => {
@@ -81,7 +81,7 @@ const FOUND: readonly [workload: string, plan: Plan][] = [
   ['a store outside', { mode: 'old', kinds: allFrom('StatefulSet'), at: 11, lasts: 6, from: 0.303 }],
 ];
 
-/** Every so-manieth of all that a seed can say. */
+/** Every so-manieth of all plans of a seed. */
 function plans(): { name: string; workload: Workload; plan: Plan }[] {
   const random = randomFrom(SEED);
   const names = Object.keys(workloads);
@@ -100,7 +100,7 @@ function plans(): { name: string; workload: Workload; plan: Plan }[] {
   return [...found, ...seeded];
 }
 
-describe('an operator that is shown what is gone', function () {
+describe('an operator that receives outdated states', function () {
   this.timeout(600_000);
   const undisturbed = new Map<string, Ended>();
 
@@ -120,12 +120,12 @@ describe('an operator that is shown what is gone', function () {
         if (plan.mode !== mode || (ONLY !== undefined && ONLY !== index)) continue;
         count += 1;
         const kinds = plan.kinds.length >= KINDS.length ? 'all' : plan.kinds.join(' and ');
-        const told = `plan ${index}, ${name}, ${kinds} at ${plan.at} for ${plan.lasts}`;
+        const description = `plan ${index}, ${name}, ${kinds} at ${plan.at} for ${plan.lasts}`;
         const ended = await runOf(workload, plan).catch((error: Error) => error);
-        if (ended instanceof Error) faults.push(`${told}: ${ended.stack}`);
+        if (ended instanceof Error) faults.push(`${description}: ${ended.stack}`);
         else
           faults.push(
-            ...[...ended.faults, ...differences(ended, undisturbed.get(name))].map((one) => `${told}: ${one}`),
+            ...[...ended.faults, ...differences(ended, undisturbed.get(name))].map((one) => `${description}: ${one}`),
           );
       }
       expect(faults.join('\n')).to.equal('');

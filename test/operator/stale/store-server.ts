@@ -1,5 +1,5 @@
-// The objects of a cluster behind the protocol of an API server: discovery, reads, server-side apply of one manager, deletions with
-// preconditions. What it went through is kept, so that somebody can be shown an older state of it.
+// The objects of a cluster behind the protocol of an API server: discovery, reads, server-side apply of one manager,
+// deletions with preconditions. Its past states are kept, so that an operator can be shown an older one.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -36,7 +36,7 @@ export class StoreServer extends MemoryKube {
   readonly #dir = mkdtempSync(join(tmpdir(), 'foyer-store-'));
   #version = 100;
   #made = 0;
-  /** Asked before something is deleted by a request, and before something that is there is written. */
+  /** Called before a request deletes an object, and before an existing object is written. */
   deleting: (object: KubeObject) => Promise<void> = async () => undefined;
   writing: (before: KubeObject, next: KubeObject) => void = () => undefined;
 
@@ -113,7 +113,7 @@ export class StoreServer extends MemoryKube {
     this.history.push({ version: this.#version, gone: true, object: { ...object, metadata } });
   }
 
-  /** As the collector of garbage does: what belongs to nobody that is there. */
+  /** As the garbage collector does: objects whose owner is gone. */
   collect(): void {
     const uids = new Set([...this.objects.values()].map(({ metadata }) => metadata.uid));
     for (const { kind, metadata } of [...this.objects.values()])
@@ -183,7 +183,7 @@ interface Options {
 
 const refused = (code: number): [number, object] => [code, { kind: 'Status', code, message: 'refused' }];
 
-/** What is stored, but for what each write makes new. */
+/** The stored objects, without the fields that each write changes. */
 function textOf({ metadata: { uid: _uid, resourceVersion: _version, ...metadata }, ...rest }: KubeObject): string {
   return JSON.stringify([metadata, rest], (_key, value: unknown) =>
     value && typeof value === 'object' && !Array.isArray(value)

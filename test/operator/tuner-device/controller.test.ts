@@ -30,13 +30,13 @@ function cluster(spec: object, media: object[] = []) {
 const idOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
 
 describe('TunerDevice', () => {
-  it('waits for its Secret, says what is wrong with its value, and never the value', async () => {
+  it('waits for its Secret, reports the fault of its value, and never the value', async () => {
     const { put, pass, kube, template } = cluster({});
     expect(await pass()).to.include({ status: 'False', reason: 'SecretMissing' });
     put(secret('list', { url: 'ftp://canary-secret' }));
-    const told = await pass();
-    expect(told).to.include({ status: 'False', reason: 'SecretInvalid' });
-    expect(told?.message).to.match(/^spec\.source\.m3u\.urlSecretRef: Secret list with the key url holds no HTTP URL/);
+    const next = await pass();
+    expect(next).to.include({ status: 'False', reason: 'SecretInvalid' });
+    expect(next?.message).to.match(/^spec\.source\.m3u\.urlSecretRef: Secret list with the key url holds no HTTP URL/);
     expect(kube.get('Deployment', 'media', 'tv-tuner')).to.equal(undefined);
     put(secret('list', { url: 'http://provider/list?password=canary-secret' }));
     expect(await pass()).to.include({ reason: 'Starting' });

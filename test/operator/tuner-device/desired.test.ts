@@ -26,7 +26,7 @@ interface Egress {
 
 describe('the pod of a tuner', () => {
   for (const live of [[], ['192.168.7.0/24']])
-    it(`never reaches where nodes tell of themselves${live.length > 0 ? ', where networks are named either' : ''}`, () => {
+    it(`never reaches the metadata addresses of nodes${live.length > 0 ? ', where networks are named either' : ''}`, () => {
       const policy = made(live).find(({ kind }) => kind === 'NetworkPolicy')?.spec as Egress;
       const blocks = policy.egress.flatMap(({ to }) => to.map(({ ipBlock }) => ipBlock));
       const of = (cidr: string) => blocks.find((block) => block.cidr === cidr)?.except;

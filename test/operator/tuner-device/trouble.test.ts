@@ -21,14 +21,14 @@ const now = new Date('2026-01-01T00:01:00Z');
 const spec = TunerDeviceSpec.parse({ serverRef: { name: 'home' }, source: { m3u: { url: 'http://x/' } } });
 
 describe('the pod of a tuner that is not ready', () => {
-  it('that no node takes is told as such, in the words of the scheduler', () => {
+  it('that no node takes is reported as such, in the words of the scheduler', () => {
     const trouble = tunerTrouble(deployment(), [pod('a', '1', { phase: 'Running' }), pod('b', '2', unplaced)]);
     expect(trouble).to.deep.equal({ reason: 'Unschedulable', message: 'pod b is unschedulable: 0/1 nodes' });
     const [ready] = tunerVerdicts(spec, { running: false, trouble, pod: undefined, waiting: false }, now);
     expect(ready).to.include({ type: 'Ready', status: 'False', ...trouble });
   });
 
-  it('that starts, runs unready, or is not made, is told as that', () => {
+  it('that starts, runs unready, or is not created, is reported as that', () => {
     expect(tunerTrouble(deployment(), [pod('a', '1', { phase: 'Pending' })]).message).to.contain('pod a is Pending');
     expect(tunerTrouble(deployment(), [pod('a', '1', { phase: 'Running' })]).message).to.contain(
       'is running and not ready',
@@ -44,7 +44,7 @@ describe('the pod of a tuner that is not ready', () => {
     expect(tunerTrouble(deployment(), [pod('a', '1', { containerStatuses })])).to.include({ reason: 'CrashLooping' });
   });
 
-  it('that cannot be made is told in the words of the cluster', () => {
+  it('that cannot be created is reported in the words of the cluster', () => {
     const conditions = [{ type: 'ReplicaFailure', status: 'True', message: 'exceeded quota' }];
     const trouble = tunerTrouble(deployment({ conditions }), []);
     expect(trouble).to.deep.equal({
@@ -53,7 +53,7 @@ describe('the pod of a tuner that is not ready', () => {
     });
   });
 
-  it('that is ready and leaves a question unanswered is told as that', () => {
+  it('that is ready and leaves a request unanswered is reported as that', () => {
     const [ready] = tunerVerdicts(spec, { running: true, trouble: undefined, pod: undefined, waiting: false }, now);
     expect(ready).to.include({
       status: 'False',
@@ -68,17 +68,17 @@ describe('the guide of a tuner', () => {
     ...{ serverRef: { name: 'home' }, source: { m3u: { url: 'http://x/' } } },
     guide: { xmltv: { url: 'http://g/' }, refresh: '0 */6 * * *' },
   });
-  const told = (pod: object) => {
+  const guideOf = (pod: object) => {
     const answered = PodStatus.parse({ reachable: true, ...pod });
     const seen = { running: true, trouble: undefined, pod: answered, waiting: false };
     const { status, reason } = tunerVerdicts(asking, seen, now).find(({ type }) => type === 'GuideFresh') ?? {};
     return `${status} ${reason}`;
   };
 
-  it('is told as not read by this version, as never read, as old, and as fresh', () => {
-    expect(told({})).to.equal('False NotServed');
-    expect(told({ lastGuideRefresh: null })).to.equal('False GuideStale');
-    expect(told({ lastGuideRefresh: '2025-12-31T05:00:00Z' })).to.equal('False GuideStale');
-    expect(told({ lastGuideRefresh: '2025-12-31T23:00:00Z' })).to.equal('True GuideRefreshed');
+  it('is reported as not read by this version, as never read, as old, and as fresh', () => {
+    expect(guideOf({})).to.equal('False NotServed');
+    expect(guideOf({ lastGuideRefresh: null })).to.equal('False GuideStale');
+    expect(guideOf({ lastGuideRefresh: '2025-12-31T05:00:00Z' })).to.equal('False GuideStale');
+    expect(guideOf({ lastGuideRefresh: '2025-12-31T23:00:00Z' })).to.equal('True GuideRefreshed');
   });
 });

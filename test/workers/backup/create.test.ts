@@ -76,7 +76,7 @@ describe('backup.create', function () {
     expect(Object.keys(keptOut).filter((name) => !known.has(name))).to.deep.equal([]);
   });
 
-  it('is of one moment, whatever is written meanwhile, in parts that end with a row', async () => {
+  it('is of one moment, with concurrent writes, in parts that end with a row', async () => {
     const { db } = api.deps;
     await db.raw(
       `insert into settings (key, value) select 'many.' || n, to_jsonb(repeat(md5(n::text), 300)) from generate_series(1, 8000) n`,
@@ -103,7 +103,7 @@ describe('backup.create', function () {
     expect((await copyOf(made, 'audit_log')).split(action).length - 1, 'both or neither').to.equal(late.length);
   });
 
-  it('seals parts and objects under the passphrase: nothing of them is in the clear, no other passphrase opens them', async () => {
+  it('seals parts and objects under the passphrase: no byte of them is in the clear, no other passphrase opens them', async () => {
     await seal(PASSPHRASE);
     const picture = randomBytes(200_000);
     const word = 'a word that is nowhere else';
@@ -128,7 +128,7 @@ describe('backup.create', function () {
     expect(await faultOf(copyOf(made, 'settings'))).to.equal('wrong-passphrase');
   });
 
-  it('shares objects: a second backup, sealed under the same passphrase or open, moves only what is new', async () => {
+  it('shares objects: a second backup, sealed under the same passphrase or open, moves only new ones', async () => {
     const put = (key: string, size: number) => api.deps.objects.put('foyer-artwork', key, randomBytes(size));
     const twins = randomBytes(10_000);
     for (const key of ['a', 'a-twin']) await api.deps.objects.put('foyer-artwork', `pictures/${key}`, twins);
@@ -145,7 +145,7 @@ describe('backup.create', function () {
     expect(await namesAt(destination, 'objects/')).to.have.length(6);
   });
 
-  it('holds what cannot be made again, and with all also what can; faces only when asked', async () => {
+  it('holds data that cannot be created again, and with all also data that can; faces only on request', async () => {
     const all = [
       ['foyer-artwork', 'x'],
       ['foyer-subtitles', 'fetched/x'],
@@ -168,7 +168,7 @@ describe('backup.create', function () {
     expect(await held('kept')).to.include('foyer-faces/x');
   });
 
-  it('goes on at its objects after its worker was lost, and begins a dump that was not whole again', async () => {
+  it('continues at its objects after its worker was lost, and begins an incomplete dump again', async () => {
     await api.deps.objects.put('foyer-artwork', 'x', 'x');
     const id = await enqueueBackup(api);
     let checkpoint: unknown = null;
@@ -202,7 +202,7 @@ describe('backup.create', function () {
     expect(existsSync(join(rest, 'items.7.copy.zst'))).to.equal(false);
   });
 
-  it('says why it failed, leaves nothing half, and what was there stays', async () => {
+  it('reports why it failed, leaves nothing half, and keeps the former objects', async () => {
     const good = await makeBackup(api);
     const before = await namesAt(good.destination);
     const id = await enqueueBackup(api);

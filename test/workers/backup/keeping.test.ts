@@ -37,7 +37,7 @@ describe('keeping rules of backups', () => {
     expect(going(pair, keep, 'Europe/Berlin')).to.deep.equal([]);
   });
 
-  it('never take the newest good one, pinned ones, those asked to stay, or the one verified last', () => {
+  it('never remove the newest good one, pinned ones, those with a request to keep them, or the one verified last', () => {
     const none = { last: 0, daily: 0, weekly: 0, monthly: 0 };
     const [a = '', b = '', c = '', d = '', e = '', f = ''] = daysBack(6);
     const later = new Date(NOW.getTime() + 1000);

@@ -29,7 +29,7 @@ describe('a backup whose worker is killed', function () {
     );
   const backup = async (id: string) => (await me.getBackup({ params: { id } })).body;
 
-  it('goes on at its objects in another worker; the tables are not dumped again', async () => {
+  it('continues at its objects in another worker; the tables are not dumped again', async () => {
     const first = await worker();
     const { id } = (await me.createBackup()).body;
     const destination = await placeOf(api);

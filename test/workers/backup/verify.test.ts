@@ -25,7 +25,7 @@ describe('verifying a backup', function () {
   });
 
   const file = (name: string): string => join(new URL(api.config.objectsUrl).pathname, 'foyer-backups', name);
-  /** Asks for it, does what is asked for, and shows the backup. */
+  /** Requests it, runs the requested jobs, and returns the backup. */
   const verified = async (id: string, body: object = {}) => {
     expect((await me.verifyBackup({ params: { id }, body })).status).to.equal(202);
     const job = await api.deps
@@ -39,7 +39,7 @@ describe('verifying a backup', function () {
   const seal = (passphrase: string) =>
     me.updateBackupSettings({ body: { encryption: { mode: 'passphrase', passphrase } } });
 
-  it('loads it beside the database and counts every row, and leaves nothing there', async () => {
+  it('loads it next to the database and counts every row, and leaves nothing there', async () => {
     const { id, manifest } = await makeBackup(api);
     const { state, verification } = await verified(id);
     expect([state, verification?.ok, verification?.depth]).to.deep.equal(['verified', true, 'load']);
@@ -69,7 +69,7 @@ describe('verifying a backup', function () {
     expect((await me.listBackups({ query: { state: 'completed,verified' } })).body.items).to.deep.equal([]);
   });
 
-  it('wants the passphrase that it was made with, at most five tries a minute', async () => {
+  it('requires its own passphrase, at most five tries a minute', async () => {
     await seal(PASSPHRASE);
     const { id } = await makeBackup(api);
     expect((await verified(id)).state).to.equal('verified');
@@ -85,7 +85,7 @@ describe('verifying a backup', function () {
     expect(statuses.slice(0, 3)).to.deep.equal([409, 409, 409]);
   });
 
-  it('is asked for by its own schedule, of the newest good one', async () => {
+  it('is requested by its own schedule, for the newest good one', async () => {
     await makeBackup(api);
     const { id } = await makeBackup(api);
     const { db } = api.deps;
@@ -93,12 +93,12 @@ describe('verifying a backup', function () {
       verified_at: new Date('2026-11-21T00:00:00Z'),
       scheduled_at: new Date('2099-01-01'),
     });
-    const asked = () => db('jobs').where({ kind: 'backup.verify' }).select<{ payload: object }[]>('payload');
+    const jobs = () => db('jobs').where({ kind: 'backup.verify' }).select<{ payload: object }[]>('payload');
     const keeper = { ...workOf(api), keys: api.deps.keys };
     await lookOnce(keeper, new Date('2026-11-22T04:59:00Z'));
-    expect(await asked()).to.deep.equal([]);
+    expect(await jobs()).to.deep.equal([]);
     await lookOnce(keeper, new Date('2026-11-22T05:01:00Z'));
     await lookOnce(keeper, new Date('2026-11-22T05:02:00Z'));
-    expect(await asked()).to.deep.equal([{ payload: { backupId: id, depth: 'load' } }]);
+    expect(await jobs()).to.deep.equal([{ payload: { backupId: id, depth: 'load' } }]);
   });
 });

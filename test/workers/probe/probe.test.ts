@@ -11,7 +11,7 @@ import { fixtures } from '../../../hack/fixtures/index.ts';
 const MEDIA = /\.(mkv|mp4|m4a|webm|mov)$/;
 /** Files whose pictures are gone in the middle or at the end: the index still names keyframes that no packet has. */
 const DAMAGED = /^(zeroed|truncated)/;
-/** What only one of the two knows: ffprobe no constraint flags and no BCP 47, the index no private colours. */
+/** Values that only one of the two knows: ffprobe no constraint flags and no BCP 47, the index no private colours. */
 const BLURRED: readonly (keyof ProbedStream)[] = ['codecString', 'mime', 'fileName', 'bitrate', 'language'];
 
 let made: string;
@@ -134,7 +134,7 @@ describe('probeFile', function () {
     await rm(folder, { recursive: true });
   });
 
-  it('tells HDR, depth and CODECS strings', async () => {
+  it('reads HDR, depth and CODECS strings', async () => {
     const video = async (name: string) => (await probeFile(at(name))).file.streams[0];
     expect(await video('hevc-hdr10.mkv')).to.include({
       hdr: 'hdr10',
@@ -165,13 +165,13 @@ describe('probeFile', function () {
     ]);
   });
 
-  it('refuses lists of other files whatever their name', async () => {
+  it('refuses lists of other files under any name', async () => {
     for (const name of ['playlist.mp4', 'playlist-bom.mkv', 'dash.mkv', 'concat.mkv', 'sdp.mp4']) {
       expect(await faultOf(at(name)), name).to.equal('playlist-refused');
     }
   });
 
-  it('says what is wrong with a file that is none', async () => {
+  it('reports the fault of an invalid file', async () => {
     expect(await faultOf(at('empty.mkv'))).to.equal('not-media');
     expect(await faultOf(at('garbage.mkv'))).to.equal('not-media');
     expect(await faultOf(at('text.mkv'))).to.equal('not-media');
@@ -183,7 +183,7 @@ describe('probeFile', function () {
     expect(await faultOf(at('magicyuv.avi'))).to.equal('codec-refused');
   });
 
-  it('says that a file is cut', async () => {
+  it('reports that a file is cut', async () => {
     expect((await probeFile(at('truncated.mkv'))).truncated).to.equal(true);
     expect((await probeFile(at('truncated-faststart.mp4'))).truncated).to.equal(true);
     expect((await probeFile(at('truncated.avi'))).truncated).to.equal(true);
@@ -191,7 +191,7 @@ describe('probeFile', function () {
     expect((await probeFile(at('h264-multi.mkv'))).truncated).to.equal(undefined);
   });
 
-  it('says that fragments are cut, and a film whose index lies before data of no stated size', async () => {
+  it('reports that fragments are cut, and a film whose index lies before data of no stated size', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'foyer-cut-'));
     try {
       const fragments = await readFile(at('h264-fragmented.mp4'));
@@ -209,7 +209,7 @@ describe('probeFile', function () {
     }
   });
 
-  it('says that samples were never written, and nothing of zeros beside them', async () => {
+  it('reports that samples were never written, and no zeros next to them', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'foyer-hollow-'));
     try {
       const path = join(folder, 'film.mp4');
@@ -241,7 +241,7 @@ describe('probeFile', function () {
     }
   });
 
-  it('stops when it is told to', async () => {
+  it('stops on request', async () => {
     const controller = new AbortController();
     controller.abort(new Error('enough'));
     await probeFile(at('mpeg4-mp3.avi'), { signal: controller.signal }).then(

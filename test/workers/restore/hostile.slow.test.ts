@@ -12,9 +12,9 @@ import { givenItem, givenLibrary } from '#support/given-items.ts';
 import type { LooseDb } from '#support/loose.ts';
 import {
   addRow,
-  ask,
   backedUp,
   record,
+  requestRestore,
   restoreHere,
   restoreProcess,
   tableTexts,
@@ -23,7 +23,7 @@ import {
 
 const MOST_MIB = 256;
 const FLIPS = 500;
-/** The record of what was tried. */
+/** The record of the attempt. */
 const RECORDS = new Set(['jobs', 'job_counts', 'backups', 'outbox', 'events', 'rights_told']);
 
 describe('restoring a backup that is not as it was made', () => {
@@ -58,7 +58,7 @@ describe('restoring a backup that is not as it was made', () => {
     before = await standing();
   });
 
-  /** Asks for it as the endpoint does, in this process; what it failed by. */
+  /** Requests it as the endpoint does, in this process; returns the failure. */
   const refusal = async (made: Written): Promise<string | undefined> => {
     const ended = await restoreHere(api, db, made);
     await db('jobs').delete();
@@ -144,7 +144,7 @@ describe('restoring a backup that is not as it was made', () => {
   it(`refuses bombs within ${MOST_MIB} MiB of memory`, async function () {
     this.timeout(240_000);
     const bomb = zstdCompressSync(Buffer.alloc(512 * 2 ** 20));
-    const sizes = [512 * 2 ** 20, 1000]; // it says so itself, or says little
+    const sizes = [512 * 2 ** 20, 1000]; // it reports its fault itself, or prints little
     for (const plainBytes of sizes) {
       const id = newId();
       const manifest = structuredClone({ ...written.manifest, id });
@@ -159,7 +159,7 @@ describe('restoring a backup that is not as it was made', () => {
       await written.destination.write(partName(id, part), bomb);
       await written.destination.write(manifestName(id), manifestText(manifest));
       await addRow(db, manifest);
-      await ask(api, db, { backupId: id, manifest });
+      await requestRestore(api, db, { backupId: id, manifest });
       const process = restoreProcess(api);
       expect(await process.ended).to.equal(0);
       expect((await record(db)).error).to.deep.include({ reason: 'damaged' });

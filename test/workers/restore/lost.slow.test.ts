@@ -6,7 +6,7 @@ import { makeBackup } from '#support/backups.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
 import type { LooseDb } from '#support/loose.ts';
 import { startApiProcess, started, storesOf } from '#support/processes.ts';
-import { ask, record, restoreProcess, tableTexts, unfenced } from '#support/restoring.ts';
+import { record, requestRestore, restoreProcess, tableTexts, unfenced } from '#support/restoring.ts';
 import { eventually, freePort, temporaryFolder } from '#support/stores.ts';
 
 const PATIENCE_MS = 60_000;
@@ -16,7 +16,7 @@ const BEFORE = [
   ...PHASES.map((phase) => `new.phase = '${phase}' and old.phase is distinct from new.phase`),
   'new.switched_at is not null',
 ];
-/** Of the attempt itself, and of what goes on while it is made. */
+/** The attempt itself, and concurrent changes. */
 const RECORDS = new Set(['jobs', 'job_counts', 'outbox', 'events']);
 
 describe('a restore whose process is lost', () => {
@@ -52,7 +52,7 @@ describe('a restore whose process is lost', () => {
     const look = db.raw<{ rows: { held: boolean }[] }>(
       `select exists (select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()) as held`,
     );
-    const { rows } = await look.catch(() => ({ rows: [] })); // the switch ends every connection, also the one that looks
+    const { rows } = await look.catch(() => ({ rows: [] })); // the switch ends every connection, also the one that polls
     return rows[0]?.held ?? false;
   };
   const standing = async (): Promise<string> => {
@@ -72,10 +72,10 @@ describe('a restore whose process is lost', () => {
     await letGo();
   };
 
-  it('leaves the server as it was when killed before the switch, in each phase, and goes on when it is started again', async function () {
+  it('leaves the server as it was when killed before the switch, in each phase, and continues when it is started again', async function () {
     this.timeout(600_000);
     const before = await standing();
-    await ask(api, db, { backupId: backup.id, manifest: backup.manifest });
+    await requestRestore(api, db, { backupId: backup.id, manifest: backup.manifest });
     await db('foyer_restore.restores').update({ attempts: -20 });
     // The first is where the record begins: it is held where the attempt is counted.
     await db('foyer_restore.restores').update({ phase: 'reopening' });
@@ -92,7 +92,7 @@ describe('a restore whose process is lost', () => {
   it('is the new server when killed behind the switch: closed until another process opens it', async function () {
     this.timeout(240_000);
     const { url } = await startApiProcess(api);
-    await ask(api, db, { backupId: backup.id, manifest: backup.manifest });
+    await requestRestore(api, db, { backupId: backup.id, manifest: backup.manifest });
     await holdAt(`new.state = 'completed'`);
     const process = restoreProcess(api);
     await eventually(isHeld, PATIENCE_MS);
@@ -104,38 +104,38 @@ describe('a restore whose process is lost', () => {
     expect(dead === undefined || dead.status === 503).to.equal(true); // it ended, or is about to
     expect(await restoreProcess(api).ended).to.equal(0);
     expect(await record(db)).to.deep.include({ state: 'completed', error: null });
-    const anew = await startApiProcess(api);
-    expect((await fetch(`${anew.url}/api/v1/server/ready`)).status).to.equal(200);
+    const restarted = await startApiProcess(api);
+    expect((await fetch(`${restarted.url}/api/v1/server/ready`)).status).to.equal(200);
   });
 
   it('answers 503 restore with progress while it is closed, from a process that began meanwhile', async function () {
     this.timeout(240_000);
-    await ask(api, db, { backupId: backup.id, manifest: backup.manifest });
+    await requestRestore(api, db, { backupId: backup.id, manifest: backup.manifest });
     await db('foyer_restore.epoch').update({ closed: true, number: 5, progress: 0.5 });
     const port = await freePort();
     const own = { FOYER_PORT: String(port), FOYER_SCRATCH_DIR: temporaryFolder('closed'), FOYER_LOG_LEVEL: 'info' };
     await started(['api/main.ts'], { ...storesOf(api.config), ...own }, 'listening');
     const url = `http://127.0.0.1:${port}/api/v1`;
-    const told = await eventually(async () => {
+    const refusal = await eventually(async () => {
       const answer = await fetch(`${url}/libraries`);
       const { error } = (await answer.json()) as { error: { code: string; details: { waitingFor?: string } } };
       return error.details.waitingFor === 'restore' && { status: answer.status, ...error };
     }, PATIENCE_MS);
-    expect(told).to.deep.include({ status: 503, code: 'SERVICE_STARTING' });
-    expect(told.details).to.deep.equal({ waitingFor: 'restore', progress: 0.5 });
+    expect(refusal).to.deep.include({ status: 503, code: 'SERVICE_STARTING' });
+    expect(refusal.details).to.deep.equal({ waitingFor: 'restore', progress: 0.5 });
     expect((await fetch(`${url}/server/ready`)).status).to.equal(503);
-    expect((await fetch(`${url}/server/live`)).status).to.equal(200); // nobody ends it for waiting
+    expect((await fetch(`${url}/server/live`)).status).to.equal(200); // no process ends it for waiting
     expect((await fetch(`${url}/server/info`)).status).to.equal(200);
     expect(await restoreProcess(api).ended).to.equal(0);
-    const anew = await startApiProcess(api); // the one of before ends, and its supervisor starts it
-    expect((await fetch(`${anew.url}/api/v1/server/ready`)).status).to.equal(200);
+    const restarted = await startApiProcess(api); // the former one ends, and its supervisor starts it
+    expect((await fetch(`${restarted.url}/api/v1/server/ready`)).status).to.equal(200);
     expect(await count()).to.equal(30);
   });
 
-  it('goes on when Postgres itself was lost in the middle', async function () {
+  it('continues when Postgres itself was lost in the middle', async function () {
     this.timeout(240_000);
     const before = await standing();
-    await ask(api, db, { backupId: backup.id, manifest: backup.manifest });
+    await requestRestore(api, db, { backupId: backup.id, manifest: backup.manifest });
     await holdAt(`new.phase = 'checking'`);
     const process = restoreProcess(api);
     await eventually(isHeld, PATIENCE_MS);

@@ -76,7 +76,7 @@ describe('restoring a backup', () => {
     expect(ended.state).to.equal('completed');
   });
 
-  /** What somebody lost: most of the library, an account, an object, another that was written over. */
+  /** The losses: most of the library, an account, an object, another that was overwritten. */
   const wipe = async (): Promise<void> => {
     const { deps } = api;
     await deps.db('items').delete();
@@ -86,7 +86,7 @@ describe('restoring a backup', () => {
     await deps.objects.put('foyer-subtitles', 'tracks/one/0.vtt', 'written over');
   };
 
-  it('holds in every table what the snapshot held, row by row', async () => {
+  it('holds in every table the rows of the snapshot, row by row', async () => {
     const client = new pg.Client({ connectionString: api.config.databaseUrl });
     await client.connect();
     const lines = (text: string): string[] =>
@@ -128,7 +128,7 @@ describe('restoring a backup', () => {
     expect(own?.constraints).to.be.greaterThan(50);
   });
 
-  it('puts objects in place: what was gone and what was written over', async () => {
+  it('puts objects in place: missing ones and overwritten ones', async () => {
     const { objects } = api.deps;
     const text = async (bucket: 'foyer-artwork' | 'foyer-subtitles', key: string): Promise<string> =>
       Buffer.concat((await (await objects.get(bucket, key)).toArray()) as Buffer[]).toString();
@@ -136,7 +136,7 @@ describe('restoring a backup', () => {
     expect(await text('foyer-subtitles', 'tracks/one/0.vtt')).to.equal(changed.toString());
   });
 
-  it('lets no connection of the old days in: nothing can be written by what served before', async () => {
+  it('admits no earlier connection: the former processes can write nothing', async () => {
     const refused = await api.deps
       .db('items')
       .update({ title: 'x' })
@@ -150,7 +150,7 @@ describe('restoring a backup', () => {
     expect(Number((await db('items').where({ title: 'x' }).count({ n: '*' }))[0]?.n)).to.equal(0);
   });
 
-  it('ends every sign-in and drops what waited; people sign in again, and secrets open', async function () {
+  it('ends every sign-in and drops waiting work; people sign in again, and secrets open', async function () {
     this.timeout(60_000);
     for (const table of ['sessions', 'refresh_tokens', 'webhook_deliveries', 'email_messages', 'outbox'])
       expect(Number((await db(table).count({ n: '*' }))[0]?.n), table).to.equal(0);
@@ -172,7 +172,7 @@ describe('restoring a backup', () => {
     expect(await api.deps.redis.get('foyer:of-the-old-days')).to.equal(null);
   });
 
-  it('keeps revoked what was revoked since, begins its clocks now, and scans every library', async () => {
+  it('keeps later revocations revoked, begins its clocks now, and scans every library', async () => {
     const [key] = await db('api_keys').where({ id: keyId }).select('revoked_at');
     expect(key?.revoked_at).to.be.instanceOf(Date);
     const [clocks] = await db('items')
@@ -215,6 +215,6 @@ describe('restoring a backup', () => {
     const { rows } = await db.raw<{ rows: { name: string }[] }>(
       `select nspname as name from pg_namespace where nspname like 'foyer\\_re%' order by 1`,
     );
-    expect(rows.map(({ name }) => name)).to.have.length(2); // the record, and what was put aside now
+    expect(rows.map(({ name }) => name)).to.have.length(2); // the record, and the objects put aside now
   });
 });

@@ -6,7 +6,15 @@ import { migrateInSchema } from '#platform/migrate.ts';
 import { migrations } from '#platform/migrations/index.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Written, writeBackup } from '#support/backup-writer.ts';
-import { addRow, ask, builtinFolder, record, restoreProcess, tableTexts, unfenced } from '#support/restoring.ts';
+import {
+  addRow,
+  builtinFolder,
+  record,
+  requestRestore,
+  restoreProcess,
+  tableTexts,
+  unfenced,
+} from '#support/restoring.ts';
 import { newDatabase } from '#support/stores.ts';
 
 /** Of a version before notifications were counted, pictures had a table and backups were there. */
@@ -40,7 +48,7 @@ describe('restoring a backup of another version', () => {
   const restored = async (written: Written): Promise<Record<string, unknown>> => {
     const db = unfenced(api.config.databaseUrl, api.deps.log);
     await addRow(db, written.manifest);
-    await ask(api, db, { backupId: written.manifest.id, manifest: written.manifest });
+    await requestRestore(api, db, { backupId: written.manifest.id, manifest: written.manifest });
     expect(await restoreProcess(api).ended).to.equal(0);
     return record(db);
   };

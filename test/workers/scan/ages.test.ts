@@ -10,7 +10,7 @@ import { newPlace } from './support.ts';
 describe('library.scan and the age that a film is from', function () {
   this.timeout(120_000);
 
-  it('holds a film back from who is too young for the rating in its NFO file, and tells nobody else of it', async () => {
+  it('hides a film from profiles that are too young for the rating in its NFO file, and announces it to no others', async () => {
     const place = await newPlace('movies');
     const { api, libraryId } = place;
     await place.put('First (2000)/First (2000).mkv');
@@ -60,11 +60,15 @@ describe('library.scan and the age that a film is from', function () {
     expect(changes.map(({ facts: of }) => [of.before?.ageYears, of.ageYears])).to.deep.equal([[17, 10]]);
     const [change] = changes as [{ event: 'item.updated'; facts: EventFacts }];
     const classOf = (ageLimit: number | undefined) => ({ sees: { ageLimit, hideUnrated: false } }) as VisibilityClass;
-    const told = [12, undefined, 6].map((limit) => asVisibleTo(change, classOf(limit)).event);
-    expect(told, 'it is new to who could not see it').to.deep.equal(['item.added', 'item.updated', 'item.updated']);
+    const announced = [12, undefined, 6].map((limit) => asVisibleTo(change, classOf(limit)).event);
+    expect(announced, 'it is new to who could not see it').to.deep.equal([
+      'item.added',
+      'item.updated',
+      'item.updated',
+    ]);
   });
 
-  it('holds back what lies in a show by the rating of the show, in lists and in events', async () => {
+  it('hides the items in a show by the rating of the show, in lists and in events', async () => {
     const place = await newPlace('shows');
     const { api, libraryId } = place;
     const folder = 'Dark Place (2004)';
@@ -81,15 +85,15 @@ describe('library.scan and the age that a film is from', function () {
       const { body } = await child.listLibraryItems({ params: { id: libraryId }, query: { view } });
       expect(body.items, view).to.deep.equal([]);
     }
-    const told = await api.deps
+    const announced = await api.deps
       .db('outbox')
       .where({ event: 'item.added' })
       .whereRaw(`facts ->> 'libraryId' = ?`, [libraryId])
       .select<{ payload: { type: string }; facts: { ageYears?: number } }[]>('payload', 'facts');
-    expect(told.map(({ payload, facts }) => [payload.type, facts.ageYears])).to.deep.equal([['episode', 17]]);
+    expect(announced.map(({ payload, facts }) => [payload.type, facts.ageYears])).to.deep.equal([['episode', 17]]);
   });
 
-  it('is told of what was scanned before, too', async () => {
+  it('is announced for films of an earlier scan, too', async () => {
     const place = await newPlace('movies');
     const { db } = place.api.deps;
     const made = async (age_rating: string) => {

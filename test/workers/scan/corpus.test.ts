@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Case, check, type Miss, readCases } from './corpus/run.ts';
 
-/** Of all cases, and of those that nobody looks at while the reading of names is changed. */
+/** Of all cases, and of those that are held out while the reading of names is changed. */
 const LEAST = 0.98;
 const LEAST_HELD = 0.97;
 const MISSES = join(import.meta.dirname, 'corpus/misses.txt');
@@ -16,8 +16,8 @@ function percent(part: number): string {
   return `${(100 * part).toFixed(1)} %`;
 }
 
-function lineOf({ of, said, hidden }: Miss): string {
-  const what = [...hidden.map((file) => `hidden: ${file}`), ...said].join('; ');
+function lineOf({ of, differences, hidden }: Miss): string {
+  const what = [...hidden.map((file) => `hidden: ${file}`), ...differences].join('; ');
   return `${of.peer}: ${of.paths.slice(0, 3).join(' | ')}\n    ${what}`;
 }
 
@@ -27,19 +27,19 @@ describe('names as the peers read them', () => {
   const missed = new Set(misses.map(({ of }) => of));
   const held = cases.filter((one) => one.held);
   const open = cases.filter((one) => !one.held);
-  const told = `${percent(share(open, missed))} of ${open.length}, and ${percent(share(held, missed))} of ${held.length} held out`;
+  const summary = `${percent(share(open, missed))} of ${open.length}, and ${percent(share(held, missed))} of ${held.length} held out`;
 
   it('are cases enough', () => {
     expect(cases.length).to.be.at.least(1500);
     expect(held.length / cases.length).to.be.within(0.15, 0.25);
   });
 
-  it(`are read alike: ${told}`, () => {
+  it(`are read alike: ${summary}`, () => {
     expect(share(open, missed)).to.be.at.least(LEAST);
     expect(share(held, missed)).to.be.at.least(LEAST_HELD);
   });
 
-  it('lists what is read otherwise', () => {
+  it('lists the names that are read otherwise', () => {
     const listed = misses.filter(({ of }) => !of.held).map(lineOf);
     const text = `${percent(share(open, missed))} of ${open.length} cases are read as the peer reads them.\n\n${listed.join('\n')}\n`;
     if (process.env.UPDATE_GOLDEN) writeFileSync(MISSES, text);

@@ -13,7 +13,7 @@ import { newPlace, type Place, seen } from './support.ts';
 describe('library.scan under faults', function () {
   this.timeout(120_000);
 
-  it('goes on from the last batch when its worker was stopped', async () => {
+  it('continues from the last batch when its worker was stopped', async () => {
     const place = await newPlace('movies');
     for (let i = 0; i < 12; i += 1) await place.put(`F (20${10 + i})/F (20${10 + i}).mkv`, 'mpeg4-mp3.avi');
     const { db } = place.api.deps;
@@ -32,7 +32,7 @@ describe('library.scan under faults', function () {
     expect((await db('libraries').where({ id: place.libraryId }).first()).item_counts).to.deep.equal({ movie: 12 });
   });
 
-  it('counts what a lost worker had marked as missing', async () => {
+  it('counts the files that a lost worker had marked as missing', async () => {
     const place = await newPlace('movies');
     for (let i = 0; i < 3; i += 1) await place.put(`F (200${i})/F (200${i}).mkv`, 'mpeg4-mp3.avi');
     await place.scan();
@@ -121,7 +121,7 @@ describe('library.scan under faults', function () {
       await once(child, 'exit');
       const scan = await seen(place.api, id);
       expect(scan.state).to.equal('completed');
-      // A directory that its parent lists and that is then not there says nothing either: the next listing decides.
+      // A directory that its parent lists and that is then missing decides nothing either: the next listing does.
       expect(scan.folders[0]).to.include(error === 'ENOENT' ? { state: 'listed' } : { state: 'interrupted' });
       expect(scan.issues.map((issue) => issue.kind)).to.deep.equal(
         error === 'ENOENT' ? [] : ['unreadable', 'unreadable'],
@@ -134,7 +134,7 @@ describe('library.scan under faults', function () {
     ['is listed', 'openat,statx:error=EIO:when=2+'],
     ['is read', 'pread64:error=EIO'],
   ] as const)
-    it(`tells of a mount that is lost while it ${what} as one issue`, async () => {
+    it(`reports a mount that is lost while it ${what} as one issue`, async () => {
       const place = await newPlace('movies');
       await place.put('A (2001)/A (2001).mkv');
       await place.scan();

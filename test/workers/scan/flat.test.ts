@@ -1,9 +1,9 @@
 import { copyFile, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { newPlace, type Place, type ScanSeen } from './support.ts';
+import { newPlace, type Place, type StoredScan } from './support.ts';
 
-/** What a scan asked of the database and of the disk. */
+/** The database statements and disk operations of a scan. */
 interface Work {
   queries: number;
   /** Rows that were read or written. */
@@ -11,7 +11,7 @@ interface Work {
   probed: number;
 }
 
-async function counted(place: Place, scan: () => Promise<ScanSeen>): Promise<Work> {
+async function counted(place: Place, scan: () => Promise<StoredScan>): Promise<Work> {
   const { db } = place.api.deps;
   const work: Work = { queries: 0, rows: 0, probed: 0 };
   const count = (answer: { rowCount?: number } | undefined): void => {
@@ -48,14 +48,14 @@ const FOLDERS: Readonly<Record<string, { type: string; name: (i: number) => stri
     name: (i) => `Film ${number(i)}x (2001)/Film ${number(i)}x (2001).mkv`,
   },
   'episodes in one folder': { type: 'shows', name: (i) => `Long Show/Long Show S01E${number(i + 1).slice(1)}.mkv` },
-  'videos that none of the names tell of': {
+  'videos that no name describes': {
     type: 'shows',
     name: (i) => `Odd/of ${number(i).replaceAll(/\d/g, (d) => 'abcdefghij'[Number(d)] ?? '')}.mkv`,
   },
 };
 
 const SMALL = 300;
-/** Twice as many may cost twice as much, and what is the same for all. */
+/** Twice as many may cost twice as much, plus the fixed cost. */
 const LINEAR = 2.3;
 
 describe('the cost of a scan', function () {
@@ -78,14 +78,14 @@ describe('the cost of a scan', function () {
       }
       const [small, large] = costs as [(typeof costs)[0], (typeof costs)[0]];
       for (const step of ['first', 'again', 'one more'] as const) {
-        const told = `${step}: ${JSON.stringify([small[step], large[step]])}`;
-        expect(large[step].queries, told).to.be.at.most(small[step].queries * LINEAR + 20);
-        expect(large[step].rows, told).to.be.at.most(small[step].rows * LINEAR + 500);
-        expect(large[step].probed, told).to.be.at.most(small[step].probed * 2);
+        const summary = `${step}: ${JSON.stringify([small[step], large[step]])}`;
+        expect(large[step].queries, summary).to.be.at.most(small[step].queries * LINEAR + 20);
+        expect(large[step].rows, summary).to.be.at.most(small[step].rows * LINEAR + 500);
+        expect(large[step].probed, summary).to.be.at.most(small[step].probed * 2);
       }
       // of the others of its directory a row is compared and nothing written
-      const told = `one more: ${JSON.stringify([small['one more'], large['one more']])}`;
-      expect(large['one more'].queries, told).to.be.at.most(small['one more'].queries + 5);
-      expect(large['one more'].rows, told).to.be.at.most(small['one more'].rows + SMALL + 50);
+      const summary = `one more: ${JSON.stringify([small['one more'], large['one more']])}`;
+      expect(large['one more'].queries, summary).to.be.at.most(small['one more'].queries + 5);
+      expect(large['one more'].rows, summary).to.be.at.most(small['one more'].rows + SMALL + 50);
     });
 });

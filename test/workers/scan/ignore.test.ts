@@ -29,7 +29,7 @@ const cases: [pattern: string, ignored: string[], kept: string[]][] = [
 ];
 
 describe('ignore files', () => {
-  /** What lies in an ignored folder is never looked at. */
+  /** The content of an ignored folder is never read. */
   const ignores = (lines: readonly string[], path: string): boolean => {
     const sets = [readIgnore('', lines)];
     const parts = path.split('/');

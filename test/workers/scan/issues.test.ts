@@ -6,7 +6,7 @@ import { newPlace } from './support.ts';
 describe('issues of a scan', function () {
   this.timeout(120_000);
 
-  it('tell of paths that are too long to keep, and all beside them is taken', async () => {
+  it('report paths that are too long to keep, and all files next to them are taken', async () => {
     const place = await newPlace('movies');
     const deep = Array.from({ length: 9 }, (_, i) => `${i}${'ü'.repeat(110)}`).join('/'); // 221 bytes each
     await place.put('Up (2009)/Up (2009).mkv');
@@ -17,7 +17,7 @@ describe('issues of a scan', function () {
     expect((await place.items()).map(({ title }) => title)).to.deep.equal(['Up']);
   });
 
-  it('tell of names that are written alike and are other bytes, of which both are taken', async () => {
+  it('report names that are written alike and are other bytes, of which both are taken', async () => {
     const place = await newPlace('movies');
     await place.put('Amélie (2001)/Amélie (2001).mkv'.normalize('NFC'));
     await place.put('Amélie (2001)/Amélie (2001).mkv'.normalize('NFD'));
@@ -30,7 +30,7 @@ describe('issues of a scan', function () {
     expect((await place.scan()).issues).to.have.length(1);
   });
 
-  it('tell of an NFO file that is none, and its film is taken by its name', async () => {
+  it('report an invalid NFO file, and its film is taken by its name', async () => {
     const place = await newPlace('movies');
     await place.put('Up (2009)/Up (2009).mkv');
     await writeFile(

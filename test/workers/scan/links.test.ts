@@ -10,7 +10,7 @@ const titles = async (place: Place): Promise<string[]> => (await place.items()).
 describe('a link inside a library', function () {
   this.timeout(60_000);
 
-  it('leads to what lies in its own library, in another folder of it too, and nowhere else', async () => {
+  it('leads to files in its own library, in another folder of it too, and nowhere else', async () => {
     const [place, other] = [await newPlace('movies'), await newPlace('movies')];
     await place.put('A (2001)/A (2001).mkv');
     await other.put('Secret (2002)/Secret (2002).mkv', 'tiny.mp4');
@@ -22,10 +22,10 @@ describe('a link inside a library', function () {
       path: second.split('/').at(-1),
     });
     await symlink(join(place.path, 'A (2001)/A (2001).mkv'), join(place.path, 'Own (2004).mkv'));
-    await symlink(join(second, 'B (2003).mkv'), join(place.path, 'Beside (2005).mkv'));
+    await symlink(join(second, 'B (2003).mkv'), join(place.path, 'Below (2005).mkv'));
     await symlink(join(other.path, 'Secret (2002)/Secret (2002).mkv'), join(place.path, 'Out (2006).mkv'));
     const scan = await place.scan();
-    expect(await titles(place)).to.deep.equal(['A', 'B', 'Beside', 'Own']);
+    expect(await titles(place)).to.deep.equal(['A', 'B', 'Below', 'Own']);
     expect(scan.issues.map(({ kind, path }) => [kind, path.split('/').at(-1)])).to.deep.equal([
       ['link-outside', 'Out (2006).mkv'],
     ]);
@@ -62,7 +62,7 @@ describe('a link inside a library', function () {
     expect(await status(), 'the files lead out').to.deep.equal([415, 415, 404]);
   });
 
-  it('is not followed by what reads a file after it was listed', async () => {
+  it('is not followed by a later read of a listed file', async () => {
     const [place, other] = [await newPlace('movies'), await newPlace('movies')];
     await other.put('Secret (2002).mkv');
     await symlink(join(other.path, 'Secret (2002).mkv'), join(place.path, 'Out (2006).mkv'));

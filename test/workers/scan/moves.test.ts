@@ -26,7 +26,7 @@ async function two(type: string): Promise<[old: Place, next: Place]> {
   return [await newPlace(type), await newPlace(type)];
 }
 
-/** The sums on a library's row, and what they have to be. */
+/** The sums on a library's row, and the values that they must have. */
 async function sumsOf({ api: { deps }, libraryId }: Place): Promise<[kept: object, real: object]> {
   const { db } = deps;
   const row = await db('libraries').where({ id: libraryId }).first('item_counts', 'size_bytes', 'missing_count');
@@ -239,7 +239,7 @@ describe('a film that moves to another library', function () {
     expect((await next.files()).map(({ id }) => id)).to.deep.equal([other?.id]);
   });
 
-  it('tells who sees the old library that it left, and who sees the new one that it came', async () => {
+  it('announces to viewers of the old library that it left, and to viewers of the new one that it came', async () => {
     const [old, next] = await two('movies');
     await old.put('Heat (1995)/Heat (1995).mkv');
     await next.put('It (2017)/It (2017).mkv', 'tiny.mp4');
@@ -250,12 +250,12 @@ describe('a film that moves to another library', function () {
     const { change_seq: since } = await db('libraries').where({ id: old.libraryId }).first('change_seq');
     await move(old, 'Heat (1995)', next);
     await next.scan();
-    const told = async (place: Place) =>
+    const itemEvents = async (place: Place) =>
       (await place.events())
         .filter(({ event }) => event.startsWith('item.'))
         .map((one) => [one.event, one.payload.itemId]);
-    expect(await told(old)).to.deep.equal([['item.deleted', heat?.id]]);
-    expect(await told(next)).to.deep.equal([['item.added', heat?.id]]);
+    expect(await itemEvents(old)).to.deep.equal([['item.deleted', heat?.id]]);
+    expect(await itemEvents(next)).to.deep.equal([['item.added', heat?.id]]);
     const removals = await db('library_removals').where({ library_id: old.libraryId }).select('item_id', 'seq');
     expect(removals.map(({ item_id }) => item_id)).to.deep.equal([heat?.id]);
     expect(Number(removals[0]?.seq)).to.be.above(Number(since));
@@ -299,7 +299,7 @@ async function same(type: string): Promise<[Place, Place]> {
 describe('a show that moves to another library', function () {
   this.timeout(120_000);
 
-  it('goes there with seasons, episodes, extras and what people think of it', async () => {
+  it('goes there with seasons, episodes, extras and the data of people', async () => {
     const [old, next] = await two('shows');
     const { api } = old;
     const viewer = await api.given.admin();
@@ -327,7 +327,7 @@ describe('a show that moves to another library', function () {
     await expectSums(old, next);
   });
 
-  it('is told as added, with all that it holds but extras', async () => {
+  it('is announced as added, with all that it holds but extras', async () => {
     const [old, next] = await two('shows');
     await old.put('Firefly/Season 1/S01E01.mkv');
     await old.put('Firefly/Season 1/S01E02.mkv', 'h264-base.mkv');
@@ -335,13 +335,13 @@ describe('a show that moves to another library', function () {
     await next.put('Lost/Season 1/Lost S01E01.mkv', 'h264-allintra.mkv');
     await old.scan();
     await next.scan();
-    const told = (await old.items()).filter(({ extra_kind }) => extra_kind === null).map(({ id }) => id);
-    expect(told).to.have.length(4);
+    const itemEvents = (await old.items()).filter(({ extra_kind }) => extra_kind === null).map(({ id }) => id);
+    expect(itemEvents).to.have.length(4);
     await rm(join(old.path, 'Firefly/Season 1/S01E02.mkv'));
     await move(old, 'Firefly', next);
     await next.scan();
     const added = (await next.events('item.added')).map(({ payload }) => payload.itemId);
-    expect(added).to.have.members(told);
+    expect(added).to.have.members(itemEvents);
   });
 
   it('goes there whole when it is written in several parts', async () => {
@@ -364,7 +364,7 @@ describe('a show that moves to another library', function () {
     await expectSums(old, next);
   });
 
-  it('moves one episode alone, and leaves its show what it was', async () => {
+  it('moves one episode alone, and leaves its show unchanged', async () => {
     const [old, next] = await two('shows');
     await old.put('Firefly/Season 1/S01E01.mkv');
     await old.put('Firefly/Season 1/S01E02.mkv', 'h264-base.mkv');
@@ -391,7 +391,7 @@ describe('a show that moves to another library', function () {
     await expectSums(old, next);
   });
 
-  it('takes along what was lost on the way, as missing', async () => {
+  it('takes along files that were lost on the way, as missing', async () => {
     const [old, next] = await two('shows');
     await old.put('Firefly/Season 1/S01E01.mkv');
     await old.put('Firefly/Season 1/S01E02.mkv', 'h264-base.mkv');

@@ -1,4 +1,4 @@
-/** Names as people and tools write them, and what they say. */
+/** Names as people and tools write them, and their meaning. */
 
 export type TitleCase = readonly [name: string, title: string, year?: number, edition?: string];
 

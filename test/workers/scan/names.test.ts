@@ -60,12 +60,12 @@ describe('names', () => {
     for (const [path, show, at, title] of episodes) {
       const read = readEpisode(path.split('/'));
       const end = read?.numberEnd === undefined ? '' : `-${read.numberEnd}`;
-      const told = read?.date ?? `${read?.season}x${read?.number}${end}`;
-      expect([read?.show.title, told, read?.title], path).to.deep.equal([show, at, title]);
+      const parsed = read?.date ?? `${read?.season}x${read?.number}${end}`;
+      expect([read?.show.title, parsed, read?.title], path).to.deep.equal([show, at, title]);
     }
   });
 
-  it('leaves alone what has no number', () => {
+  it('leaves names without a number alone', () => {
     for (const path of noEpisodes) expect(readEpisode(path.split('/')), path).to.equal(undefined);
   });
 
@@ -79,8 +79,8 @@ describe('names', () => {
   it('reads language and flags of sidecars', () => {
     for (const [name, video, language, flags, title] of sidecars) {
       const read = readSidecar(name, video);
-      const told = `${read?.default ? 'd' : ''}${read?.forced ? 'f' : ''}${read?.hearingImpaired ? 'h' : ''}`;
-      expect([read?.language, told, read?.title], name).to.deep.equal([language, flags, title]);
+      const parsed = `${read?.default ? 'd' : ''}${read?.forced ? 'f' : ''}${read?.hearingImpaired ? 'h' : ''}`;
+      expect([read?.language, parsed, read?.title], name).to.deep.equal([language, flags, title]);
     }
     for (const [name, video] of notSidecars) expect(readSidecar(name, video), name).to.equal(undefined);
   });
@@ -107,7 +107,7 @@ describe('names', () => {
     expect(titleKey('★')).to.not.equal('');
   });
 
-  it('passes over what is hidden or not finished', () => {
+  it('passes over hidden and unfinished files', () => {
     for (const name of [
       '.DS_Store',
       'film.mkv.part',
@@ -123,7 +123,7 @@ describe('names', () => {
     expect(isPassedOver('film.mkv')).to.equal(false);
   });
 
-  it('never throws and always ends, whatever the name', () => {
+  it('never throws and always ends, for any name', () => {
     const name = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 400 }),
       fc.string({ unit: 'grapheme' }),

@@ -16,29 +16,29 @@ describe('embedded tags', () => {
     tmdb: 'movie/45745',
   };
 
-  it('tell of the film what its name does not, and never its title', () => {
-    const told = withEmbedded(undefined, tags, undefined);
-    expect(told).to.deep.include({
+  it('give the film the values that its name lacks, and never its title', () => {
+    const merged = withEmbedded(undefined, tags, undefined);
+    expect(merged).to.deep.include({
       plot: 'A dragon.',
       year: 2010,
       releasedOn: '2010-09-27',
       directors: ['Colin Levy'],
     });
-    expect(told).to.deep.include({ genres: ['Fantasy', 'Short'], ids: { imdb: 'tt1727587', tmdb: '45745' } });
-    expect(told).to.not.have.property('title');
+    expect(merged).to.deep.include({ genres: ['Fantasy', 'Short'], ids: { imdb: 'tt1727587', tmdb: '45745' } });
+    expect(merged).to.not.have.property('title');
     expect(withEmbedded(undefined, { title: 'x', comment: 'y', date: '2x' }, undefined)).to.equal(undefined);
   });
 
   it('yield to the NFO file and to the year of the name', () => {
     const nfo = readNfo('<movie><title>Sintel</title><plot>Two dragons.</plot><genre>Drama</genre></movie>');
-    const told = withEmbedded(nfo, tags, 2011);
-    expect(told).to.deep.include({
+    const merged = withEmbedded(nfo, tags, 2011);
+    expect(merged).to.deep.include({
       title: 'Sintel',
       plot: 'Two dragons.',
       genres: ['Drama'],
       directors: ['Colin Levy'],
     });
-    expect(told).to.not.have.any.keys('year', 'releasedOn');
+    expect(merged).to.not.have.any.keys('year', 'releasedOn');
     expect(withEmbedded(nfo, tags, 2010)).to.include({ releasedOn: '2010-09-27' });
   });
 });
@@ -80,7 +80,7 @@ describe('readNfo', () => {
     expect(readNfo('<movie><title>a&undefined;b</title></movie>')?.title ?? '').to.not.contain('passwd');
   });
 
-  it('takes what stands before an address that Kodi writes behind', () => {
+  it('takes the text before an address that Kodi appends', () => {
     expect(readNfo(`${film}\nhttps://www.themoviedb.org/movie/45745`)?.title).to.equal('Sintel');
   });
 

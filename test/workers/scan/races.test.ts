@@ -8,10 +8,10 @@ import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import { newPlace, type Place } from './support.ts';
 
 /** Scans a library, and does something else once everything is read and nothing is written. */
-async function scanAround(place: Place, wish: Partial<ScanRequest>, meanwhile: () => Promise<void>): Promise<void> {
+async function scanAround(place: Place, request: Partial<ScanRequest>, meanwhile: () => Promise<void>): Promise<void> {
   const work = place.work();
   const { libraryId } = place;
-  const { id: scanId } = await requestScan(work.db, { libraryId, mode: 'full', trigger: 'person', ...wish });
+  const { id: scanId } = await requestScan(work.db, { libraryId, mode: 'full', trigger: 'person', ...request });
   let transactions = 0;
   const db = new Proxy(work.db, {
     get(target, name) {
@@ -30,11 +30,11 @@ async function scanAround(place: Place, wish: Partial<ScanRequest>, meanwhile: (
 describe('a scan whose file another library takes meanwhile', function () {
   this.timeout(60_000);
 
-  const wishes: [name: string, wish: Partial<ScanRequest>][] = [
+  const requests: [name: string, request: Partial<ScanRequest>][] = [
     ['groups it again', {}],
     ['reads it again', { mode: 'deep' }],
   ];
-  for (const [name, wish] of wishes)
+  for (const [name, request] of requests)
     it(`leaves it there when it ${name}`, async () => {
       const [old, next] = [await newPlace('movies'), await newPlace('movies')];
       const { db } = old.api.deps;
@@ -44,7 +44,7 @@ describe('a scan whose file another library takes meanwhile', function () {
       const heat = (await old.items()).find(({ title }) => title === 'Heat');
       const [file] = await old.files();
       await old.put('Heat (1995)/Heat (1995) - 1080p.mkv', 'h264-base.mkv');
-      await scanAround(old, wish, async () => {
+      await scanAround(old, request, async () => {
         await mkdir(join(next.path, 'Heat (1995)'));
         const part = 'Heat (1995)/Heat (1995) - 480p.mkv';
         await rename(join(old.path, part), join(next.path, part));

@@ -46,7 +46,7 @@ describe('episodes in real folders', () => {
     });
   });
 
-  it('of anime have the season that their title tells', () => {
+  it('of anime have the season in their title', () => {
     shows({
       '[Group] Title S2 - 03 (1080p) [63501322].mkv': 'Title 2x3',
       'Title/[Group] Title S02 - 01 [WEB-DL].mkv': 'Title 2x1',
@@ -59,7 +59,7 @@ describe('episodes in real folders', () => {
     ]);
   });
 
-  it('are not told by a checksum', () => {
+  it('are not distinguished by a checksum', () => {
     shows({
       '[Group] 86 - 01 [1080p][D40A9E55].mkv': '86 1x1',
       'Title/[Group] Title - 07 [1E020304].mkv': 'Title 1x7',
@@ -99,7 +99,7 @@ describe('episodes in real folders', () => {
     });
   });
 
-  it('are several where the name tells several', () => {
+  it('are several where the name lists several', () => {
     shows({
       'Show/Show.S02E01-S02E02.mkv': 'Show 2x1-2',
       'Show/Show 02x03x04.mkv': 'Show 2x3-4',
@@ -166,7 +166,7 @@ describe('episodes in real folders', () => {
     ]);
   });
 
-  it('are parts of one, beside versions', () => {
+  it('are parts of one, next to versions', () => {
     const show = (name: string): string => `Show/Season 1/Show - S01E01 - ${name}.mkv`;
     expect(shown('shows', show('part1'), show('part2'))).to.deep.equal(['Show 1x1 in 2 parts']);
     expect(shown('shows', show('Pilot - cd1'), show('Pilot - cd2'))).to.deep.equal(['Show 1x1 Pilot in 2 parts']);
@@ -211,7 +211,7 @@ describe('films in real folders', () => {
     });
   });
 
-  it('have their own extras, whatever the order', () => {
+  it('have their own extras, in any order', () => {
     const all = [
       'A (1990).mkv',
       'Zulu (1964).mkv',
@@ -339,7 +339,7 @@ describe('subtitles in real folders', () => {
     return item?.files[0]?.tracks[0]?.language;
   };
 
-  it('tell their language by its name, in English and in itself', () => {
+  it('give their language by its name, in English and in itself', () => {
     const names = {
       Greek: 'el',
       Deutsch: 'de',
@@ -364,7 +364,7 @@ describe('subtitles in real folders', () => {
     ]);
   });
 
-  it('of a film and of one that begins like it are told apart', () => {
+  it('of a film and of one that begins like it are distinguished', () => {
     const paths = ['Film.mkv', 'Film.2.mkv', 'Film.2.en.srt', 'Film.de.srt'];
     const tracks = itemsOf({ library: 'movies', paths }).flatMap(({ files }) =>
       files.map((file) => [nameOf(file.path), file.tracks.map((track) => nameOf(track.path))]),

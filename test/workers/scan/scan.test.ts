@@ -83,7 +83,7 @@ describe('library.scan of films', function () {
     expect(library.first_scanned_at).to.be.an.instanceOf(Date);
   });
 
-  it('says nothing of items in the first scan and one event for each new item later', async () => {
+  it('emits no item event in the first scan and one event for each new item later', async () => {
     const place = await newPlace('movies');
     await place.put('Up (2009)/Up (2009).mkv');
     await place.scan();
@@ -117,7 +117,7 @@ describe('library.scan of films', function () {
     expect(deep.counts).to.include({ probed: 3, added: 0 });
   });
 
-  it('finds what is new in a directory whose time changed, and only that', async () => {
+  it('finds new files in a directory whose time changed, and only those', async () => {
     const place = await newPlace('movies');
     await place.put('A (2001)/A (2001).mkv');
     await place.put('B (2002)/B (2002).mkv');
@@ -169,7 +169,7 @@ describe('library.scan of films', function () {
     expect(await place.items()).to.have.length(2);
   });
 
-  it('marks what is gone as missing, brings it back with its id, and trashes it when grace is over', async () => {
+  it('marks missing files as missing, brings them back with their ids, and trashes them when grace is over', async () => {
     const place = await newPlace('movies', { trashGraceHours: 24 });
     await place.put('A (2001)/A (2001).mkv');
     await place.put('B (2002)/B (2002).mkv', 'h264-base.mkv');
@@ -204,7 +204,7 @@ describe('library.scan of films', function () {
     expect((await db('libraries').where({ id: place.libraryId }).first()).item_counts).to.deep.equal({ movie: 2 });
   });
 
-  it('brings back what a removed folder took to the trash when the folder returns', async () => {
+  it('restores the items that a removed folder took to the trash when the folder returns', async () => {
     for (const type of ['movies', 'shows'] as const) {
       const place = await newPlace(type);
       await place.put(type === 'movies' ? 'A (2001)/A (2001).mkv' : 'A/Season 1/A - S01E01.mkv');
@@ -244,7 +244,7 @@ describe('library.scan of films', function () {
     expect((await place.scan()).counts).to.include({ unchanged: 2, missing: 0 });
   });
 
-  it('holds back when it would lose too much, and does not ask twice', async () => {
+  it('stops when it would lose too much, and does not request a decision twice', async () => {
     const place = await newPlace('movies', { guardMinimum: 3, guardPercent: 50 });
     for (let i = 0; i < 6; i += 1)
       await place.put(
@@ -270,7 +270,7 @@ describe('library.scan of films', function () {
     expect((await place.files()).filter((f) => f.missing_since)).to.have.length(1);
   });
 
-  it('tells what is wrong with files and goes on', async () => {
+  it('reports faulty files and continues', async () => {
     const place = await newPlace('movies');
     await place.put('Good (2001)/Good (2001).mkv');
     await place.put('Bad (2002)/Bad (2002).mkv', 'garbage.mkv');
@@ -327,7 +327,7 @@ describe('library.scan of films', function () {
     }
   });
 
-  it('takes every odd name and tells those that are no UTF-8', async () => {
+  it('takes every odd name and reports those that are no UTF-8', async () => {
     const place = await newPlace('movies');
     const names = await readdir(join(place.made, 'names'), 'buffer');
     for (const name of names) {
@@ -342,7 +342,7 @@ describe('library.scan of films', function () {
     expect((await place.scan()).counts).to.include({ unchanged: names.length - 1, probed: 0 });
   });
 
-  it('leaves alone what may still be written, and takes it when it settled', async () => {
+  it('leaves files alone that may still be written, and takes them when they settled', async () => {
     const place = await newPlace('movies');
     await place.put('A (2001)/A (2001).mkv');
     await place.put('B (2002)/B (2002).mkv');
@@ -394,7 +394,7 @@ describe('library.scan of films', function () {
     expect(await missing()).to.deep.equal(['A (2001)', 'B (2002)']);
   });
 
-  it('passes over what is ignored', async () => {
+  it('passes over ignored files', async () => {
     const place = await newPlace('movies', { ignore: ['*.sample.mkv', 'Private/'] });
     await place.put('A (2001)/A (2001).mkv');
     await place.put('A (2001)/a.sample.mkv');
@@ -402,13 +402,13 @@ describe('library.scan of films', function () {
     await place.put('B (2003)/B (2003).mkv');
     await place.put('.hidden/H (2004).mkv');
     await place.put('half.mkv.part');
-    await touch(join(place.path, 'B (2003)/.foyerignore'), '# nothing of this\n*.mkv\n');
+    await touch(join(place.path, 'B (2003)/.foyerignore'), '# ignored\n*.mkv\n');
     const scan = await place.scan();
     expect((await shown(place)).map(([, title]) => title)).to.deep.equal(['A']);
     expect(scan.issues).to.deep.equal([]);
   });
 
-  it('reads NFO files, and leaves alone what a person locked', async () => {
+  it('reads NFO files, and leaves fields alone that a person locked', async () => {
     const place = await newPlace('movies');
     await place.put('Sintel (2010)/Sintel (2010).mkv');
     await touch(
@@ -451,7 +451,7 @@ describe('library.scan of films', function () {
     });
   });
 
-  it('reads the tags inside a file, for what its name leaves open', async () => {
+  it('reads the tags inside a file, for values that its name leaves open', async () => {
     const place = await newPlace('movies');
     await place.put('Sintel/Sintel.mkv');
     const path = join(place.path, 'Sintel/Sintel.mkv');

@@ -1,4 +1,4 @@
-// Storages that go away and return, and scans that wait for one another.
+// Storages that become unavailable and return, and scans that wait for one another.
 import { mkdir, mkdtemp, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ describe('watchStorages', function () {
     return { place, id, root, deps };
   }
 
-  const told = async ({ api }: Place, id: string): Promise<string[]> =>
+  const emitted = async ({ api }: Place, id: string): Promise<string[]> =>
     (
       await api.deps
         .db('outbox')
@@ -46,7 +46,7 @@ describe('watchStorages', function () {
         .select<{ event: string }[]>('event')
     ).map(({ event }) => event);
 
-  it('tells of a storage that went, holds the clocks, and scans it when it is back and stays', async () => {
+  it('announces a storage that is lost, holds the clocks, and scans it when it is back and stays', async () => {
     const { place, id, root, deps } = await newStorage();
     const { db } = place.api.deps;
     const stop = new AbortController();
@@ -78,14 +78,14 @@ describe('watchStorages', function () {
         db('scans').where({ library_id: place.libraryId, state: 'queued' }).first(),
       );
       expect(queued).to.include({ trigger: 'storage-returned', mode: 'quick', targets: null });
-      expect(await told(place, id)).to.deep.equal(['system.storage.unavailable', 'system.storage.available']);
+      expect(await emitted(place, id)).to.deep.equal(['system.storage.unavailable', 'system.storage.available']);
     } finally {
       stop.abort();
       await Promise.all(both);
     }
   });
 
-  it('tells of a folder that is away while its storage is there, and scans it when it is back', async () => {
+  it('announces a folder that is unavailable while its storage is available, and scans it when it is back', async () => {
     const { place, id, root, deps } = await newStorage();
     const { api, libraryId } = place;
     const { db } = api.deps;
@@ -166,7 +166,7 @@ describe('scans at once', function () {
   const attempt = async (place: Place, id: string, work: Work): Promise<unknown> =>
     scanLibrary({ libraryId: place.libraryId, scanId: id }, work, { settleMs: 0 }).catch((error: unknown) => error);
 
-  it('are as many on the whole server as the setting says; more wait and are no attempt', async () => {
+  it('are as many on the whole server as the setting permits; more wait and are no attempt', async () => {
     const place = await newPlace('movies');
     const { db } = place.api.deps;
     const { id } = await requestScan(db, { libraryId: place.libraryId, mode: 'full', trigger: 'person' });
@@ -178,10 +178,10 @@ describe('scans at once', function () {
       await db('scans')
         .where({ id: others[0] })
         .update({ lease_until: new Date(0) }); // its worker is gone
-      const told: unknown[] = [];
-      const report: Work['report'] = async (_db, units) => void told.push(units);
+      const emitted: unknown[] = [];
+      const report: Work['report'] = async (_db, units) => void emitted.push(units);
       expect(await attempt(place, id, { ...place.work(), report })).to.equal(undefined);
-      expect(told.at(-1)).to.deep.equal({ done: 0, total: 0, unit: 'files' });
+      expect(emitted.at(-1)).to.deep.equal({ done: 0, total: 0, unit: 'files' });
       expect(await db('scans').where({ id }).first('state')).to.deep.equal({ state: 'completed' });
     } finally {
       await end(place, others);

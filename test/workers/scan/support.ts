@@ -11,7 +11,7 @@ import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import type { Work } from '#workers/work.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
-/** A library over a folder of its own, and what tests do with it. */
+/** A library over a folder of its own, and the operations of tests on it. */
 export interface Place {
   api: Api;
   libraryId: string;
@@ -22,14 +22,14 @@ export interface Place {
   put(name: string, fixture?: string): Promise<void>;
   /** Gives every directory an old time, as after a quiet hour. */
   age(): Promise<void>;
-  scan(wish?: Partial<ScanRequest>, options?: Partial<ScanOptions>): Promise<ScanSeen>;
+  scan(request?: Partial<ScanRequest>, options?: Partial<ScanOptions>): Promise<StoredScan>;
   work(signal?: AbortSignal): Work;
-  items(): Promise<ItemSeen[]>;
-  files(): Promise<FileSeen[]>;
+  items(): Promise<StoredItem[]>;
+  files(): Promise<StoredFile[]>;
   events(name?: string): Promise<{ event: string; payload: Record<string, unknown> }[]>;
 }
 
-export interface ScanSeen {
+export interface StoredScan {
   id: string;
   state: string;
   counts: Record<string, number>;
@@ -39,7 +39,7 @@ export interface ScanSeen {
   issues: { kind: string; path: string; detail: string | null; item_id: string | null }[];
 }
 
-export interface ItemSeen {
+export interface StoredItem {
   id: string;
   type: string;
   title: string;
@@ -53,7 +53,7 @@ export interface ItemSeen {
   file_count: number;
 }
 
-export interface FileSeen {
+export interface StoredFile {
   id: string;
   item_id: string;
   path: string;
@@ -137,8 +137,8 @@ export async function newPlace(type: string, settings: Record<string, unknown> =
       for (const entry of entries) if (entry.isDirectory()) await utimes(join(entry.parentPath, entry.name), OLD, OLD);
       await utimes(path, OLD, OLD);
     },
-    async scan(wish = {}, options = {}) {
-      const { id } = await requestScan(db, { libraryId, mode: 'full', trigger: 'person', ...wish });
+    async scan(request = {}, options = {}) {
+      const { id } = await requestScan(db, { libraryId, mode: 'full', trigger: 'person', ...request });
       await scanLibrary({ libraryId, scanId: id }, work(), { settleMs: 0, ...options });
       return seen(api, id);
     },
@@ -147,8 +147,8 @@ export async function newPlace(type: string, settings: Record<string, unknown> =
         .leftJoin('items as p', 'p.id', 'i.parent_id')
         .where('i.library_id', libraryId)
         .orderBy(['i.type', 'i.title'])
-        .select<ItemSeen[]>('i.*', 'p.title as parent'),
-    files: async () => db('media_files').where({ library_id: libraryId }).orderBy('path').select<FileSeen[]>('*'),
+        .select<StoredItem[]>('i.*', 'p.title as parent'),
+    files: async () => db('media_files').where({ library_id: libraryId }).orderBy('path').select<StoredFile[]>('*'),
     events: async (name) =>
       db('outbox')
         .whereRaw(`facts ->> 'libraryId' = ?`, [libraryId])
@@ -158,12 +158,12 @@ export async function newPlace(type: string, settings: Record<string, unknown> =
   };
 }
 
-export async function seen(api: Api, id: string): Promise<ScanSeen> {
+export async function seen(api: Api, id: string): Promise<StoredScan> {
   const { db } = api.deps;
-  const row = await db('scans').where({ id }).first<Omit<ScanSeen, 'issues'>>();
+  const row = await db('scans').where({ id }).first<Omit<StoredScan, 'issues'>>();
   const issues = await db('scan_issues')
     .where({ scan_id: id })
     .orderBy(['kind', 'path'])
-    .select<ScanSeen['issues']>('kind', 'path', 'detail', 'item_id');
+    .select<StoredScan['issues']>('kind', 'path', 'detail', 'item_id');
   return { ...row, issues };
 }

@@ -20,7 +20,7 @@ describe('texts inside a file without an index', function () {
     place = await newPlace('movies');
   });
 
-  it('are taken out after the scan, so that nobody who has them burned in waits for it', async () => {
+  it('are extracted after the scan, so that no session that burns them in waits', async () => {
     const { db, objects } = place.api.deps;
     const folder = temporaryFolder('texts');
     writeFileSync(join(folder, 'words.srt'), '1\n00:00:01,000 --> 00:00:02,000\nGood morning\n');
@@ -118,8 +118,8 @@ describe('texts inside a file without an index', function () {
 
   it('are read of a track of captions', async () => {
     const captions = join(temporaryFolder('captions'), 'words.scc');
-    const said = '9420 9420 9470 9470 c8e5 ecec ef80 942f 942f'; // Hello
-    writeFileSync(captions, `Scenarist_SCC V1.0\n\n00:00:01:00\t${said}\n\n00:00:03:00\t942c 942c\n`);
+    const codes = '9420 9420 9470 9470 c8e5 ecec ef80 942f 942f'; // Hello
+    writeFileSync(captions, `Scenarist_SCC V1.0\n\n00:00:01:00\t${codes}\n\n00:00:03:00\t942c 942c\n`);
     await place.put('Captions (2004)/Captions (2004).mov', 'mjpeg-pcm.mov');
     const film = join(place.path, 'Captions (2004)/Captions (2004).mov');
     const inputs = ['-i', join(place.made, 'h264-aac.mp4'), '-i', captions];

@@ -42,11 +42,11 @@ describe('an item that several directories describe', function () {
       await place.scan();
       await fill(place, type, 'first');
       await place.scan();
-      const told = [{ title: 'The first', poster: `${first}/poster.jpg` }];
-      expect(await shown(place, item)).to.deep.equal(told);
+      const expected = [{ title: 'The first', poster: `${first}/poster.jpg` }];
+      expect(await shown(place, item)).to.deep.equal(expected);
       await writeFile(join(place.path, second, 'poster.jpg'), 'another one');
       await place.scan();
-      expect(await shown(place, item)).to.deep.equal(told);
+      expect(await shown(place, item)).to.deep.equal(expected);
     });
 
     it(`takes them from the second when the first is gone: ${item}`, async () => {
@@ -71,7 +71,7 @@ describe('an item that several directories describe', function () {
     expect(await shown(place, 'show')).to.deep.equal([{ title: 'The second', poster: 'B/Lost/poster.jpg' }]);
   });
 
-  it('gives pictures of a folder to the episodes below it, whatever it is called', async () => {
+  it('gives pictures of a folder to the episodes below it, under any name', async () => {
     const place = await newPlace('shows');
     await place.put('Box/Lost.S01.1080p/Lost S01E01.mkv');
     await place.scan();
@@ -93,7 +93,7 @@ describe('an item that several directories describe', function () {
     expect((await one.files()).map(({ edition }) => edition)).to.deep.equal([null]);
   });
 
-  it('goes on when a known file is no media any more', async () => {
+  it('continues when a known file is no media any more', async () => {
     const place = await newPlace('movies');
     await place.put('Up (2009)/Up (2009).mkv');
     await place.scan();

@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import { newPlace } from './support.ts';
 import { checkStories } from './truth.ts';
 
-describe('a scan of what is true', function () {
+describe('a scan, compared with the truth', function () {
   this.timeout(300_000);
 
   for (const type of ['movies', 'shows']) {
     const seed = Math.floor(Math.random() * 2 ** 31);
-    it(`ends in what is true, for ${type} with seed ${seed}`, () => checkStories(type, { seed, forMs: 10_000 }));
+    it(`ends in the true state, for ${type} with seed ${seed}`, () => checkStories(type, { seed, forMs: 10_000 }));
   }
 
   for (const mode of ['quick', 'full'] as const)
@@ -33,7 +33,7 @@ describe('a scan of what is true', function () {
           ]);
         });
 
-  it('misses what a worker that was killed had written of a folder before it was gone', async () => {
+  it('marks as missing the rows that a killed worker had written of a folder before it was gone', async () => {
     const place = await newPlace('movies');
     await place.put('Keep (2000)/Keep (2000).mkv', 'tiny.mp4');
     await place.put('New (2001)/New (2001).mkv');
@@ -66,7 +66,7 @@ describe('a scan of what is true', function () {
     ]);
   });
 
-  it('groups again what was grouped by an earlier version, without reading it', async () => {
+  it('groups the items of an earlier version again, without reading it', async () => {
     const place = await newPlace('movies');
     await place.put('A (2001)/A (2001).mkv');
     await place.age();

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { newPlace, type Place } from './support.ts';
 
-/** What happens to the folders of two libraries of one type. Paths are indexes into the names of the type. */
+/** Events in the folders of two libraries of one type. Paths are indexes into the names of the type. */
 type Step =
   | { do: 'put'; at: number; content: number; in: 0 | 1 }
   | { do: 'remove'; at: number; up: number; in: 0 | 1 }
@@ -80,11 +80,11 @@ const story = fc.array(step, { minLength: 5, maxLength: 25 });
 const VIDEOS = ['tiny.mkv', 'h264-base.mkv'];
 const OLD = new Date(Date.now() - 86_400_000);
 
-interface Told {
+interface StoryState {
   places: [Place, Place];
   type: string;
   run: string;
-  /** Paths that changed and were not told by a watcher yet, by place. */
+  /** Paths that changed and that no watcher reported yet, by place. */
   changed: [string[], string[]];
   clock: number;
 }
@@ -93,65 +93,65 @@ interface Told {
 async function play(type: string, steps: readonly Step[]): Promise<[Place, Place]> {
   const settings = { guardMinimum: 100_000 };
   const places: [Place, Place] = [await newPlace(type, settings), await newPlace(type, settings)];
-  const told: Told = { places, type, run: places[0].libraryId, changed: [[], []], clock: 0 };
+  const state: StoryState = { places, type, run: places[0].libraryId, changed: [[], []], clock: 0 };
   for (const [i, place] of places.entries())
-    await write(told, join(place.path, `Keep${i} (2000)/Keep${i} S01E01.mkv`), 100 + i);
-  for (const one of steps) await STEPS[one.do](told, one as never);
-  // Two rounds: what the first library lost may have come to the second.
+    await write(state, join(place.path, `Keep${i} (2000)/Keep${i} S01E01.mkv`), 100 + i);
+  for (const one of steps) await STEPS[one.do](state, one as never);
+  // Two rounds: files that the first library lost may have come to the second.
   for (const place of places) await place.scan();
   for (const place of places) await place.scan();
   return places;
 }
 
-const STEPS: { [D in Step['do']]: (told: Told, step: Extract<Step, { do: D }>) => Promise<void> } = {
-  async put(told, { at: index, content, in: where }) {
-    const name = nameAt(told, index);
-    const path = join(told.places[where].path, name);
-    if (await canBeMade(path)) await write(told, path, content);
-    told.changed[where].push(name);
+const STEPS: { [D in Step['do']]: (state: StoryState, step: Extract<Step, { do: D }>) => Promise<void> } = {
+  async put(state, { at: index, content, in: where }) {
+    const name = nameAt(state, index);
+    const path = join(state.places[where].path, name);
+    if (await canBeMade(path)) await write(state, path, content);
+    state.changed[where].push(name);
   },
-  async remove(told, { at: index, up: steps, in: where }) {
-    const name = above(nameAt(told, index), steps);
-    await rm(join(told.places[where].path, name), { recursive: true, force: true });
-    told.changed[where].push(name);
+  async remove(state, { at: index, up: steps, in: where }) {
+    const name = above(nameAt(state, index), steps);
+    await rm(join(state.places[where].path, name), { recursive: true, force: true });
+    state.changed[where].push(name);
   },
-  async move(told, { at: index, to, up: steps, in: from, into }) {
-    const [name, next] = [above(nameAt(told, index), steps), above(nameAt(told, to), steps)];
-    const [source, target] = [join(told.places[from].path, name), join(told.places[into].path, next)];
+  async move(state, { at: index, to, up: steps, in: from, into }) {
+    const [name, next] = [above(nameAt(state, index), steps), above(nameAt(state, to), steps)];
+    const [source, target] = [join(state.places[from].path, name), join(state.places[into].path, next)];
     if (source === target || target.startsWith(`${source}/`)) return;
     if ((await kindOf(source)) === 'file' && extname(source) !== extname(target)) return; // it would be no media
     await mkdir(dirname(target), { recursive: true }).catch(() => undefined);
     await rename(source, target).catch(() => undefined);
-    told.changed[from].push(name);
-    told.changed[into].push(next);
+    state.changed[from].push(name);
+    state.changed[into].push(next);
   },
-  async swap(told, { at: index, to, in: where }) {
-    const { path } = told.places[where];
-    const [one, other] = [join(path, nameAt(told, index)), join(path, nameAt(told, to))];
+  async swap(state, { at: index, to, in: where }) {
+    const { path } = state.places[where];
+    const [one, other] = [join(path, nameAt(state, index)), join(path, nameAt(state, to))];
     if (one === other || (await kindOf(one)) !== 'file' || (await kindOf(other)) !== 'file') return;
     if (extname(one) !== extname(other)) return;
     await rename(one, `${one}.part`);
     await rename(other, one);
     await rename(`${one}.part`, other);
-    told.changed[where].push(nameAt(told, index), nameAt(told, to));
+    state.changed[where].push(nameAt(state, index), nameAt(state, to));
   },
-  async age(told, { in: where }) {
-    await told.places[where].age();
+  async age(state, { in: where }) {
+    await state.places[where].age();
   },
-  /** A watcher tells of some of the directories that changed, as they are now. */
-  async watch(told, { up: skip, in: where }) {
-    const place = told.places[where];
-    const names = told.changed[where].splice(0).filter((_, i) => i % 4 !== skip);
+  /** A watcher reports some of the directories that changed, as they are now. */
+  async watch(state, { up: skip, in: where }) {
+    const place = state.places[where];
+    const names = state.changed[where].splice(0).filter((_, i) => i % 4 !== skip);
     const paths = await Promise.all(names.map((name) => directoryOf(place.path, name)));
     const targets = [...new Set(paths)].map((path) => ({ folderId: place.folderId, path }));
     if (targets.length > 0) await place.scan({ trigger: 'watch', targets });
   },
-  async scan(told, { mode, in: where }) {
-    await told.places[where].scan({ mode });
+  async scan(state, { mode, in: where }) {
+    await state.places[where].scan({ mode });
   },
 };
 
-function nameAt({ type }: Told, index: number): string {
+function nameAt({ type }: StoryState, index: number): string {
   const names = NAMES[type] ?? [];
   return names[index % names.length] ?? '';
 }
@@ -181,23 +181,23 @@ async function directoryOf(root: string, name: string): Promise<string> {
 }
 
 /** A film of that content, or the text of a sidecar. Its time is its own. */
-async function write(told: Told, path: string, content: number): Promise<void> {
+async function write(state: StoryState, path: string, content: number): Promise<void> {
   await rm(path, { force: true });
   await mkdir(dirname(path), { recursive: true });
   if (path.endsWith('.nfo'))
-    await writeFile(path, `<${told.type === 'shows' ? 'tvshow' : 'movie'}><title>Named ${content}</title></x>`);
+    await writeFile(path, `<${state.type === 'shows' ? 'tvshow' : 'movie'}><title>Named ${content}</title></x>`);
   else if (!path.endsWith('.mkv')) await writeFile(path, `1\n00:00:01,000 --> 00:00:02,000\n${content}\n`);
   else {
-    await copyFile(join(told.places[0].made, VIDEOS[content % VIDEOS.length] ?? ''), path);
-    const id = Buffer.from(told.run.replaceAll('-', ''), 'hex');
+    await copyFile(join(state.places[0].made, VIDEOS[content % VIDEOS.length] ?? ''), path);
+    const id = Buffer.from(state.run.replaceAll('-', ''), 'hex');
     await appendFile(path, Buffer.concat([Buffer.from([0xec, 0x91]), id, Buffer.from([content])]));
   }
-  told.clock += 5;
-  const time = new Date(OLD.getTime() + told.clock * 1000);
+  state.clock += 5;
+  const time = new Date(OLD.getTime() + state.clock * 1000);
   await utimes(path, time, time);
 }
 
-/** What a library shows of its folder: items with their files, without ids and without what is missing. */
+/** The library as it shows its folder: items with their files, without ids and without missing files. */
 async function shownIn(place: Place): Promise<object> {
   const { db } = place.api.deps;
   const items = await db('items as i')
@@ -256,22 +256,22 @@ function byText(one: object, other: object): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
 }
 
-/** Tells random stories for that long. The seed repeats them. */
+/** Plays random stories for that long. The seed repeats them. */
 export async function checkStories(type: string, { seed, forMs }: { seed: number; forMs: number }): Promise<void> {
   const until = Date.now() + forMs;
-  let told = 0;
-  const tell = async (steps: readonly Step[]): Promise<void> => {
+  let state = 0;
+  const check = async (steps: readonly Step[]): Promise<void> => {
     if (Date.now() > until) return; // also ends the search for the shortest story
     await checkStory(type, steps);
-    told += 1;
+    state += 1;
   };
-  await fc.assert(fc.asyncProperty(story, tell), { seed, numRuns: MOST });
-  expect(told, 'stories told').to.be.at.least(1);
+  await fc.assert(fc.asyncProperty(story, check), { seed, numRuns: MOST });
+  expect(state, 'stories played').to.be.at.least(1);
 }
 
 const MOST = 10_000;
 
-/** Plays one story, and compares what is kept of both folders with new libraries over them. */
+/** Plays one story, and compares the stored state of both folders with new libraries over them. */
 async function checkStory(type: string, steps: readonly Step[]): Promise<void> {
   const places = await play(type, steps);
   const kept = [await shownIn(places[0]), await shownIn(places[1])];
@@ -282,7 +282,7 @@ async function checkStory(type: string, steps: readonly Step[]): Promise<void> {
   expect(kept).to.deep.equal(fresh);
 }
 
-/** What a new library shows of the same folder, once the old ones are forgotten. */
+/** The view of a new library over the same folder, once the old ones are forgotten. */
 async function afresh({ api: { deps }, path }: Place, type: string): Promise<object> {
   const fresh = await newPlace(type);
   await deps
@@ -295,7 +295,7 @@ async function afresh({ api: { deps }, path }: Place, type: string): Promise<obj
   return shown;
 }
 
-/** Takes the rows of libraries away, so that nothing of them is taken for moved. */
+/** Removes the rows of libraries, so that no file of them counts as moved. */
 async function forget(places: readonly Place[]): Promise<void> {
   for (const { api, libraryId } of places) await api.deps.db('libraries').where({ id: libraryId }).delete();
 }

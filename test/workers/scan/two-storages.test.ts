@@ -1,4 +1,4 @@
-// Two libraries on two storages: what moves from one to the other keeps its rows.
+// Two libraries on two storages: files that move from one to the other keep their rows.
 import { appendFile, mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -67,7 +67,7 @@ describe('a show that moves to the library of another storage', function () {
     expect(await storagesOf(next)).to.deep.equal([next.storageId]);
   });
 
-  it('replaces what the new library lost at the same place of the old storage', async () => {
+  it('replaces files that the new library lost at the same place of the old storage', async () => {
     const [old, next] = [await onItsOwn('shows'), await onItsOwn('shows')];
     const { db } = old.api.deps;
     await putEpisode(old, 'Long/Season 1/Long S01E01.mkv', 1);

@@ -24,7 +24,7 @@ describe('Walk', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  it('takes what a link leads to for absent only where that is so', async () => {
+  it('takes the target of a link for absent only where that is so', async () => {
     mkdirSync(join(root, 'A/closed'), { recursive: true });
     for (const name of ['A', 'B', 'C']) mkdirSync(join(root, name), { recursive: true });
     writeFileSync(join(root, 'A/closed/film.mkv'), 'x');

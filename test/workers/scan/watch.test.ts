@@ -37,7 +37,7 @@ describe('dueScan', () => {
     });
   });
 
-  it('polls what does not tell of changes, and nothing when watching is off', () => {
+  it('polls file systems that report no changes, and nothing when watching is off', () => {
     const now = new Date('2026-01-01T12:15:00Z');
     expect(dueScan(library({ polled: true }), now, 'UTC')).to.deep.equal({ mode: 'quick', trigger: 'watch' });
     expect(dueScan(library({ polled: false }), now, 'UTC')).to.equal(undefined);
@@ -52,43 +52,43 @@ describe('dueScan', () => {
 });
 
 describe('FolderWatcher', () => {
-  it('tells the directories that changed, together and once', async () => {
+  it('reports the directories that changed, together and once', async () => {
     const path = await mkdtemp(join(tmpdir(), 'foyer-watch-'));
     await mkdir(join(path, 'A'));
     await mkdir(join(path, 'B'));
-    await sleep(50); // what changed while the watching begins is told too
-    const told: Changes[] = [];
+    await sleep(50); // changes while the watching begins are reported too
+    const reported: Changes[] = [];
     const watcher = new FolderWatcher({
       path,
       debounceMs: 200,
-      changed: (changes) => told.push(changes),
+      changed: (changes) => reported.push(changes),
       lost: () => undefined,
     });
     try {
       await sleep(100);
       await writeFile(join(path, 'A/one.mkv'), 'x');
       await writeFile(join(path, 'A/two.mkv'), 'x');
-      await eventually(() => told.length > 0);
-      expect(told).to.deep.equal([{ paths: ['A'], overflow: false }]);
+      await eventually(() => reported.length > 0);
+      expect(reported).to.deep.equal([{ paths: ['A'], overflow: false }]);
       await rename(join(path, 'A/one.mkv'), join(path, 'B/one.mkv'));
-      await eventually(() => told.length > 1);
-      expect(told[1]?.paths.sort()).to.deep.equal(['A', 'B']);
+      await eventually(() => reported.length > 1);
+      expect(reported[1]?.paths.sort()).to.deep.equal(['A', 'B']);
       await mkdir(join(path, 'C'));
-      await eventually(() => told.length > 2);
-      expect(told[2]?.paths).to.deep.equal(['C']);
+      await eventually(() => reported.length > 2);
+      expect(reported[2]?.paths).to.deep.equal(['C']);
       await writeFile(join(path, 'C/three.mkv'), 'x');
-      await eventually(() => told.length > 3);
-      expect(told[3]?.paths).to.deep.equal(['C']);
+      await eventually(() => reported.length > 3);
+      expect(reported[3]?.paths).to.deep.equal(['C']);
       await rm(join(path, 'C'), { recursive: true });
-      await eventually(() => told.length > 4);
-      expect(told[4]?.paths).to.deep.equal(['']);
+      await eventually(() => reported.length > 4);
+      expect(reported[4]?.paths).to.deep.equal(['']);
     } finally {
       watcher.close();
       await rm(path, { recursive: true });
     }
   });
 
-  it('knows file systems that tell nothing of others', async () => {
+  it('knows file systems that report no changes by others', async () => {
     expect(await reportsChanges(tmpdir())).to.equal(true);
     expect(await reportsChanges('/nowhere/at/all')).to.equal(false);
   });
@@ -96,7 +96,7 @@ describe('FolderWatcher', () => {
 
 describe('TreeWatcher', () => {
   let root = '';
-  let told: string[] = [];
+  let reported: string[] = [];
   let lost: Error[] = [];
   let watcher: TreeWatcher | undefined;
 
@@ -104,23 +104,23 @@ describe('TreeWatcher', () => {
     await sleep(50);
     watcher = new TreeWatcher({
       root,
-      changed: (name) => told.push(name),
+      changed: (name) => reported.push(name),
       lost: (error) => lost.push(error),
       ...more,
     });
     return watcher;
   };
-  const tells = async (name: string): Promise<void> => {
-    await eventually(() => told.includes(name));
-    told = [];
+  const reports = async (name: string): Promise<void> => {
+    await eventually(() => reported.includes(name));
+    reported = [];
   };
 
-  /** Again and again: a directory that has just come is told itself, what lies in it from a moment later on. */
+  /** Repeatedly: a new directory is reported itself, its content from a moment later on. */
   const writing = (name: string): Promise<unknown> =>
     eventually(async () => {
       await writeFile(join(root, name), 'x');
       await sleep(20);
-      return told.includes(name);
+      return reported.includes(name);
     });
 
   beforeEach(async () => {
@@ -128,7 +128,7 @@ describe('TreeWatcher', () => {
     await mkdir(join(root, 'A/in/deep'), { recursive: true });
     await mkdir(join(root, '.hidden/in'), { recursive: true });
     await Promise.all(Array.from({ length: 20 }, (_, n) => writeFile(join(root, 'A', `${n}.mkv`), 'x')));
-    told = [];
+    reported = [];
     lost = [];
   });
   afterEach(async () => {
@@ -136,22 +136,22 @@ describe('TreeWatcher', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  it('takes a watch of the kernel for each directory, and none for a file or what is hidden', async () => {
+  it('takes a watch of the kernel for each directory, and none for a file or a hidden one', async () => {
     const tree = await begin();
     await eventually(() => tree.size === 4);
     await writeFile(join(root, 'A/in/deep/new.mkv'), 'x');
-    await tells('A/in/deep/new.mkv');
+    await reports('A/in/deep/new.mkv');
     await writeFile(join(root, '.hidden/in/new.mkv'), 'x');
     await writeFile(join(root, 'A/0.mkv'), 'longer');
-    await tells('A/0.mkv');
+    await reports('A/0.mkv');
     expect(tree.size).to.equal(4);
   });
 
-  it('follows directories that come, move, go and are made anew', async () => {
+  it('follows directories that come, move, disappear and are created again', async () => {
     const tree = await begin();
     await eventually(() => tree.size === 4);
     await rename(join(root, 'A/in'), join(root, 'B'));
-    await tells('B');
+    await reports('B');
     await eventually(() => tree.size === 4);
     await writing('B/deep/new.mkv');
     await rm(join(root, 'B'), { recursive: true });
@@ -182,13 +182,13 @@ describe('TreeWatcher', () => {
       await promisify(execFile)('rm', ['-r', join(root, 'A', 'n'.repeat(250))]);
     });
 
-  it('tells what changed while it began', async () => {
+  it('reports changes from before it began', async () => {
     await begin();
     writeFileSync(join(root, 'A/in/deep/early.mkv'), 'x'); // in this turn: its directory is not watched yet
-    await tells('A/in/deep');
+    await reports('A/in/deep');
   });
 
-  it('says that it is lost when the kernel has no more watches, and watches nothing from then on', async () => {
+  it('reports that it is lost when the kernel has no more watches, and watches nothing from then on', async () => {
     let left = 2;
     const none = Object.assign(new Error('no space'), { code: 'ENOSPC' });
     const limited = ((path: string, options: object) => {
@@ -205,7 +205,7 @@ describe('TreeWatcher', () => {
 describe('overseeScans', function () {
   this.timeout(60_000);
 
-  it('asks for a scan of a directory that changed, in one worker at a time', async () => {
+  it('requests a scan of a directory that changed, in one worker at a time', async () => {
     const place = await newPlace('movies', { scanCron: '0 0 1 1 *' });
     await place.put('A (2001)/A (2001).mkv');
     await place.scan();
@@ -228,7 +228,7 @@ describe('overseeScans', function () {
     }
   });
 
-  it('looks once at what changed while nobody watched', async () => {
+  it('checks once for changes while no worker watched', async () => {
     const place = await newPlace('movies', { scanCron: '0 0 1 1 *' });
     await place.put('A (2001)/A (2001).mkv');
     await place.scan();

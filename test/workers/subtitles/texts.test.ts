@@ -109,7 +109,7 @@ describe('texts of Matroska files', function () {
     );
   });
 
-  it('are unpacked, and asked of ffmpeg where they are sealed or laced', async () => {
+  it('are unpacked, and read by ffmpeg where they are sealed or laced', async () => {
     const encodings = (algorithm: number, ...settings: Buffer[]): Buffer =>
       element(
         ID.encodings,

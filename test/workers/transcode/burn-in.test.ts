@@ -115,7 +115,7 @@ describe('subtitles burned in', function () {
     ['text inside the film', 'text', 3],
     ['pictures', 'picture', 4],
   ] as const) {
-    it(`are seen while they are shown, and after a seek into their middle: ${what}`, async () => {
+    it(`are visible while they are shown, and after a seek into their middle: ${what}`, async () => {
       const [bare, words] = [await seen(plain, 0, 2), await seen(burning(kind, index), 0, 2)];
       for (const at of [500, 3500]) expect(changed(bare(at), words(at)), `at ${at}`).to.equal(0);
       expect(changed(bare(1500), words(1500))).to.be.greaterThan(20);
@@ -125,22 +125,22 @@ describe('subtitles burned in', function () {
     });
   }
 
-  /** A text file beside the film, under a new name. */
-  const beside = (name: string, bytes: Buffer | string): StreamPlan => {
+  /** A text file next to the film, under a new name. */
+  const withText = (name: string, bytes: Buffer | string): StreamPlan => {
     writeFileSync(join(folder, name), bytes);
     const burnIn = { kind: 'text' as const, streamIndex: 9, number: 0, path: name };
     return { ...plain, video: plain.video.map((video) => ({ ...video, burnIn })) };
   };
   const cue = '1\n00:00:01,000 --> 00:00:03,000\n<b>GRÜSSE AUS KÖLN</b>\n';
 
-  it('are seen of files beside the film, also of one in an old encoding', async () => {
+  it('are visible from files next to the film, also of one in an old encoding', async () => {
     const bare = await seen(plain, 0, 0);
     const vtt = `WEBVTT\n\n${cue.replaceAll(',', '.')}`;
     for (const plan of [
-      beside('a.srt', cue),
-      beside('b.srt', Buffer.from(cue, 'latin1')),
-      beside('c.vtt', vtt),
-      beside("d ' [x],;.srt", cue),
+      withText('a.srt', cue),
+      withText('b.srt', Buffer.from(cue, 'latin1')),
+      withText('c.vtt', vtt),
+      withText("d ' [x],;.srt", cue),
     ]) {
       const words = await seen(plan, 0, 0);
       expect(changed(bare(1500), words(1500)), plan.video[0]?.burnIn?.path).to.be.greaterThan(20);
@@ -148,7 +148,7 @@ describe('subtitles burned in', function () {
     }
   });
 
-  it('open no other file: a playlist that is called a subtitle is none', async () => {
+  it('open no other file: a playlist that is called a subtitle is refused', async () => {
     const secret = join(folder, 'secret.srt');
     writeFileSync(secret, cue);
     const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile://${secret}\n#EXT-X-ENDLIST\n`;
@@ -159,7 +159,7 @@ describe('subtitles burned in', function () {
       ['g.vtt', playlist],
     ] as const) {
       const deps = { objects, scratchDir: folder, pathOf: async (path = '') => join(folder, path) };
-      const texts = new SessionTexts(beside(name, text), deps);
+      const texts = new SessionTexts(withText(name, text), deps);
       const refused = await texts.burned('v0', film.file).catch((error: Error) => error);
       texts.end();
       expect(refused, name).to.be.an.instanceOf(Error);

@@ -18,8 +18,8 @@ describe('chooseEncoder', () => {
     symlinkSync('/usr/bin/prlimit', join(folder, 'prlimit')); // and no ffmpeg
     process.env.PATH = folder;
     try {
-      const said = await chooseEncoder('auto', log).catch((error: Error) => error.message);
-      expect(said).to.match(/^nothing encodes here: prlimit: failed to execute/);
+      const message = await chooseEncoder('auto', log).catch((error: Error) => error.message);
+      expect(message).to.match(/^nothing encodes here: prlimit: failed to execute/);
     } finally {
       process.env.PATH = PATH;
     }

@@ -1,4 +1,4 @@
-// What ffmpeg may open by itself: the file that it was given, by the demuxer that we found, and nothing that it names.
+// The files that ffmpeg may open: the given one, by the probed demuxer, and none that it names.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,11 +39,11 @@ describe('the guards of ffmpeg', () => {
     );
   };
 
-  it('let a file be read as what it was found to be', async () => {
+  it('let a file be read only as its probed format', async () => {
     expect(await opens(guardsOf('wav'), sound)).to.equal('opened');
   });
 
-  it('let no list of other files be opened, whatever the container is called', async () => {
+  it('let no list of other files be opened, under any container name', async () => {
     const lists = {
       hls: `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${sound}\n#EXT-X-ENDLIST\n`,
       concat: `ffconcat version 1.0\nfile sound.wav\n`,
@@ -52,13 +52,13 @@ describe('the guards of ffmpeg', () => {
     for (const [name, text] of Object.entries(lists)) {
       const file = join(folder, `${name}.mkv`);
       writeFileSync(file, text);
-      for (const container of [...CONTAINERS, 'what nobody knows'])
+      for (const container of [...CONTAINERS, 'an unknown format'])
         expect(await opens(guardsOf(container), file), `${name} as ${container}`).to.not.equal('opened');
       expect(await opens(textGuards('srt'), file), `${name} as text`).to.match(/whitelist|Invalid data/);
     }
   });
 
-  it('name the one demuxer of each container that is played, and a whitelist beside it', () => {
+  it('name the one demuxer of each container that is played, and a whitelist with it', () => {
     for (const container of CONTAINERS) {
       const guards = guardsOf(container);
       const [whitelist, demuxer] = [guards[guards.indexOf('-format_whitelist') + 1], guards[guards.indexOf('-f') + 1]];

@@ -1,29 +1,29 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StreamPlan } from '#areas/streaming/public.ts';
-import { look, planFor, render, type Wished } from '#support/hls-render.ts';
+import { look, planFor, render, type StreamChoice } from '#support/hls-render.ts';
 import { tool } from '#support/hls-validator.ts';
 import { temporaryFolder } from '#support/stores.ts';
 
 describe('pictures that are encoded', function () {
   this.timeout(120_000);
 
-  /** What the first segment of a film made by these options shows. */
+  /** The picture of the first segment of a film with these options. */
   async function shown(
     options: string[],
-    { wished = {}, more = {} }: { wished?: Partial<Wished>; more?: Partial<StreamPlan['video'][number]> } = {},
+    { choice = {}, more = {} }: { choice?: Partial<StreamChoice>; more?: Partial<StreamPlan['video'][number]> } = {},
   ): Promise<Record<string, string | number>> {
     const path = join(temporaryFolder('pictures'), 'film.mkv');
     await tool('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=24:d=2', ...options, path]);
     const film = await look(path);
-    const plan = planFor(film, { mode: 'encode', height: 90, ...wished });
+    const plan = planFor(film, { mode: 'encode', height: 90, ...choice });
     const video = plan.video.map((one) => ({ ...one, ...more }));
     const { files, words } = await render(film, { ...plan, video });
     const parts = ['init.mp4', '0.m4s'].map((name) => files.get(`v0/segments/${name}`));
     expect(parts, words).to.not.include(undefined);
     const fields = 'stream=width,height,sample_aspect_ratio,color_transfer,nb_read_frames,level';
-    const ask = ['-v', 'error', '-count_frames', '-show_entries', fields, '-of', 'json', 'pipe:0'];
-    return JSON.parse((await tool('ffprobe', ask, Buffer.concat(parts as Buffer[]))).toString()).streams[0];
+    const args = ['-v', 'error', '-count_frames', '-show_entries', fields, '-of', 'json', 'pipe:0'];
+    return JSON.parse((await tool('ffprobe', args, Buffer.concat(parts as Buffer[]))).toString()).streams[0];
   }
 
   it('keep the shape of their pixels, so that a DVD is shown as wide as it was', async () => {
@@ -39,14 +39,14 @@ describe('pictures that are encoded', function () {
   });
 
   for (const transfer of ['pq', 'hlg'] as const) {
-    it(`are mapped to what every screen shows where their frames do not say that they are ${transfer}`, async () => {
+    it(`are mapped to the range of every screen where their frames are not marked as ${transfer}`, async () => {
       const plain = ['-pix_fmt', 'yuv420p10le', '-c:v', 'libx265', '-x265-params', 'log-level=error'];
-      const mapped = await shown(plain, { wished: { toneMap: true }, more: { transfer } });
+      const mapped = await shown(plain, { choice: { toneMap: true }, more: { transfer } });
       expect(mapped).to.include({ color_transfer: 'bt709', nb_read_frames: '48' });
     });
   }
 
-  it('say the level that their playlist tells', async () => {
+  it('carry the level in their playlist', async () => {
     expect((await shown(['-c:v', 'libx264']))['level']).to.equal(30);
   });
 });

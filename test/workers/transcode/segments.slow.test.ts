@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { segmentCount } from '#areas/streaming/public.ts';
-import { look, planFor, type Rendered, readFrom, render, type Wished } from '#support/hls-render.ts';
+import { look, planFor, type Rendered, readFrom, render, type StreamChoice } from '#support/hls-render.ts';
 import {
   type CheckedRendition,
   decoded,
@@ -15,13 +15,16 @@ import { fixtures } from '../../../hack/fixtures/index.ts';
 
 interface Case {
   file: string;
-  wished: Wished;
+  choice: StreamChoice;
   /** How far copied sound may lie off, s. */
   slack?: number;
 }
 
-const encode = (file: string, more: Partial<Wished> = {}): Case => ({ file, wished: { mode: 'encode', ...more } });
-const copy = (file: string, slack = 0): Case => ({ file, wished: { mode: 'copy', copyAudio: true }, slack });
+const encode = (file: string, more: Partial<StreamChoice> = {}): Case => ({
+  file,
+  choice: { mode: 'encode', ...more },
+});
+const copy = (file: string, slack = 0): Case => ({ file, choice: { mode: 'copy', copyAudio: true }, slack });
 
 /**
  * Every made film that is played, encoded, and copied where a player may take it so and picture and sound begin at once: odd and long GOPs, open GOPs, B-frames,
@@ -58,7 +61,7 @@ const FROM_MS = /mkv|webm|wmv|flv|opengop|tiny/;
 const bytesOf = (made: Rendered, { segments }: CheckedRendition): Buffer[] =>
   segments.map(({ uri }) => made.files.get(uri) ?? Buffer.alloc(0));
 
-/** Mean power of the difference against full scale, dB; the first samples have no overlap with what was before. */
+/** Mean power of the difference against full scale, dB; the first samples do not overlap with earlier ones. */
 function likeness(kind: CheckedRendition['kind'], a: Buffer, b: Buffer): number {
   let [difference, count] = [0, 0];
   const from = kind === 'audio' ? 8192 : 0;
@@ -88,10 +91,10 @@ describe('segments', function () {
     folder = (await fixtures()).made;
   });
 
-  for (const { file, wished, slack = 0 } of cases) {
-    it(`of ${file} by ${wished.mode} are whole, and the same by play and by seek`, async () => {
+  for (const { file, choice, slack = 0 } of cases) {
+    it(`of ${file} by ${choice.mode} are whole, and the same by play and by seek`, async () => {
       const looked = await look(join(folder, file));
-      const plan = planFor(looked, wished);
+      const plan = planFor(looked, choice);
       const made = { name: file, ...(await render(looked, plan)) };
       expect(made.code, made.words).to.equal(0);
       const report: HlsReport = await validateHls(readFrom(made), {
@@ -106,7 +109,7 @@ describe('segments', function () {
       }
       const n = Math.min(Math.ceil(segmentCount(plan) / 2), segmentCount(plan) - 1);
       const sought = await render(looked, plan, { from: n, to: n });
-      for (const rendition of report.renditions) await compare({ made, sought, rendition, n }, wished);
+      for (const rendition of report.renditions) await compare({ made, sought, rendition, n }, choice);
     });
   }
 
@@ -142,12 +145,12 @@ describe('segments', function () {
       rendition,
       n,
     }: { made: Rendered & { name: string }; sought: Rendered; rendition: CheckedRendition; n: number },
-    wished: Wished,
+    choice: StreamChoice,
   ): Promise<void> {
     const uri = rendition.segments[n]?.uri ?? '';
     const [played, seeked] = [made.files.get(uri), sought.files.get(uri)];
     if (!played || !seeked) throw new Error(`${uri} was not made`);
-    const copied = rendition.kind === 'video' ? wished.mode === 'copy' : wished.copyAudio === true;
+    const copied = rendition.kind === 'video' ? choice.mode === 'copy' : choice.copyAudio === true;
     const [a, b] = [await frameSums(rendition, [played]), await frameSums(rendition, [seeked])];
     if (copied) {
       expect(b.map((one) => one.md5)).to.deep.equal(a.map((one) => one.md5));
@@ -164,11 +167,11 @@ describe('segments', function () {
     }
     const { alike, shift } = aligned(...pictures);
     expect(alike, `${uri}: alike`).to.be.greaterThan(40);
-    // A container that rounds to milliseconds does not say better where a packet lies.
+    // A container that rounds to milliseconds does not place a packet more exactly.
     expect(shift, `${uri}: samples off`).to.be.at.most(FROM_MS.test(made.name) ? 48 : 1);
   }
 
-  it('join without a sound being heard where one run of the encoder ends and another begins', async () => {
+  it('join without an audible sound where one run of the encoder ends and another begins', async () => {
     const looked = await look(join(folder, 'h264-aac.mp4'));
     const plan = planFor(looked, { mode: 'encode' });
     const made = await render(looked, plan);

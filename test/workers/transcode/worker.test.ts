@@ -49,7 +49,7 @@ describe('transcode worker', function () {
       copyFileSync(join(shared.made, name), join(made, name));
   });
 
-  it('takes an offer, and makes the wanted segment first and all behind it', async () => {
+  it('takes an offer, and makes the required segment first and all behind it', async () => {
     const on = await stage(made);
     const one = worker(on);
     const id = await openSession(on.db, await film(on.db, join(made, 'h264-gop40.mp4')), {
@@ -76,7 +76,7 @@ describe('transcode worker', function () {
     await one.stop();
   });
 
-  it('begins anew at a want far ahead or behind, with one encoder at a time', async () => {
+  it('begins again at a requirement far ahead or behind, with one encoder at a time', async () => {
     const on = await stage(made);
     const path = join(made, 'h264-gop40.mp4');
     const one = worker(on);
@@ -98,7 +98,7 @@ describe('transcode worker', function () {
     expect(encodersOf(path)).to.deep.equal([]);
   });
 
-  it('goes on after kill -9 with another worker at the next missing segment, and leaves no encoder behind', async () => {
+  it('continues after kill -9 with another worker at the next missing segment, and leaves no encoder behind', async () => {
     const on = await stage(made, { FOYER_POD: 'first' });
     const path = join(made, 'h264-gop40.mp4');
     const id = await openSession(on.db, await film(on.db, path), { mode: 'encode', height: 180 });
@@ -119,7 +119,7 @@ describe('transcode worker', function () {
     await second.stop();
   });
 
-  it('gives its sessions to others when told to stop', async () => {
+  it('gives its sessions to others when it is stopped', async () => {
     const on = await stage(made);
     const path = join(made, 'h264-gop40.mp4');
     const id = await openSession(on.db, await film(on.db, path), { mode: 'encode', height: 180 });
@@ -164,7 +164,7 @@ describe('transcode worker', function () {
     await one.stop();
   });
 
-  it('lies idle while the source is away and works once it is back', async () => {
+  it('lies idle while the source is unavailable and works once it is back', async () => {
     const on = await stage(made);
     const path = join(made, 'h264-aac-end.mp4');
     const id = await openSession(on.db, await film(on.db, path), { mode: 'encode' });
@@ -183,7 +183,7 @@ describe('transcode worker', function () {
     await one.stop();
   });
 
-  it('kills an encoder that hangs and begins anew where it was', async () => {
+  it('kills an encoder that hangs and begins again where it was', async () => {
     const on = await stage(made);
     const path = join(made, 'h264-gop40.mp4');
     const id = await openSession(on.db, await film(on.db, path), { mode: 'encode', height: 180 });
@@ -197,7 +197,7 @@ describe('transcode worker', function () {
     await one.stop();
   });
 
-  it('rests when it is 90 seconds ahead and goes on as the viewer comes nearer', async () => {
+  it('rests when it is 90 seconds ahead and continues as the viewer comes nearer', async () => {
     const real = join((await fixtures()).real, 'video/bbb_full_720p.mp4');
     const far = await stage(join(real, '..'));
     const id = await openSession(far.db, await film(far.db, real), { mode: 'copy', copyAudio: true });
@@ -206,7 +206,7 @@ describe('transcode worker', function () {
     const count = async (): Promise<number> =>
       (await Array.fromAsync(far.objects.list('foyer-transcode', `${id}/v0/`))).length;
     const resting = await eventually(async () => {
-      const before = await count(); // what was made may still be on its way into the store
+      const before = await count(); // produced segments may still be on their way into the store
       await sleep(500);
       return before > 0 && (await count()) === before && before;
     });
@@ -217,7 +217,7 @@ describe('transcode worker', function () {
     await one.stop();
   });
 
-  it('rests at once where nobody waits any more, and goes on where somebody does', async () => {
+  it('rests at once where no reader waits any more, and continues where one does', async () => {
     const real = join((await fixtures()).real, 'video/bbb_full_720p.mp4');
     const far = await stage(join(real, '..'));
     const id = await openSession(far.db, await film(far.db, real), { mode: 'encode' });

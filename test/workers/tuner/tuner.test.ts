@@ -19,7 +19,7 @@ import { sourceOf } from '#workers/tuner/source.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** A box in the home that speaks HTTP on a port of its own. */
+/** A box in the home with HTTP on a port of its own. */
 async function box(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -76,7 +76,7 @@ async function tuner(spec: object, env: Record<string, string> = {}): Promise<Ru
 describe('tuner', function () {
   this.timeout(60_000);
 
-  it('tells tuners, channels and reachability of an HDHomeRun', async () => {
+  it('reports tuners, channels and reachability of an HDHomeRun', async () => {
     const { get } = await tuner({ source: { hdhomerun: { address: await hdhomerun() } } });
     await eventually(async () => (await get('/status')).reachable === true);
     const status = await get('/status');
@@ -89,7 +89,7 @@ describe('tuner', function () {
     ]);
   });
 
-  it('reads a playlist by the address in its environment, and never tells it', async () => {
+  it('reads a playlist by the address in its environment, and never reveals it', async () => {
     const seen: (string | undefined)[] = [];
     const host = await box((request, response) => {
       seen.push(request.headers['user-agent']);
@@ -103,7 +103,7 @@ describe('tuner', function () {
     expect(JSON.stringify([await get('/status'), await get('/channels')])).not.to.include('canary');
   });
 
-  it('says what hinders it, keeps what it knew, and heals', async () => {
+  it('reports its faults, keeps the last known state, and heals', async () => {
     let mood: 'well' | 'ill' = 'ill';
     const host = await box((request, response) => {
       if (mood === 'ill') response.writeHead(503).end();
@@ -117,16 +117,16 @@ describe('tuner', function () {
     expect(await get('/status')).to.deep.include({ tuners: { total: 4, inUse: 0 } });
   });
 
-  it('asks no address outside the networks that are opened', async () => {
-    let asked = 0;
+  it('sends no request to an address outside the networks that are opened', async () => {
+    let requests = 0;
     const host = await box((_request, response) => {
-      asked += 1;
+      requests += 1;
       response.end('{}');
     });
     const { get } = await tuner({ source: { hdhomerun: { address: host } } }, { FOYER_TUNER_NETWORKS: '[]' });
     await eventually(async () => (await get('/status')).reachable === false);
     expect((await get('/status')).message).to.include('not reached from here');
-    expect(asked).to.equal(0);
+    expect(requests).to.equal(0);
   });
 
   it('ends at SIGTERM with code 0', async () => {
@@ -155,7 +155,7 @@ describe('a device that is looked at again and again', () => {
       response.writeHead(page === undefined ? 404 : 200).end(page ?? '');
     };
 
-  it('is told as unreachable when it goes away after its lineup was read, with or without a status.json', async () => {
+  it('is reported as unreachable when it is lost after its lineup was read, with or without a status.json', async () => {
     for (const status of [{ '/status.json': '[]' }, {}]) {
       const there: Record<string, string> = { '/discover.json': '{"TunerCount":2}', '/lineup.json': '[]', ...status };
       const device = deviceOf({ source: { hdhomerun: { address: await box(pages(there)) } } });
@@ -163,11 +163,11 @@ describe('a device that is looked at again and again', () => {
       expect(await seen(device)).to.include({ reachable: true });
       for (const path of Object.keys(there)) delete there[path];
       expect(await seen(device)).to.deep.equal({ reachable: false, message: 'the device answered 404' });
-      expect(device.status.tuners, 'what was known stays').to.include({ total: 2 });
+      expect(device.status.tuners, 'the last known state stays').to.include({ total: 2 });
     }
   });
 
-  it('is told as unreachable when its playlist is gone, or is none any more, and heals', async () => {
+  it('is reported as unreachable when its playlist is gone, or is none any more, and heals', async () => {
     let [status, text] = [200, '#EXTM3U\n#EXTINF:-1,A\nhttp://s/a\n'];
     const host = await box((_request, response) => response.writeHead(status).end(text));
     const device = deviceOf({ source: { m3u: { url: `http://${host}/list` } } });
@@ -181,19 +181,19 @@ describe('a device that is looked at again and again', () => {
     expect(await seen(device)).to.include({ reachable: true, message: '0 channels' });
   });
 
-  it('takes a name and a password from the address, and tells them to that host alone', async () => {
-    const told: (string | undefined)[] = [];
+  it('takes a name and a password from the address, and sends them to that host alone', async () => {
+    const credentials: (string | undefined)[] = [];
     const other = await box((request, response) => {
-      told.push(request.headers.authorization);
+      credentials.push(request.headers.authorization);
       response.end('#EXTM3U\n');
     });
     const host = await box((request, response) => {
-      told.push(request.headers.authorization);
+      credentials.push(request.headers.authorization);
       response.writeHead(302, { location: `http://${other}/list` }).end();
     });
     const device = deviceOf({ source: { m3u: {} } }, { FOYER_TUNER_URL: `http://me:p%40ss@${host}/list` });
     expect(await seen(device)).to.include({ reachable: true });
-    expect(told.slice(0, 2)).to.deep.equal([`Basic ${Buffer.from('me:p@ss').toString('base64')}`, undefined]);
+    expect(credentials.slice(0, 2)).to.deep.equal([`Basic ${Buffer.from('me:p@ss').toString('base64')}`, undefined]);
   });
 
   it('reaches a name inside the cluster where its network is named, and no home network then', async () => {
@@ -207,7 +207,7 @@ describe('a device that is looked at again and again', () => {
     expect(await seen(home)).to.deep.equal({ reachable: false, message: 'this address is not reached from here' });
   });
 
-  it('ends what redirects for ever', async () => {
+  it('ends endless redirects', async () => {
     const host = await box((_request, response) => response.writeHead(302, { location: '/again' }).end());
     const { reachable, message } = await seen(deviceOf({ source: { m3u: { url: `http://${host}/` } } }));
     expect({ reachable, message }).to.deep.equal({ reachable: false, message: 'more than 5 redirects' });
@@ -215,14 +215,14 @@ describe('a device that is looked at again and again', () => {
 });
 
 describe('findDevice', () => {
-  it('asks by broadcast and takes the address that the device gives', async () => {
+  it('sends a broadcast and takes the address that the device gives', async () => {
     const device = createSocket('udp4');
     device.bind(0, '127.0.0.1');
     await once(device, 'listening');
     atEnd(() => device.close());
-    const asked: Buffer[] = [];
+    const requests: Buffer[] = [];
     device.on('message', (bytes, from) => {
-      asked.push(bytes);
+      requests.push(bytes);
       const id = Buffer.from([0x02, 4, 0x10, 0xaa, 0x54, 0x74]);
       const url = Buffer.from('http://127.0.0.1:5004');
       const body = Buffer.concat([Buffer.from([0x01, 4, 0, 0, 0, 1]), id, Buffer.from([0x2a, url.length]), url]);
@@ -231,7 +231,7 @@ describe('findDevice', () => {
     const { port } = device.address();
     const found = await findDevice({ deviceId: '10aa5474', address: '127.0.0.1', port });
     expect(found).to.equal('http://127.0.0.1:5004');
-    expect(asked[0]?.toString('hex')).to.match(/^0002000c0104000000010204[0-9a-f]{8}[0-9a-f]{8}$/);
+    expect(requests[0]?.toString('hex')).to.match(/^0002000c0104000000010204[0-9a-f]{8}[0-9a-f]{8}$/);
     expect(await findDevice({ deviceId: 'ffffffff', address: '127.0.0.1', port, timeoutMs: 200 })).to.equal(undefined);
   });
 
@@ -273,11 +273,11 @@ describe('readPlaylist', () => {
     ]);
   });
 
-  it('refuses what is no playlist', () => {
+  it('refuses an invalid playlist', () => {
     expect(() => readPlaylist('<html>')).to.throw(NotAPlaylist);
   });
 
-  it('reads what a hostile provider sends as any other, and leaves out lines that no channel has', () => {
+  it('reads the answers of a hostile provider as any other, and leaves out lines without a channel', () => {
     const long = 'a'.repeat(LONGEST_LINE - 100);
     const text = [
       '#EXTM3U',
@@ -295,7 +295,7 @@ describe('readPlaylist', () => {
     expect(skipped).to.equal(2);
   });
 
-  it('never throws otherwise, whatever the lines hold', () => {
+  it('never throws otherwise, for any lines', () => {
     fc.assert(fc.property(fc.string(), (text) => readPlaylist(`#EXTM3U ${text}`).entries.length >= 0));
   });
 });
@@ -304,7 +304,7 @@ describe('chosen', () => {
   const channel = (number: string, name: string) => ({ number, name, url: '', hd: false, radio: false });
   const all = [channel('1', 'ARD'), channel('2.1', 'ZDF/neo'), channel('9', '(shop)')];
 
-  it('takes by name or number, leaves out, and numbers anew', () => {
+  it('takes by name or number, leaves out, and numbers again', () => {
     const choice = { include: ['*ard*', '2.*', '(shop)'], exclude: ['9'], numbering: 'sequential' } as const;
     expect(chosen(all, choice).map(({ number, name }) => [number, name])).to.deep.equal([
       ['1', 'ARD'],
@@ -312,7 +312,7 @@ describe('chosen', () => {
     ]);
   });
 
-  it('means by a glob what it says, and nothing by other letters', () => {
+  it('matches a glob, and takes other letters literally', () => {
     const meant: [string, string, boolean][] = [
       ['!ard', '!ARD', true],
       ['!ard', 'zdf', false],

@@ -5,7 +5,7 @@ import { groupDirectory } from '#workers/scan/group/index.ts';
 import { mergeDrafts } from '#workers/scan/group/merge.ts';
 import { titleKey } from '#workers/scan/names/title.ts';
 
-/** What a peer shows of one file, or of all of them. Absent members are not compared. */
+/** The values of a peer for one file, or for all of them. Absent members are not compared. */
 export interface Want {
   file?: string;
   type?: string;
@@ -31,11 +31,11 @@ export interface Want {
   hearingImpaired?: boolean;
   /** Number of items with files. */
   count?: number;
-  /** Names of what has several parts, and their number. */
+  /** Names of items with several parts, and their number. */
   stacks?: [name: string, parts: number][];
 }
 
-/** A tree of files with what a peer shows of it. */
+/** A tree of files with the values of a peer for it. */
 export interface Case {
   peer: string;
   library: string;
@@ -47,8 +47,8 @@ export interface Case {
 export interface Miss {
   of: Case;
   /** Compared members that differ, such as `title: ours for theirs`. */
-  said: string[];
-  /** Files that a peer shows and nothing of ours holds. */
+  differences: string[];
+  /** Files that a peer shows and that no item here holds. */
   hidden: string[];
 }
 
@@ -67,14 +67,14 @@ export function readCases(): Case[] {
 /** Groups the files as a scan does and compares. Nothing when all is as the peer has it. */
 export function check(one: Case): Miss | undefined {
   const items = itemsOf(one);
-  const said: string[] = [];
+  const differences: string[] = [];
   const hidden: string[] = [];
   for (const want of one.want) {
     const compared = compare(items, want);
-    said.push(...compared.said);
+    differences.push(...compared.differences);
     if (compared.hidden) hidden.push(want.file ?? '');
   }
-  return said.length + hidden.length === 0 ? undefined : { of: one, said, hidden };
+  return differences.length + hidden.length === 0 ? undefined : { of: one, differences, hidden };
 }
 
 /** An item that is shown. */
@@ -123,23 +123,23 @@ function keyOf(name: string): string {
 }
 
 interface Compared {
-  said: string[];
+  differences: string[];
   hidden: boolean;
 }
 
 function compare(items: readonly Item[], want: Want): Compared {
-  if (want.file === undefined) return { said: compareAll(items, want), hidden: false };
-  if ('language' in want) return { said: compareTrack(items, want), hidden: false };
+  if (want.file === undefined) return { differences: compareAll(items, want), hidden: false };
+  if ('language' in want) return { differences: compareTrack(items, want), hidden: false };
   const item = items.find(({ files }) => files.some(({ path }) => path === want.file));
-  if (!item) return { said: [], hidden: true };
+  if (!item) return { differences: [], hidden: true };
   return {
-    said: [...compareNames(item, want), ...compareNumbers(item, want), ...compareFiles(item, want)],
+    differences: [...compareNames(item, want), ...compareNumbers(item, want), ...compareFiles(item, want)],
     hidden: false,
   };
 }
 
-type Told = string | number | boolean | null | undefined;
-type Pair = readonly [what: string, ours: Told, theirs: Told, same?: boolean | undefined];
+type Scalar = string | number | boolean | null | undefined;
+type Pair = readonly [what: string, ours: Scalar, theirs: Scalar, same?: boolean | undefined];
 
 function differ(pairs: readonly Pair[]): string[] {
   return pairs.flatMap(([what, ours, theirs, same]) =>
@@ -188,7 +188,7 @@ function compareFiles({ draft, files, owner }: Item, want: Want): string[] {
   ]);
 }
 
-/** Words such as "cut" are said or left out. An empty one stands for a label of the picture's height at most. */
+/** Words such as "cut" may be present or left out. An empty one stands for a label of the picture's height at most. */
 function sameLabel(ours: string, theirs: string): boolean {
   const bare = (label: string): string => keyOf(label.replaceAll(/\b(?:cut|edition|version|the|s)\b/gi, ' '));
   if (theirs === '') return /^(?:\d+p)?$/.test(ours);
