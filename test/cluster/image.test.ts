@@ -85,7 +85,7 @@ describe('the Dockerfile and hack/image', () => {
 });
 
 describe('the lock file', () => {
-  it('has the same for arm64 and amd64, of the same version', () => {
+  it('has for arm64 the packages of amd64, of the same version', () => {
     const lock = readFileSync('package-lock.json', 'utf8');
     const { packages } = JSON.parse(lock) as {
       packages: Record<string, { version: string; dev?: boolean; cpu?: string[]; os?: string[] }>;

@@ -49,7 +49,7 @@ describe('bytes that never become a request', () => {
     expect(JSON.stringify(error.details)).to.include('"path":["headers","host"],"code":"duplicate"');
   });
 
-  it('does not occur for the longest that the contract allows, all of it escaped', async () => {
+  it('is not the longest filter that the contract allows, all of it escaped', async () => {
     const filter = encodeURIComponent('\u{1F3AC}'.repeat(2000));
     const response = await api.fetch(`/api/v1/items?filter=${filter}`, { headers: (await api.given.admin()).headers });
     expect(response.status).to.equal(400);

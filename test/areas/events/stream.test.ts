@@ -45,7 +45,7 @@ function fill(stream: EventStream): void {
 describe('an open stream', function () {
   this.timeout(60_000);
 
-  it('is stuck when nothing is taken for so long, though more was written meanwhile', async () => {
+  it('is stuck when its reader takes nothing for so long, though more was written meanwhile', async () => {
     const { stream } = await paused();
     fill(stream);
     expect(stream.isStuck(MINUTE_MS, HALF_A_MINUTE_MS)).to.equal(false);
@@ -55,7 +55,7 @@ describe('an open stream', function () {
     expect(stream.isStuck(MINUTE_MS + 40_000, HALF_A_MINUTE_MS)).to.equal(true);
   });
 
-  it('does not grow while its reader reads all of it', async () => {
+  it('is not stuck while its reader takes the bytes', async () => {
     const { stream, client } = await paused();
     fill(stream);
     expect(stream.isStuck(MINUTE_MS, HALF_A_MINUTE_MS)).to.equal(false);

@@ -93,7 +93,7 @@ describe('Plus licence', () => {
     expect(readConfig(environment).plusVerifier).to.equal(undefined);
   });
 
-  it('is absent, then active at once: the features of the licence are open, and all admins see it, others only the features', async () => {
+  it('is none, then active at once: the features of the licence are open, and all admins see it, others only the features', async () => {
     expect(await status()).to.deep.include({ mode: 'licensed', state: 'none' });
     const text = await licence({ features: ['dvr', 'sonic'], server: api.deps.keys.serverId });
     const installed = await set(` ${text.slice(0, 40)}\n${text.slice(40)} `);

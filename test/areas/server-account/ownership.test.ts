@@ -29,7 +29,7 @@ describe('Server account: ownership', () => {
   const actions = async (): Promise<string[]> =>
     api.deps.db('audit_log').whereLike('action', 'owner%').orderBy('id').pluck('action');
 
-  it('names the owner of the server, the way of the last change, and the key', async () => {
+  it('returns the owner, the date and method of the claim, and the key of the server', async () => {
     const { body } = await api.as(bystander).getServerClaim();
     expect(body).to.deep.include({
       claimedAt: '2026-01-02T03:04:05.000Z',

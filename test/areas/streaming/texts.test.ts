@@ -41,7 +41,7 @@ describe('parseCues', () => {
 });
 
 describe('names of downloads', () => {
-  it('describe it, in letters of any script, without a path', () => {
+  it('hold the title, in letters of any script, without a path', () => {
     expect(titleName({ type: 'movie', title: 'A/B: "C"', year: 1999 }, '.mkv')).to.equal('A B C (1999).mkv');
     const episode = { type: 'episode', title: 'Pilot', showTitle: 'Show', season: 1, number: 2 };
     expect(titleName(episode, '.mp4')).to.equal('Show - S01E02 - Pilot.mp4');

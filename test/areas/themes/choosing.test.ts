@@ -68,7 +68,7 @@ describe('choosing themes', () => {
     await choose({}, { scope: 'server' });
   });
 
-  it('of the server changes its dependents too', async () => {
+  it('of the server depends on its bases too', async () => {
     const base = await create();
     const { id } = await create({ base: base.id });
     await choose({ darkThemeId: id }, { scope: 'server' });

@@ -312,7 +312,7 @@ describe('Themes', () => {
       expect((await read(id)).author).to.equal('a');
     });
 
-    it('updates its dependents: their version, and that they stay readable', async () => {
+    it('checks its dependents: they get a new version and must stay readable', async () => {
       const base = await create();
       const above = await create({ base: base.id, schemes: { dark: { 'color.text.primary': '#ffffff' } } });
       const before = (await read(above.id)).version;

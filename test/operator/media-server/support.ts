@@ -193,7 +193,7 @@ export class MemoryKube implements Kube {
 export interface Answers {
   /** State of the last restore. */
   restore?: string;
-  /** The kinds that are not ready. */
+  /** The store that the server waits for. */
   waitingFor?: string;
   setupComplete: boolean;
   /** 1.0.0 by default. */

@@ -179,7 +179,7 @@ describe('kubectl mediaserver doctor', () => {
 });
 
 describe('serverOf', () => {
-  it('takes the only one, and lists the existing ones', () => {
+  it('returns the only server, and lists the known ones when the name is wrong', () => {
     expect(serverOf(well).metadata.name).to.equal('home');
     expect(() => serverOf(well, 'work')).to.throw('no MediaServer work: namespace media has home');
     expect(() => serverOf({ ...well, servers: [] })).to.throw('name one');
