@@ -5,7 +5,6 @@ import {
   purgeEntries,
   selectTrash,
   settingsOf,
-  type TrashRow,
   trashEntries,
 } from '#areas/libraries/public.ts';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
@@ -27,7 +26,7 @@ export async function purgeTrash(payload: JobPayload<'library.purge'>, work: Wor
   const libraries = await db('libraries')
     .whereNull('deleted_at')
     .where('trash_count', '>', 0)
-    .select<{ id: string; type: string; settings: { trashKeepDays?: number } }[]>('id', 'type', 'settings');
+    .select('id', 'type', 'settings');
   let purged = 0;
   for (const library of libraries) {
     const { trashKeepDays } = settingsOf(library, { language: 'en', country: null });
@@ -52,9 +51,9 @@ async function purgeBefore({ db, signal }: Work, purge: Purge): Promise<number> 
   const kept = new Set<string>();
   for (;;) {
     signal.throwIfAborted();
-    const batch = (await selectTrash(db, trashEntries(db, purge))
+    const batch = await selectTrash(db, trashEntries(db, purge))
       .whereNotIn('i.id', [...kept])
-      .limit(BATCH)) as TrashRow[];
+      .limit(BATCH);
     if (batch.length === 0) return purged;
     const ids = batch.map((row) => row.id);
     const unavailable = new Set(

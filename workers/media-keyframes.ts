@@ -1,20 +1,17 @@
 import { openMedia, type Wanted } from '#areas/storage/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
-import { encodeKeyframes, type ProbedFile } from '#platform/media.ts';
+import { encodeKeyframes } from '#platform/media.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { readKeyframes } from './probe/keyframes.ts';
-import { type FileRow, probeAgain } from './probe-again.ts';
+import { probeAgain } from './probe-again.ts';
 import { FinalFailure, type Work } from './work.ts';
-
-interface Row extends FileRow {
-  probe: ProbedFile | null;
-  keyframes: Buffer | null;
-  folder_id: string;
-}
 
 const COLUMNS = [
   ...(['id', 'item_id', 'library_id', 'storage_id', 'folder_id', 'path', 'probe', 'probe_fault'] as const),
   ...(['probe_version', 'size_bytes', 'modified_ms', 'inode', 'keyframes'] as const),
 ];
+
+type KeyframeRow = Pick<Row<'media_files'>, (typeof COLUMNS)[number]>;
 
 /**
  * Indexes the keyframes of a file whose container has no index: reads its packets once, and stores the result only if
@@ -35,11 +32,11 @@ export async function indexKeyframes({ fileId }: JobPayload<'media.keyframes'>, 
     .update({ keyframes: encodeKeyframes(times) });
 }
 
-function wantedOf(row: Row): Wanted {
+function wantedOf(row: KeyframeRow): Wanted {
   const { storage_id: storageId, folder_id: folderId, path, size_bytes: sizeBytes, modified_ms: modifiedMs } = row;
   return { storageId, folderId, path, sizeBytes, modifiedMs };
 }
 
-async function findRow({ db }: Work, id: string): Promise<Row | undefined> {
-  return db('media_files').where({ id }).first<Row | undefined>(COLUMNS);
+async function findRow({ db }: Work, id: string): Promise<KeyframeRow | undefined> {
+  return db('media_files').where({ id }).first(COLUMNS);
 }

@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { type Probed, ProbeError, probeFile } from './probe/probe.ts';
 import { emitItems, enqueueReading } from './scan/engine/item-events.ts';
 import { sampledHash } from './scan/sampled-hash.ts';
@@ -11,19 +12,20 @@ import type { WalkedFile } from './scan/walk/types.ts';
 import type { Work } from './work.ts';
 
 /** A file's row as it was last read. */
-export interface FileRow {
-  id: string;
-  item_id: string;
-  library_id: string;
-  storage_id: string;
-  path: string;
-  probe: object | null;
-  probe_fault: string | null;
-  probe_version: number;
-  size_bytes: number;
-  modified_ms: number;
-  inode: string;
-}
+export type FileRow = Pick<
+  Row<'media_files'>,
+  | 'id'
+  | 'item_id'
+  | 'library_id'
+  | 'storage_id'
+  | 'path'
+  | 'probe'
+  | 'probe_fault'
+  | 'probe_version'
+  | 'size_bytes'
+  | 'modified_ms'
+  | 'inode'
+>;
 
 /**
  * Probes a file that no scan has read, or that changed, because a user waits to play it. A file that changes while

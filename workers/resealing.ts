@@ -111,9 +111,7 @@ export async function noteLost(db: Db, lost: readonly string[]): Promise<void> {
   const names = [...lost].sort();
   const now = JSON.stringify(names);
   await db.transaction(async (transaction) => {
-    const known = await transaction('server_state')
-      .forUpdate()
-      .first<{ sealed_lost: string[] } | undefined>('sealed_lost');
+    const known = await transaction('server_state').forUpdate().first('sealed_lost');
     if (!known || JSON.stringify(known.sealed_lost) === now) return;
     await updateServerState(transaction, { sealed_lost: now });
     await notify(transaction, {

@@ -1,10 +1,10 @@
 import { notify } from '#areas/notifications/public.ts';
 import type { Db } from '#platform/db.ts';
-import type { Queue } from '#platform/jobs.ts';
 import { type JobName, jobs } from '#platform/jobs.ts';
 import { jobSeconds } from '#platform/metrics.ts';
 import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
+import type { Row, Update } from '#platform/typed-query.ts';
 import { settleJob } from './settle.ts';
 import {
   FinalFailure,
@@ -21,19 +21,7 @@ const CANCEL_LOOK_MS = 2000;
 /** Errors may contain paths, addresses with credentials, or output of tools: only the log contains them. */
 const HIDDEN_ERROR = { code: 'INTERNAL', message: 'It failed; the log of its worker says why' };
 
-interface JobRow {
-  id: string;
-  kind: JobName;
-  queue: Queue;
-  state: string;
-  payload: unknown;
-  checkpoint: unknown;
-  attempts: number;
-  max_attempts: number;
-  losses: number;
-  cancel_requested: boolean;
-  priority: number;
-}
+type JobRow = Row<'jobs'> & { kind: JobName };
 
 interface Setting {
   deps: WorkerDeps;
@@ -141,7 +129,7 @@ async function beginAttempt(db: Db, id: string, { pod, node }: WorkerDeps['confi
   );
 }
 
-async function endAttempt(db: Db, id: string, end: { outcome: string; error?: string }): Promise<void> {
+async function endAttempt(db: Db, id: string, end: Pick<Update<'job_attempts'>, 'outcome' | 'error'>): Promise<void> {
   await db('job_attempts')
     .where({ job_id: id })
     .whereNull('finished_at')
@@ -274,7 +262,7 @@ function backoffMs(attempts: number): number {
 interface Again {
   state: 'waiting' | 'delayed';
   run_at?: Date;
-  waits_for?: string | null;
+  waits_for?: Row<'jobs'>['waits_for'];
   attempts?: number;
   error?: string;
   /** A postponed job has not begun, so it leaves no attempt. */

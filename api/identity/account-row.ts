@@ -1,43 +1,36 @@
 import { type Db, gathered } from '#platform/db.ts';
-import { effectivePermissions, type Permission, profilePermissions, type Role } from './permissions.ts';
-import type { AccountLimits, Principal, Sight } from './principal.ts';
-import { effectiveRestrictions, type Restrictions } from './restrictions.ts';
+import type { Row } from '#platform/typed-query.ts';
+import { effectivePermissions, profilePermissions } from './permissions.ts';
+import type { Principal, Sight } from './principal.ts';
+import { effectiveRestrictions } from './restrictions.ts';
 import { common, type ViewingWindow } from './viewing-hours.ts';
 
-/** An account with one of its profiles, as loaded for a credential. */
-export interface AccountRow {
+export interface ProfileLimits {
+  ageLimit?: number | null;
+  hideUnrated?: boolean;
+  libraryIds?: string[];
+  viewingHours?: ViewingWindow[];
+}
+
+/**
+ * An account with one of its profiles, as loaded for a credential. `hours_zone` is null for that of the server,
+ * `only_labels` without such a rule; an empty list permits no items. `factors` are its sign-in methods other than the
+ * password.
+ */
+export interface AccountRow
+  extends Pick<Row<'accounts'>, 'role' | 'own_permissions' | 'library_mode' | 'age_limit' | 'hide_unrated' | 'factors'>,
+    Pick<Row<'accounts'>, 'viewing_hours' | 'hours_zone' | 'time_zone' | 'limits' | 'restrictions'>,
+    Pick<Row<'accounts'>, 'must_change_password'>,
+    Pick<Row<'profiles'>, 'main' | 'hidden_labels' | 'only_labels'> {
   account_id: string;
-  role: Role;
-  own_permissions: Partial<Record<Permission, boolean>>;
-  library_mode: 'default' | 'only';
-  age_limit: number | null;
-  hide_unrated: boolean;
-  viewing_hours: ViewingWindow[];
-  /** Time zone of the viewing hours; null is that of the server. */
-  hours_zone: string | null;
-  time_zone: string | null;
   /** Language of the profile, else of the account. */
   language: string | null;
-  limits: AccountLimits;
-  restrictions: Partial<Restrictions>;
-  must_change_password: boolean;
   gone: boolean;
   profile_id: string;
-  main: boolean;
-  profile_limits: {
-    ageLimit?: number;
-    hideUnrated?: boolean;
-    libraryIds?: string[];
-    viewingHours?: ViewingWindow[];
-  } | null;
+  profile_limits: ProfileLimits | null;
   profile_zone: string | null;
-  hidden_labels: number[];
-  /** Null without such a rule; an empty list permits no items. */
-  only_labels: number[] | null;
   now_s: number;
   has_password: boolean;
-  /** Kinds of its sign-in methods other than the password. */
-  factors: string[];
 }
 
 /** SQL of an AccountRow over `accounts a` and `profiles p`. */

@@ -5,8 +5,8 @@ import { ApiError } from '#kernel/errors.ts';
 import { type Db, gathered } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Keys } from '#platform/keys.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { ACCOUNT_JSON, type AccountRow, hoursOf, principalOfRow } from './account-row.ts';
-import type { Permission } from './permissions.ts';
 import type { Principal } from './principal.ts';
 import type { ViewingWindow } from './viewing-hours.ts';
 
@@ -187,14 +187,12 @@ function bySessionRow(row: SessionRow): Identified {
   });
 }
 
-type KeyRow = AccountRow & {
-  key_id: string;
-  scopes: Permission[];
-  per_minute: number;
-  operator: boolean;
-  revoked_at: string | null;
-  ended: boolean | null;
-};
+type KeyRow = AccountRow &
+  Pick<Row<'api_keys'>, 'scopes' | 'per_minute' | 'operator'> & {
+    key_id: string;
+    revoked_at: string | null;
+    ended: boolean | null;
+  };
 
 async function identifyKey(db: Db, text: string): Promise<Identified> {
   const row = await byKey(db, createHash('sha256').update(text).digest('hex'));

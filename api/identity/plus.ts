@@ -4,6 +4,7 @@ import type { Db } from '#platform/db.ts';
 import { type Keys, sha256, unseal } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
 import type { Redis } from '#platform/redis.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { type Judged, judge, type Licence, opens, type PlusFeature, readLicence } from './licence.ts';
 
 /** Dependencies of licence checks. */
@@ -36,14 +37,8 @@ export interface Held {
 /** Column with the state and licence that were emitted last. */
 export const SUMMARY = 'told';
 
-interface Row {
-  sealed: string | null;
-  installed_at: Date | null;
-  installed_by: string | null;
+interface LicenceRow extends Row<'plus_licence'> {
   by_name: string | null;
-  declared_at: Date | null;
-  [SUMMARY]: string | null;
-  noticed: number | null;
   now: Date;
 }
 
@@ -51,7 +46,7 @@ interface Row {
 export async function holdLicence(deps: Omit<PlusDeps, 'redis' | 'draining'>): Promise<Held> {
   const { config, db, keys } = deps;
   if (config.plusLicence !== undefined) await noteDeclared(db, config.plusLicence);
-  const found = await db.raw<{ rows: Row[] }>(
+  const found = await db.raw<{ rows: LicenceRow[] }>(
     `select p.*, a.display_name as by_name, now() as now from plus_licence p left join accounts a on a.id = p.installed_by`,
   );
   const [row] = found.rows;
@@ -70,7 +65,7 @@ export async function holdLicence(deps: Omit<PlusDeps, 'redis' | 'draining'>): P
   };
 }
 
-function installedHere({ keys, log }: Pick<PlusDeps, 'keys' | 'log'>, row: Row) {
+function installedHere({ keys, log }: Pick<PlusDeps, 'keys' | 'log'>, row: LicenceRow) {
   const { sealed, installed_by: by, by_name: name } = row;
   const token = sealed === null ? undefined : unseal(keys, sealed, LICENCE_PLACE);
   if (sealed !== null && token === undefined) log.warn('the licence cannot be unsealed: is a sealing key lost?');

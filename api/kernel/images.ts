@@ -84,9 +84,7 @@ export async function dropImages(db: Db, owner: NewImage['owner'], except: strin
 
 /** Whether the image belongs to a library or an item that `who` may see; avatars are not included. */
 export async function seesArtwork(db: Db, who: Principal, id: string): Promise<boolean> {
-  const image = await db('images')
-    .where({ id })
-    .first<{ owner_kind: string; owner_id: string } | undefined>('owner_kind', 'owner_id');
+  const image = await db('images').where({ id }).first('owner_kind', 'owner_id');
   if (!image) return false;
   const owners: Record<string, Knex.QueryBuilder> = {
     library: db.from('libraries').modify(onlyVisibleLibraries, who),

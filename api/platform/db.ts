@@ -246,6 +246,12 @@ export function databaseUnavailable(error: unknown): boolean {
   );
 }
 
+/** The row of a query that always finds one, such as the caller's account. */
+export function existing<R extends object>(row: R | undefined): R {
+  if (!row) throw new Error('no row');
+  return row;
+}
+
 /** Waits while the database starts; throws its error if it is not up after a minute. */
 export async function databaseUp(db: Db, withinMs = 60_000): Promise<void> {
   const end = Date.now() + withinMs;

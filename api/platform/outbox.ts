@@ -2,6 +2,14 @@ import type { Db } from './db.ts';
 import { type EventFacts, type EventName, events, type Payload } from './events.ts';
 import { newId } from './ids.ts';
 
+declare module './column-types.ts' {
+  interface ColumnTypes {
+    'events.event': EventName;
+    'events.payload': Record<string, unknown>;
+    'events.facts': EventFacts;
+  }
+}
+
 /** Channel that wakes the relay after a commit. */
 export const OUTBOX_CHANNEL = 'foyer_outbox';
 

@@ -20,7 +20,7 @@ export async function enqueue<N extends JobName>(
   const { runAt, byAccountId, libraryId, target, parentId, maxAttempts, ...own } = options;
   const row = {
     priority: 50,
-    cause: 'system',
+    cause: 'system' as const,
     queue: spec.queue,
     ...own,
     id,

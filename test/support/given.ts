@@ -37,7 +37,7 @@ export function given({ db, keys }: Deps): Given {
       account_id: accountId,
       profile_id: last,
       client_id: clientId,
-      method: 'password',
+      method: 'password' as const,
       confirmed_until: new Date(Date.now() + 600_000),
       expires_at: new Date(Date.now() + 86_400_000),
       ...more,

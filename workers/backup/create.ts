@@ -48,7 +48,7 @@ export async function createBackup(
   work: Making,
   version = fullVersion,
 ): Promise<unknown> {
-  const row = await work.db('backups').where({ id: backupId }).first<BackupRow | undefined>();
+  const row = await work.db('backups').where({ id: backupId }).first();
   if (!row || (row.state !== 'queued' && row.state !== 'running')) return undefined;
   const keys = await ringOf(work.config.keysFile);
   try {

@@ -10,7 +10,6 @@ import {
   type PlaceDeps,
   readBackupSettings,
   requestBackup,
-  type SettingsRow,
   settleLost,
 } from '#areas/backup/public.ts';
 import { notify } from '#areas/notifications/public.ts';
@@ -18,7 +17,7 @@ import { fullVersion } from '#areas/server/public.ts';
 import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { dropPutAside } from '#platform/backup/put-aside.ts';
-import type { Db } from '#platform/db.ts';
+import { type Db, existing } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Keys } from '#platform/keys.ts';
 import { enqueue } from '#platform/queue.ts';
@@ -88,7 +87,7 @@ async function lookAtPlaces(deps: PlaceDeps & Pick<KeeperDeps, 'log'>, now: Date
 async function enqueueBackup(deps: KeeperDeps, now: Date): Promise<void> {
   const { db, settings } = deps;
   await db.transaction(async (transaction) => {
-    const row = await transaction('backup_settings').forUpdate().first<SettingsRow>();
+    const row = existing(await transaction('backup_settings').forUpdate().first());
     if (!row.enabled) return;
     const next = nextRun(row.cron, row.scheduled_at, settings.get('server.timeZone'));
     const due = next !== undefined && next <= now;
@@ -101,7 +100,7 @@ async function enqueueBackup(deps: KeeperDeps, now: Date): Promise<void> {
 /** On its own schedule: verifies the newest good backup by loading it. */
 async function enqueueVerification({ db, settings }: KeeperDeps, now: Date): Promise<void> {
   await db.transaction(async (transaction) => {
-    const row = await transaction('backup_settings').forUpdate().first<SettingsRow>();
+    const row = existing(await transaction('backup_settings').forUpdate().first());
     const next = nextRun(row.verify_cron, row.verified_at, settings.get('server.timeZone'));
     if (!row.enabled || !next || next > now) return;
     await transaction('backup_settings').update({ verified_at: now });
@@ -119,7 +118,7 @@ async function failedBefore(db: Db, now: Date): Promise<boolean> {
     .whereIn('trigger', ['person', 'schedule', 'before-upgrade'])
     .whereNot('state', 'cancelled')
     .orderBy('started_at', 'desc')
-    .first<{ state: string; finished_at: Date | null } | undefined>('state', 'finished_at');
+    .first('state', 'finished_at');
   return last?.state === 'failed' && last.finished_at !== null && now.getTime() - last.finished_at.getTime() >= HOUR_MS;
 }
 
@@ -152,8 +151,8 @@ async function lastGoodAt(db: Db): Promise<Date | undefined> {
     .whereIn('state', [...GOOD])
     .whereNot('trigger', 'found')
     .orderBy('finished_at', 'desc')
-    .first<{ finished_at: Date } | undefined>('finished_at');
-  return row?.finished_at;
+    .first('finished_at');
+  return row?.finished_at ?? undefined;
 }
 
 async function failedDays(db: Db, since: Date, timeZone: string): Promise<number> {

@@ -117,7 +117,7 @@ class Storing {
       .db('backup_hashes')
       .where({ bucket })
       .whereIn('key', keys)
-      .select<(Known & { key: string })[]>('key', 'sha256', 'etag', 'bytes');
+      .select('key', 'sha256', 'etag', 'bytes');
     return new Map(rows.map((row) => [row.key, row]));
   }
 

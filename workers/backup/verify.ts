@@ -36,7 +36,7 @@ interface Problem {
  * rows.
  */
 export async function verifyBackup(payload: Payload, work: Work): Promise<{ ok: boolean } | undefined> {
-  const row = await work.db('backups').where({ id: payload.backupId }).first<BackupRow | undefined>();
+  const row = await work.db('backups').where({ id: payload.backupId }).first();
   if (!row) return undefined;
   const began = performance.now();
   const verifying = new Verifying(work, row, payload);

@@ -154,7 +154,7 @@ async function stillWanted(
   { row, ids, now }: { row: SubscriptionRow; ids: string[]; now: Date },
 ): Promise<[Date | undefined, NotificationRow[]]> {
   const preferences = (await preferencesOf(db, [row.profile_id])).get(row.profile_id) ?? noPreferences;
-  const rows: NotificationRow[] = await db('notifications').whereIn('id', ids).orderBy(['created_at', 'id']);
+  const rows = await db('notifications').whereIn('id', ids).orderBy(['created_at', 'id']);
   const ready: NotificationRow[] = [];
   let until: Date | undefined;
   for (const one of rows) {

@@ -56,7 +56,7 @@ async function forgetRedis({ redis, record, log }: Restoring): Promise<void> {
 
 /** Requests a quick scan of every library, and resumes deletions that were running when the backup was made. */
 async function requestScans(db: Db): Promise<void> {
-  const libraries = await db('libraries').select<{ id: string; deleted_at: Date | null }[]>('id', 'deleted_at');
+  const libraries = await db('libraries').select('id', 'deleted_at');
   for (const { id: libraryId, deleted_at: deleted } of libraries) {
     if (deleted)
       await enqueue(db, 'library.delete', {

@@ -1,4 +1,7 @@
 import type { Permission, Role } from '#identity/permissions.ts';
+import type { AccountLimits } from '#identity/principal.ts';
+import type { Restrictions } from '#identity/restrictions.ts';
+import type { ViewingWindow } from '#identity/viewing-hours.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { imageRefSql } from '#kernel/images.ts';
 import { type Account, iso } from '#kernel/schemas.ts';
@@ -6,9 +9,19 @@ import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
-import type { Match, Update } from '#platform/typed-query.ts';
+import type { Match, Row, Update } from '#platform/typed-query.ts';
 import { foldUsername } from './names.ts';
 import { insertProfileRow } from './profiles.store.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'accounts.own_permissions': Partial<Record<Permission, boolean>>;
+    'accounts.viewing_hours': ViewingWindow[];
+    'accounts.limits': AccountLimits;
+    'accounts.restrictions': Partial<Restrictions>;
+    'accounts.last_sign_in': { at: string; method: string; address: string | null; device: string | null };
+  }
+}
 
 export interface AccountDraft {
   username: string;
@@ -29,16 +42,8 @@ export interface AccountDraft {
   inviteId?: string;
 }
 
-interface AccountRow {
-  id: string;
+interface AccountRow extends Pick<Row<'accounts'>, (typeof COLUMNS)[number]> {
   avatar: Account['avatar'];
-  username: string;
-  display_name: string;
-  role: Role;
-  email: string | null;
-  created_at: Date;
-  last_seen_at: Date | null;
-  disabled: boolean;
 }
 
 const COLUMNS = ['id', 'username', 'display_name', 'role', 'email', 'created_at', 'last_seen_at', 'disabled'] as const;

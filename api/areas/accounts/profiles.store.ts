@@ -1,6 +1,14 @@
+import type { ProfileLimits } from '#identity/account-row.ts';
 import { conflict } from '#kernel/errors.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import type { Insert, Match, Update } from '#platform/typed-query.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'profiles.limits': ProfileLimits;
+    'profiles.preferences': Record<string, unknown>;
+  }
+}
 
 /** Throws 409 `duplicate-name` for a name that another profile of the account has. */
 export async function insertProfileRow(db: Db, row: Insert<'profiles'>): Promise<void> {

@@ -2,13 +2,10 @@ import { notify } from '#areas/notifications/public.ts';
 import { type Permission, type Role, rolePermissions } from '#identity/permissions.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import type { Row } from '#platform/typed-query.ts';
 
 /** API keys that change with their account. Each change is audited, and the holder is notified of changes by others. */
-interface Key {
-  id: string;
-  name: string;
-  scopes: Permission[];
-}
+type Key = Pick<Row<'api_keys'>, 'id' | 'name' | 'scopes'>;
 
 const activeKeys = ({ db }: Call, accountId: string) =>
   db('api_keys').where({ account_id: accountId }).whereNull('revoked_at');
@@ -37,7 +34,7 @@ export async function narrowKeys(call: Call, accountId: string, role: Role): Pro
 }
 
 async function keysOf(call: Call, accountId: string): Promise<Key[]> {
-  return activeKeys(call, accountId).orderBy('id').forUpdate().select<Key[]>('id', 'name', 'scopes');
+  return activeKeys(call, accountId).orderBy('id').forUpdate().select('id', 'name', 'scopes');
 }
 
 async function revoke(call: Call, accountId: string, ends: (key: Key) => boolean): Promise<Key[]> {

@@ -1,37 +1,28 @@
 import { createHash } from 'node:crypto';
 import { effectivePermissions, type Permission, profilePermissions, type Role } from '#identity/permissions.ts';
 import { notFound } from '#kernel/errors.ts';
-import type { ManagedBy } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { newId, newSecret } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { ApiKey, KeyState } from './api-keys.schemas.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'api_keys.scopes': Permission[];
+    'api_keys.created_from': { deviceName?: string | null; address?: string | null };
+  }
+}
 
 const TABLE = 'api_keys as k';
 
 export const MOST_ACTIVE = 50;
 
-export interface ApiKeyRow {
-  id: string;
-  account_id: string;
-  name: string;
-  hint: string;
-  scopes: Permission[];
-  per_minute: number;
-  operator: boolean;
-  profile_id: string | null;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  last_used_at: Date | null;
-  created_at: Date;
-  created_from: { deviceName?: string | null; address?: string | null };
-  last_address: string | null;
-  last_client_name: string | null;
+export interface ApiKeyRow extends Row<'api_keys'> {
   requests_today: number;
   state: KeyState;
   display_name: string;
   role: Role;
   own_permissions: Partial<Record<Permission, boolean>>;
-  managed_by: ManagedBy | null;
 }
 
 const STATE = `case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end`;

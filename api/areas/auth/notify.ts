@@ -3,7 +3,7 @@ import type { Call } from '#kernel/endpoint.ts';
 
 /** Notifies the account of a sign-in on a new device, except its first one. */
 export async function notifyNewDevice({ db, client }: Call, accountId: string): Promise<void> {
-  const known: { client_id: string }[] = await db('devices').where({ account_id: accountId }).select('client_id');
+  const known = await db('devices').where({ account_id: accountId }).select('client_id');
   if (known.length === 0 || known.some((device) => device.client_id === client.id)) return;
   await notify(db, {
     kind: 'sign-in-new-device',

@@ -1,36 +1,25 @@
-import type { Db } from '#platform/db.ts';
+import { type Db, existing } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { BrandingChange, Kind, Scheme } from './branding.schemas.ts';
 
-export interface TextRow {
-  revision: number;
-  show_name: boolean | null;
-  accent: string | null;
-  background: string | null;
-  sign_in_message: string | null;
-  footer: string | null;
-  links: { label: string; url: string }[] | null;
-  motion: 'none' | 'pulse' | 'own' | null;
-  min_ms: number | null;
-  alt_main: string | null;
-  alt_loading: string | null;
-  /** Fingerprint of the declared content when it was last counted as a change. */
-  declared: string;
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'branding.links': { label: string; url: string }[];
+    'branding.motion': 'none' | 'pulse' | 'own';
+    'branding_logos.kind': Kind;
+    'branding_logos.scheme': Scheme;
+  }
 }
 
-export interface LogoRow {
-  id: string;
-  kind: Kind;
-  scheme: Scheme;
-  /** SHA-256 of the uploaded bytes; `made` is that of the served ones. */
-  original: string;
-  made: string;
-  width: number;
-  height: number;
-  blurhash: string;
-  animated: boolean;
-  created_at: Date;
-}
+/** `declared` is the fingerprint of the declared content when it was last counted as a change. */
+export type TextRow = Omit<Row<'branding'>, 'one' | 'updated_at'>;
+
+/** `original` is the SHA-256 of the uploaded bytes, `made` that of the served ones. */
+export type LogoRow = Pick<
+  Row<'branding_logos'>,
+  'id' | 'kind' | 'scheme' | 'original' | 'made' | 'width' | 'height' | 'blurhash' | 'animated' | 'created_at'
+>;
 
 export interface Stored {
   texts: TextRow;
@@ -39,15 +28,15 @@ export interface Stored {
 
 export async function readBranding(db: Db): Promise<Stored> {
   const [texts, logos] = await Promise.all([
-    db('branding').first<TextRow>('*'),
-    db('branding_logos').whereNull('replaced_at').select<LogoRow[]>('*'),
+    db('branding').first(),
+    db('branding_logos').whereNull('replaced_at').select('*'),
   ]);
-  return { texts, logos };
+  return { texts: existing(texts), logos };
 }
 
 /** Locks the row of texts until the transaction ends, so that changes run one after another. */
 export async function lockBranding(db: Db): Promise<TextRow> {
-  return db('branding').forUpdate().first('*');
+  return existing(await db('branding').forUpdate().first());
 }
 
 export async function writeTexts(db: Db, columns: Partial<TextRow>): Promise<void> {

@@ -11,9 +11,9 @@ export async function forgetReplacedLogos(db: Db, objects: Objects): Promise<voi
     const gone = await transaction('branding_logos')
       .whereRaw(`replaced_at < now() - make_interval(days => ?)`, [KEPT_DAYS])
       .delete()
-      .returning<{ original: string; made: string }[]>(['original', 'made']);
+      .returning(['original', 'made']);
     const hashes = [...new Set(gone.flatMap(({ original, made }) => [original, made]))];
-    const named = await transaction('branding_logos').select<{ original: string; made: string }[]>('original', 'made');
+    const named = await transaction('branding_logos').select('original', 'made');
     const held = new Set(named.flatMap(({ original, made }) => [original, made]));
     const free = hashes.filter((hash) => !held.has(hash));
     if (free.length > 0) await objects.remove(BUCKET, free.map(keyOf));

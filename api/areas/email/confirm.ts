@@ -5,6 +5,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newSecret } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { mailReady, type Writing, writeMail } from './messages/write.ts';
 
 const HOURS = 48;
@@ -58,7 +59,7 @@ export async function pendingAddress(
   const row = await db('email_confirmations')
     .where({ account_id: accountId })
     .whereRaw('(hash is null or expires_at > now())')
-    .first<{ address: string; hash: Buffer | null } | undefined>('address', 'hash');
+    .first('address', 'hash');
   return row && { address: row.address, mailed: row.hash !== null };
 }
 
@@ -66,14 +67,7 @@ export async function forgetPending(db: Db, accountId: string): Promise<void> {
   await db('email_confirmations').where({ account_id: accountId }).delete();
 }
 
-interface Account {
-  id: string;
-  username: string;
-  display_name: string;
-  email: string | null;
-  email_verified: boolean;
-  language: string | null;
-}
+type Account = Pick<Row<'accounts'>, 'id' | 'username' | 'display_name' | 'email' | 'email_verified' | 'language'>;
 
 /** 404 for wrong, used and expired tokens alike. */
 export async function confirmAddress(call: Call, token: string): Promise<{ address: string; displayName: string }> {

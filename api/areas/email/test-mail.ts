@@ -33,9 +33,7 @@ export async function sendTest(call: Call, body: z.output<typeof TestEmail>): Pr
   const { db, deps, who } = call;
   const smtp = smtpOf(deps.settings, body.settings);
   if (!smtp) throw conflict('not-configured', 'No mail server is configured or given');
-  const own = await db('accounts')
-    .where({ id: who.accountId })
-    .first<{ email: string | null; language: string | null } | undefined>('email', 'language');
+  const own = await db('accounts').where({ id: who.accountId }).first('email', 'language');
   const to = body.to ?? own?.email ?? null;
   if (to === null) throw invalid(['body', 'to'], 'required', 'the account has no address of its own');
   const language = mailLanguage(own?.language ?? deps.settings.get('server.language')).tag;

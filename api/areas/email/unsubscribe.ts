@@ -57,10 +57,7 @@ export async function endMails(
   if (!claim || !account || addressHash(account.email).slice(0, 32) !== claim.hash) throw notFound();
   const wanted = kind ?? claim.kind;
   const kinds = wanted === 'all' ? [...endable] : [wanted];
-  const profileIds = (await db('profiles')
-    .where({ account_id: claim.accountId })
-    .orderBy('id')
-    .pluck('id')) as string[];
+  const profileIds = await db('profiles').where({ account_id: claim.accountId }).orderBy('id').pluck('id');
   for (const profileId of profileIds)
     await switchMailOff(db, profileId, (one, email) => {
       if (email === 'digest') return kinds.includes('digest');

@@ -4,6 +4,7 @@ import { type EventFacts, type EventName, volatileEvents } from '#platform/event
 import type { Log } from '#platform/log.ts';
 import type { Redis } from '#platform/redis.ts';
 import { EVENT_STREAM } from '#platform/relay.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Position } from './position.ts';
 
 /** An event with its number in the order of all events. */
@@ -75,7 +76,7 @@ export class EventFeed {
       .whereRaw('number >= coalesce(?, 0)', [first])
       .orderBy('number', 'desc')
       .limit(MOST_LOADED)
-      .select<Published[]>('*');
+      .select('*');
     for (const row of rows.reverse()) this.#keep(fromRow(row));
     this.#listener = listener;
     void this.#follow();
@@ -135,11 +136,7 @@ export class EventFeed {
 
   async #fromTable(): Promise<Published[]> {
     const { db } = this.#setting;
-    const rows = await db('events')
-      .where('number', '>', this.#head)
-      .orderBy('number')
-      .limit(BATCH)
-      .select<Published[]>('*');
+    const rows = await db('events').where('number', '>', this.#head).orderBy('number').limit(BATCH).select('*');
     return rows.map(fromRow);
   }
 
@@ -181,10 +178,7 @@ function progressOf({ event, payload }: Published): string | undefined {
   return undefined;
 }
 
-const fromRow = (row: Omit<Published, 'at'> & { at: unknown }): Published => ({
-  ...row,
-  at: new Date(row.at as string | Date).toISOString(),
-});
+const fromRow = (row: Row<'events'>): Published => ({ ...row, at: row.at.toISOString() });
 
 function fromStream(id: string, fields: string[]): Published {
   const [, line = '{}', , facts = '{}'] = fields;

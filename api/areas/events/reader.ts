@@ -35,8 +35,8 @@ export interface WholeReader extends Reader {
 
 export async function readerFor(db: Db, who: Principal): Promise<WholeReader> {
   const [libraries, privateProfiles] = await Promise.all([
-    db('libraries').modify(onlyVisibleLibraries, who).orderBy('id').pluck('id') as Promise<string[]>,
-    db('profiles').where({ account_id: who.accountId, private: true }).pluck('id') as Promise<string[]>,
+    db('libraries').modify(onlyVisibleLibraries, who).orderBy('id').pluck('id'),
+    db('profiles').where({ account_id: who.accountId, private: true }).pluck('id'),
   ]);
   const own = privateProfiles.length > 0 ? privateProfiles : NONE;
   return { who, class: classOf(who, libraries), privateProfiles: own };

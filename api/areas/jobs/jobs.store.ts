@@ -1,39 +1,26 @@
 import type { Knex } from 'knex';
 import type { Db } from '#platform/db.ts';
 import { type Queue, queues } from '#platform/jobs.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { CancelMatch, JobState, RetriedJobs, RetryMatch } from './jobs.schemas.ts';
 import { NOT_RETRIABLE } from './rules.ts';
 
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'jobs.queue': Queue;
+    'jobs.unit': 'files' | 'items' | 'bytes' | 'ms';
+    'jobs.waits_for': 'slot' | 'storage';
+    'jobs.target': { kind: string; id: string; title?: string };
+    'jobs.cause': 'person' | 'key' | 'schedule' | 'scan' | 'resource' | 'retry' | 'system';
+    'jobs.error': { code: string; reason?: string; message?: string };
+    'job_attempts.outcome': 'completed' | 'failed' | 'cancelled' | 'lost' | 'yielded';
+    'job_attempts.error': { code: string };
+  }
+}
+
 const TABLE = 'jobs as j';
 
-export interface JobRow {
-  id: string;
-  kind: string;
-  queue: Queue;
-  state: JobState;
-  progress: number;
-  phase: string | null;
-  done_units: number | null;
-  total_units: number | null;
-  unit: 'files' | 'items' | 'bytes' | 'ms' | null;
-  waits_for: 'slot' | 'storage' | null;
-  target: { kind: string; id: string; title?: string } | null;
-  library_id: string | null;
-  parent_id: string | null;
-  by_account_id: string | null;
-  cause: 'person' | 'key' | 'schedule' | 'scan' | 'resource' | 'retry' | 'system';
-  attempts: number;
-  max_attempts: number;
-  priority: number;
-  error: { code: string; reason?: string; message?: string } | null;
-  run_at: Date | null;
-  created_at: Date;
-  started_at: Date | null;
-  finished_at: Date | null;
-  updated_at: Date;
-  worker: string | null;
-  worker_node: string | null;
-}
+export type JobRow = Row<'jobs'>;
 
 export interface JobsWanted {
   ids?: readonly string[] | undefined;
@@ -76,15 +63,7 @@ function equal(
   if (byAccountId) void query.where('j.by_account_id', byAccountId);
 }
 
-export interface AttemptRow {
-  job_id: string;
-  number: number;
-  started_at: Date;
-  finished_at: Date | null;
-  pod: string;
-  outcome: 'completed' | 'failed' | 'cancelled' | 'lost' | 'yielded' | null;
-  error: { code: string } | null;
-}
+export type AttemptRow = Row<'job_attempts'>;
 
 export async function attemptsOf(db: Db, ids: readonly string[]): Promise<AttemptRow[]> {
   return db('job_attempts')
@@ -237,14 +216,14 @@ export async function idsMatching(db: Db, match: CancelMatch): Promise<string[]>
     .whereIn('j.state', state ? [state] : ['waiting', 'delayed', 'active'])
     .modify(equal, { ...rest, byAccountId: byUserId })
     .limit(MOST_AT_ONCE)
-    .pluck('j.id') as Promise<string[]>;
+    .pluck('j.id');
 }
 
 /** Adds the children of each parent. */
 export async function withChildren(db: Db, ids: readonly string[]): Promise<string[]> {
-  const children = (await db('jobs')
+  const children = await db('jobs')
     .whereIn('parent_id', [...ids])
-    .pluck('id')) as string[];
+    .pluck('id');
   return [...new Set([...ids, ...children])];
 }
 

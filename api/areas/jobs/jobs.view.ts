@@ -47,7 +47,7 @@ async function titlesOf({ db, who }: Call, rows: readonly JobRow[]): Promise<Map
   const items = db('items').whereIn('id', idsOf('item')).modify(onlyVisibleItems, who);
   const found = await Promise.all([
     libraries.select<{ id: string; title: string }[]>('id', 'name as title'),
-    items.select<{ id: string; title: string }[]>('id', 'title'),
+    items.select('id', 'title'),
   ]);
   return new Map(found.flat().map(({ id, title }) => [id, title]));
 }

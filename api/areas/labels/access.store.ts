@@ -1,16 +1,18 @@
 import { markLostLabels, settleLostLabels } from '#areas/accounts/public.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { LabelAccess, LabelAccessPut, LabelPrincipal, PrincipalIn } from './labels.schemas.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'label_principals.role': LabelPrincipal['role'];
+  }
+}
 
 export type Part = 'allow' | 'deny' | 'only';
 export const parts: readonly Part[] = ['allow', 'deny', 'only'];
 
-interface PrincipalRow {
-  label: number;
-  part: Part;
-  account_id: string | null;
-  profile_id: string | null;
-  role: LabelPrincipal['role'] | null;
+interface PrincipalRow extends Pick<Row<'label_principals'>, 'label' | 'part' | 'account_id' | 'profile_id' | 'role'> {
   name: string | null;
 }
 

@@ -4,17 +4,11 @@ import { conflict } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import type { EventFacts, Payload } from '#platform/events.ts';
 import { emitMany } from '#platform/outbox.ts';
+import type { Row } from '#platform/typed-query.ts';
 
 export const MOST_OF_ITEM = 100;
 
-interface LabelledItem {
-  id: string;
-  library_id: string;
-  type: string;
-  title: string;
-  age_years: number | null;
-  labels: number[];
-}
+type LabelledItem = Pick<Row<'items'>, 'id' | 'library_id' | 'type' | 'title' | 'age_years' | 'labels'>;
 
 /**
  * Runs `write`, which changes the labels of these items, and recomputes the label lists of the items and their descendants.
@@ -114,17 +108,12 @@ export async function inheritedFrom(db: Db, number: number, ids: readonly string
 
 /** Items that carry the label directly, up to `most`. */
 export async function carriersOf(db: Db, number: number, most: number): Promise<string[]> {
-  return db('item_labels').where({ label: number }).orderBy('item_id').limit(most).pluck('item_id') as Promise<
-    string[]
-  >;
+  return db('item_labels').where({ label: number }).orderBy('item_id').limit(most).pluck('item_id');
 }
 
 /** Items whose label list contains the number, including those in the trash. */
 export async function listedWith(db: Db, number: number, most: number): Promise<string[]> {
-  return db('items')
-    .whereRaw(`labels <> '{}' and labels @> array[?::int]`, [number])
-    .limit(most)
-    .pluck('id') as Promise<string[]>;
+  return db('items').whereRaw(`labels <> '{}' and labels @> array[?::int]`, [number]).limit(most).pluck('id');
 }
 
 export async function countCarriers(db: Db, number: number): Promise<number> {

@@ -5,19 +5,12 @@ import { conflict, notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Label } from './labels.schemas.ts';
 
 export const MOST_LABELS = 500;
 
-export interface LabelRow {
-  number: number;
-  id: string;
-  name: string;
-  color: string;
-  description: string | null;
-  restricted: boolean;
-  created_at: Date;
-  updated_at: Date;
+export interface LabelRow extends Row<'labels'> {
   only_for_some: boolean;
   /** Restricted, or with an entry in `deny` or `only`. */
   restricts: boolean;
@@ -123,7 +116,7 @@ export async function insertLabel(db: Db, draft: LabelInsert): Promise<{ id: str
         description: description || null,
         restricted,
       })
-      .returning<{ id: string; number: number }[]>(['id', 'number']),
+      .returning(['id', 'number']),
   );
   if (!row) throw new Error('no row');
   return row;

@@ -3,17 +3,14 @@ import { findStorages } from '#areas/storage/public.ts';
 import { conflict } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { NewFolder } from './libraries.schemas.ts';
 import { recountLibrary } from './trash.store.ts';
 
-export interface FolderRow {
-  id: string;
-  library_id: string;
-  storage_id: string;
-  path: string;
-  added_by: string | null;
-  added_at: Date;
-}
+export type FolderRow = Pick<
+  Row<'library_folders'>,
+  'id' | 'library_id' | 'storage_id' | 'path' | 'added_by' | 'added_at'
+>;
 
 /** `/a//b/` and `a/b` are the same folder. */
 export function tidyPath(path: string): string {

@@ -4,32 +4,19 @@ import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
-import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { LibraryDraft, LibrarySettings } from './libraries.schemas.ts';
 
-export interface LibraryRow {
-  id: string;
-  name: string;
-  type: string;
-  icon: string | null;
-  position: number;
-  settings: Partial<LibrarySettings>;
-  everyone: boolean;
-  access_roles: string[];
-  poster_image_id: string | null;
-  managed_by: ManagedBy | null;
-  managed_fields: string[];
-  item_counts: Record<string, number>;
-  size_bytes: number;
-  duration_ms: number;
-  missing_count: number;
-  trash_count: number;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'libraries.settings': Partial<LibrarySettings>;
+    'libraries.item_counts': Record<string, number>;
+  }
 }
+
+export type LibraryRow = Pick<Row<'libraries'>, (typeof COLUMNS)[number]>;
 
 const COLUMNS = [
   'id',
@@ -58,7 +45,7 @@ export const MOST_LIBRARIES = 500;
 /** Start of every read: the libraries that `who` may see. */
 function visible(db: Db, who: Principal) {
   return db('libraries')
-    .select<LibraryRow[]>(COLUMNS.map((column) => `libraries.${column}` as const))
+    .select(COLUMNS.map((column) => `libraries.${column}` as const))
     .modify(onlyVisibleLibraries, who);
 }
 
@@ -89,10 +76,7 @@ export async function lockLibraryRow(db: Db, who: Principal, id: string): Promis
 }
 
 export async function findManagedLibraryId(db: Db, uid: string): Promise<string | undefined> {
-  const row = await db('libraries')
-    .whereRaw(`managed_by ->> 'uid' = ?`, [uid])
-    .whereNull('deleted_at')
-    .first<{ id: string } | undefined>('id');
+  const row = await db('libraries').whereRaw(`managed_by ->> 'uid' = ?`, [uid]).whereNull('deleted_at').first('id');
   return row?.id;
 }
 

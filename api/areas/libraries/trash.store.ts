@@ -2,12 +2,17 @@ import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
 import { ageSql, onlyUnhidden } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 
-export interface TrashRow {
-  id: string;
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'items.trash_reason': 'missing' | 'deleted' | 'folder-removed';
+  }
+}
+
+export interface TrashRow extends Pick<Row<'items'>, 'id' | 'trashed_by'> {
   trashed_at: Date;
-  trash_reason: 'missing' | 'deleted' | 'folder-removed';
-  trashed_by: string | null;
+  trash_reason: NonNullable<Row<'items'>['trash_reason']>;
   child_count: number;
 }
 
@@ -42,7 +47,7 @@ function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
-export function selectTrash(db: Db, query: Knex.QueryBuilder): Knex.QueryBuilder {
+export function selectTrash(db: Db, query: Knex.QueryBuilder): Knex.QueryBuilder<object, TrashRow[]> {
   return query.select('i.id', 'i.trashed_at', 'i.trash_reason', 'i.trashed_by').select(
     db.raw(`(select count(*)::int from items c where c.trashed_at is not null
       and (c.parent_id = i.id or c.grandparent_id = i.id)) as child_count`),

@@ -9,7 +9,6 @@ import {
   restorability,
   restoreEntries,
   selectTrash,
-  type TrashRow,
   trashEntries,
 } from './trash.store.ts';
 
@@ -23,9 +22,9 @@ export async function emptyTrashOf(
   { reason, before }: { reason?: string | undefined; before?: string | undefined },
 ): Promise<EmptiedTrash> {
   const until = before ? new Date(before) : now;
-  const entries = (await selectTrash(db, trashEntries(db, { libraryId, reason, before: until }))
+  const entries = await selectTrash(db, trashEntries(db, { libraryId, reason, before: until }))
     .orderBy('i.trashed_at')
-    .limit(MOST_AT_ONCE + 1)) as TrashRow[];
+    .limit(MOST_AT_ONCE + 1);
   const ids = entries.slice(0, MOST_AT_ONCE).map((row) => row.id);
   const files = await filesOfEntries(db, ids);
   const unavailable = new Set(files.filter((file) => file.unavailable).map((file) => file.entry_id));
@@ -62,7 +61,7 @@ async function allEntries(
   db: Call['db'],
   filter: { libraryId: string; reason: string | undefined },
 ): Promise<string[]> {
-  const rows = (await selectTrash(db, trashEntries(db, filter))) as TrashRow[];
+  const rows = await selectTrash(db, trashEntries(db, filter));
   return rows.map((row) => row.id);
 }
 

@@ -1,5 +1,6 @@
 import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Level, NotificationKind } from './kinds.ts';
 import type { Notification, NotificationsQuery } from './notifications.schemas.ts';
 import { onlyVisible } from './sight.ts';
@@ -14,25 +15,9 @@ declare module '#platform/column-types.ts' {
   }
 }
 
-export interface NotificationRow {
-  id: string;
-  profile_id: string;
-  kind: NotificationKind;
-  level: Level;
-  target: { kind: string; id: string } | null;
-  item_id: string | null;
-  library_id: string | null;
-  actor_id: string | null;
+export interface NotificationRow extends Row<'notifications'> {
   /** Present when the query joins the account. */
   actor_name?: string | null;
-  data: Record<string, string | number>;
-  url: string | null;
-  count: number;
-  merge_key: string;
-  in_app: boolean;
-  created_at: Date;
-  read_at: Date | null;
-  expires_at: Date | null;
 }
 
 /** Notifications of the profile that it may see and that match the filter. */
@@ -64,9 +49,7 @@ export interface Unread {
 
 /** Unread counts from the rollup, minus unread notifications whose target is hidden now. */
 export async function unreadOf(db: Db, who: Principal): Promise<Unread> {
-  const all = await db('notification_counts')
-    .where({ profile_id: who.profileId })
-    .first<{ unread: number; urgent: number } | undefined>();
+  const all = await db('notification_counts').where({ profile_id: who.profileId }).first();
   if (!all || all.unread === 0) return { unreadCount: 0, urgentCount: 0 };
   const visible = db('notifications as n')
     .modify(onlyVisible, who)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { type Channels, defaultsOf, kindNames, kindOf, type NotificationKind } from './kinds.ts';
 import { Preferences } from './notifications.schemas.ts';
 
@@ -113,12 +114,7 @@ export function isMuted({ muted }: ProfilePreferences, { libraryId, itemId, acto
   return has(muted.libraryIds, libraryId) || has(muted.itemIds, itemId) || has(muted.userIds, actorId);
 }
 
-interface Sent {
-  kind: NotificationKind;
-  library_id: string | null;
-  item_id: string | null;
-  actor_id: string | null;
-}
+type Sent = Pick<Row<'notifications'>, 'kind' | 'library_id' | 'item_id' | 'actor_id'>;
 
 /** Whether the current preferences still let a notification go out by this channel. */
 export function stillPreferred(

@@ -3,28 +3,13 @@ import type { Principal } from '#identity/principal.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { type Keys, seal, sha256, unseal } from '#platform/keys.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { PushSubscription } from './notifications.schemas.ts';
 
 export const MOST_DEVICES = 20;
 export const MOST_FAILURES = 20;
 
-export interface SubscriptionRow {
-  id: string;
-  account_id: string;
-  profile_id: string;
-  client_id: string;
-  device_name: string;
-  platform: string | null;
-  endpoint: string;
-  keys: string;
-  service: string;
-  key_id: string;
-  state: 'active' | 'failing' | 'expired';
-  failures: number;
-  last_error: string | null;
-  created_at: Date;
-  last_sent_at: Date | null;
-}
+export type SubscriptionRow = Row<'push_subscriptions'>;
 
 export type Cause = 'not-https' | 'no-keys' | 'disabled';
 
@@ -37,10 +22,7 @@ export function unavailable({ settings, keys }: Pick<Deps, 'settings' | 'keys'>)
 
 /** Subscriptions of the profile that accept messages. */
 export async function hasPushDevice(db: Db, profileId: string): Promise<string[]> {
-  return db('push_subscriptions')
-    .where({ profile_id: profileId })
-    .whereNot({ state: 'expired' })
-    .pluck('id') as Promise<string[]>;
+  return db('push_subscriptions').where({ profile_id: profileId }).whereNot({ state: 'expired' }).pluck('id');
 }
 
 export async function listSubscriptions(db: Db, profileId: string): Promise<SubscriptionRow[]> {

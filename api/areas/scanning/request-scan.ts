@@ -2,6 +2,7 @@ import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { enqueue } from '#platform/queue.ts';
+import type { Row } from '#platform/typed-query.ts';
 
 export interface ScanRequest {
   libraryId: string;
@@ -20,13 +21,7 @@ interface Target {
   path?: string | undefined;
 }
 
-interface ScanRow {
-  id: string;
-  mode: ScanRequest['mode'];
-  targets: Target[] | null;
-  state: 'queued' | 'running';
-  include_ignored: boolean;
-}
+type ScanRow = Pick<Row<'scans'>, 'id' | 'targets' | 'include_ignored' | 'mode' | 'state'>;
 
 export interface Requested {
   id: string;
@@ -55,7 +50,7 @@ export async function requestScan(db: Db, request: ScanRequest): Promise<Request
     .where({ library_id: request.libraryId })
     .whereIn('state', ['queued', 'running'])
     .orderBy('state')
-    .select<ScanRow[]>('id', 'mode', 'targets', 'state', 'include_ignored');
+    .select('id', 'mode', 'targets', 'state', 'include_ignored');
   const covering = open.find((scan) => covers(scan, request));
   if (covering) return { id: covering.id, created: false, covered: true };
   const queued = open.find((scan) => scan.state === 'queued');

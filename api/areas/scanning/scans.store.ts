@@ -4,7 +4,20 @@ import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import { notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { cancelUnstarted } from '#platform/queue.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Scan } from './scanning.schemas.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'scans.trigger': Scan['trigger'];
+    'scans.phase': Scan['phase'];
+    'scans.counts': Partial<Scan['counts']>;
+    'scans.folders': Scan['folders'];
+    'scans.guard': GuardRow;
+    'scans.targets': { folderId: string; path?: string }[];
+    'scans.error': Scan['error'];
+  }
+}
 
 /** The public part of `scans.guard`, which a worker writes. */
 export interface GuardRow {
@@ -21,26 +34,7 @@ export interface GuardRow {
   supersededBy?: string;
 }
 
-export interface ScanRow {
-  id: string;
-  library_id: string;
-  state: Scan['state'];
-  mode: Scan['mode'];
-  trigger: Scan['trigger'];
-  by_account_id: string | null;
-  job_id: string | null;
-  phase: Scan['phase'] | null;
-  counts: Partial<Scan['counts']>;
-  folders: Scan['folders'];
-  guard: GuardRow | null;
-  targets: { folderId: string; path?: string }[] | null;
-  issue_count: number;
-  resumes: number;
-  error: Scan['error'] | null;
-  queued_at: Date;
-  started_at: Date | null;
-  finished_at: Date | null;
-}
+export type ScanRow = Pick<Row<'scans'>, (typeof COLUMNS)[number]>;
 
 const COLUMNS = [
   'id',
@@ -61,12 +55,12 @@ const COLUMNS = [
   'queued_at',
   'started_at',
   'finished_at',
-].map((column) => `s.${column}`);
+] as const;
 
 /** Start of every read: scans of libraries that `who` may see. */
-function visibleScans(db: Db, who: Principal): Knex.QueryBuilder {
+function visibleScans(db: Db, who: Principal): Knex.QueryBuilder<object, ScanRow[]> {
   return db('scans as s')
-    .select(COLUMNS)
+    .select(COLUMNS.map((column) => `s.${column}`))
     .modify((query: Knex.QueryBuilder) => onlyVisibleLibraries(query, who, 's.library_id'));
 }
 
@@ -93,7 +87,7 @@ export async function storagesOf(db: Db, folderIds: readonly string[]): Promise<
 }
 
 export async function getScanRow(db: Db, who: Principal, id: string): Promise<ScanRow> {
-  const row = (await visibleScans(db, who).where('s.id', id).first()) as ScanRow | undefined;
+  const row = await visibleScans(db, who).where('s.id', id).first();
   if (!row) throw notFound();
   return row;
 }
@@ -104,14 +98,7 @@ export async function lockScanRow(db: Db, who: Principal, id: string): Promise<S
   return getScanRow(db, who, id);
 }
 
-export interface IssueRow {
-  kind: string;
-  folder_id: string;
-  path: string;
-  detail: string | null;
-  item_id: string | null;
-  at: Date;
-}
+export type IssueRow = Pick<Row<'scan_issues'>, 'kind' | 'folder_id' | 'path' | 'detail' | 'item_id' | 'at'>;
 
 const MOST_ISSUES = 500;
 

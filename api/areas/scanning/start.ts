@@ -2,13 +2,11 @@ import { findStorages } from '#areas/storage/public.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, type Issue, invalidAll, notFound } from '#kernel/errors.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { requestScan, triggerOf } from './request-scan.ts';
 import type { StartScan } from './scanning.schemas.ts';
 
-interface Folder {
-  id: string;
-  storage_id: string;
-}
+type Folder = Pick<Row<'library_folders'>, 'id' | 'storage_id'>;
 
 const UNAVAILABLE = new Set(['unavailable', 'suspect', 'disabled']);
 

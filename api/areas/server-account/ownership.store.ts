@@ -1,14 +1,9 @@
 import { updateAccount } from '#areas/accounts/public.ts';
-import type { ManagedBy } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 
-export interface OwnerRow {
-  id: string;
-  username: string;
-  display_name: string;
-  managed_by: ManagedBy | null;
-}
+export type OwnerRow = Pick<Row<'accounts'>, 'id' | 'username' | 'display_name' | 'managed_by'>;
 
 /** The owner; undefined before setup. */
 export async function findOwner(db: Db): Promise<OwnerRow | undefined> {
@@ -21,11 +16,8 @@ export async function ownerInTurn(db: Db): Promise<OwnerRow | undefined> {
   return findOwner(db);
 }
 
-export interface AdminRow {
-  id: string;
-  display_name: string;
+export interface AdminRow extends Pick<Row<'accounts'>, 'id' | 'display_name' | 'factors'> {
   has_password: boolean;
-  factors: string[];
 }
 
 /** An enabled admin account, locked. */
@@ -37,17 +29,9 @@ export async function findAdmin(db: Db, id: string): Promise<AdminRow | undefine
     .first('id', 'display_name', 'factors', db.raw('password_hash is not null as has_password'));
 }
 
-export interface OfferRow {
-  id: string;
-  from_id: string;
-  to_id: string;
+export interface OfferRow extends Row<'ownership_offers'> {
   from_name: string;
   to_name: string;
-  keep_role: 'admin' | 'member';
-  message: string | null;
-  state: 'offered' | 'accepted' | 'withdrawn' | 'declined' | 'expired';
-  created_at: Date;
-  expires_at: Date;
 }
 
 const offers = (db: Db) =>
@@ -123,14 +107,10 @@ export async function swapRoles(db: Db, { from_id: from, to_id: to, keep_role: k
   await updateAccount(db, { id: to }, { ...change, role: 'owner' });
 }
 
-export interface HistoryRow {
-  from_id: string | null;
-  from_name: string | null;
-  to_id: string;
-  to_name: string;
-  at: Date;
-  method: 'wizard' | 'resource' | 'transfer' | 'recovery';
-}
+export type HistoryRow = Pick<
+  Row<'ownership_history'>,
+  'from_id' | 'from_name' | 'to_id' | 'to_name' | 'at' | 'method'
+>;
 
 const MOST = 20;
 
@@ -174,5 +154,5 @@ export async function adminIds(db: Db): Promise<string[]> {
     .where({ disabled: false, is_system: false })
     .whereNull('deleted_at')
     .whereIn('role', ['owner', 'admin'])
-    .pluck('id') as Promise<string[]>;
+    .pluck('id');
 }

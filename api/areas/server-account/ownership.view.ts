@@ -8,10 +8,7 @@ import { findOpenOffer, findOwner, type HistoryRow, listHistory, type OfferRow }
 /** Ownership as the caller may see it. 404 before there is an owner. */
 export async function readClaim({ db, deps, who }: Call): Promise<z.input<typeof ServerClaim>> {
   const owner = await findOwner(db);
-  const state = await db('server_state').first<{ server_id: string; identity_since: Date } | undefined>(
-    'server_id',
-    'identity_since',
-  );
+  const state = await db('server_state').first('server_id', 'identity_since');
   const history = await listHistory(db);
   const [latest] = history;
   if (!owner || !state || !latest) throw notFound();

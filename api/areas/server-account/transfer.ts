@@ -5,7 +5,7 @@ import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
-import { breaks } from '#platform/db.ts';
+import { breaks, existing } from '#platform/db.ts';
 import type { OfferServerClaim } from './ownership.schemas.ts';
 import {
   type AdminRow,
@@ -34,9 +34,7 @@ export async function proveOwner(call: Call, currentPassword: string | undefined
     return;
   }
   await countAccountAttempt(call, 'password', who.accountId);
-  const row = await db('accounts')
-    .where({ id: who.accountId })
-    .first<{ password_hash: string | null }>('password_hash');
+  const row = existing(await db('accounts').where({ id: who.accountId }).first('password_hash'));
   if (!(await passwordMatches(row.password_hash, currentPassword)))
     throw invalid(['body', 'currentPassword'], 'wrong_password', 'this is not the current password');
 }

@@ -5,6 +5,13 @@ import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { updateServerState } from '#platform/server-state.ts';
 import { definitionOf, type SettingKey } from '#platform/settings.ts';
+import type { Row } from '#platform/typed-query.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'setting_changes.source': 'saved' | 'resource' | 'reset' | 'backup';
+  }
+}
 
 /** Locks the revision of all saved values until the transaction ends, so that writes run one after another. */
 export async function lockRevision(db: Db): Promise<number> {
@@ -91,18 +98,8 @@ export async function changedSince(db: Db, revision: number): Promise<string[]> 
   return db('setting_changes').where('revision', '>', revision).distinct('key').pluck('key') as Promise<string[]>;
 }
 
-export interface ChangeRow {
-  id: string;
-  key: string;
-  before: unknown;
-  after: unknown;
-  source: 'saved' | 'resource' | 'reset' | 'backup';
-  account_id: string | null;
+export interface ChangeRow extends Row<'setting_changes'> {
   display_name: string | null;
-  key_name: string | null;
-  note: string | null;
-  revision: number;
-  at: Date;
 }
 
 export const changeFields: Readonly<Record<string, SqlField<{ now: Date }>>> = {

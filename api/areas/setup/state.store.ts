@@ -5,25 +5,16 @@ import { ApiError } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { sha256 } from '#platform/keys.ts';
 import { updateServerState } from '#platform/server-state.ts';
+import type { Row } from '#platform/typed-query.ts';
 
 export const setupCookie = (secure: boolean): string => (secure ? '__Secure-foyer_setup' : 'foyer_setup');
 
-export interface ServerStateRow {
-  server_id: string;
-  setup_completed_at: Date | null;
+/** `setup_checked_at` is when all blocking checks last passed. */
+export interface ServerStateRow extends Row<'server_state'> {
   /** An account of role owner exists. */
   owned: boolean;
-  claim_sha256: string | null;
-  claimed_at: Date | null;
-  ticket_sha256: string | null;
-  ticket_device: string | null;
   /** The ticket has not expired. */
   ticket_lives: boolean;
-  setup_draft: unknown;
-  setup_draft_revision: number;
-  setup_saved_at: Date | null;
-  /** When all blocking checks last passed. */
-  setup_checked_at: Date | null;
 }
 
 /** The only row. Throws 409 SETUP_ALREADY_COMPLETE once an owner exists; without Postgres it fails, so setup is never open. */

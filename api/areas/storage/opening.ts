@@ -2,6 +2,7 @@ import { opendir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { Looks } from './looks.ts';
 import { inTime, isBelow } from './roots.ts';
 
@@ -26,13 +27,9 @@ export interface OpenFile {
 /** Unknown while the storage is unavailable; `absent` when the file does not exist or a link leads outside its library. */
 export type Opening = ({ kind: 'there' } & OpenFile) | { kind: 'unavailable'; reason: string } | { kind: 'absent' };
 
-interface FolderRow {
+interface FolderRow extends Pick<Row<'storages'>, 'state' | 'enabled' | 'root_name' | 'path'> {
   /** The folder does not respond or is empty, as an unmounted mount point is. */
   unavailable: boolean;
-  state: string;
-  enabled: boolean;
-  root_name: string | null;
-  path: string;
   folder: string;
   library_id: string;
 }

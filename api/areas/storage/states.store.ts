@@ -76,10 +76,7 @@ export async function changeState(
   { id, state: from }: Mount,
   { to, reason }: { to: Seen; reason: string | null },
 ): Promise<{ unavailableMs: number } | undefined> {
-  const before = await db('storages')
-    .where({ id, state: from })
-    .forUpdate()
-    .first<{ state_since: Date; owner_id: string | null } | undefined>('state_since', 'owner_id');
+  const before = await db('storages').where({ id, state: from }).forUpdate().first('state_since', 'owner_id');
   if (!before) return undefined;
   const now = new Date();
   const back = to === 'available';

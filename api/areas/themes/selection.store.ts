@@ -1,20 +1,23 @@
-import type { Db } from '#platform/db.ts';
+import { type Db, existing } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { DEFAULT } from './document/built-in.ts';
 import type { ServerTheme, ThemeSelection } from './themes.schemas.ts';
 
-interface SelectionRow {
-  mode: ThemeSelection['mode'];
-  theme_id: string | null;
-  light_theme_id: string | null;
-  dark_theme_id: string | null;
-  text_scale: number;
-  reduced_motion: ThemeSelection['reducedMotion'];
-  high_contrast: ThemeSelection['highContrast'];
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'theme_default.mode': ThemeSelection['mode'];
+    'theme_default.reduced_motion': ThemeSelection['reducedMotion'];
+    'theme_default.high_contrast': ThemeSelection['highContrast'];
+    'theme_selections.mode': ThemeSelection['mode'];
+    'theme_selections.reduced_motion': ThemeSelection['reducedMotion'];
+    'theme_selections.high_contrast': ThemeSelection['highContrast'];
+  }
 }
 
-interface DefaultRow extends SelectionRow {
-  allow_choice: boolean;
-}
+type SelectionRow = Pick<
+  Row<'theme_selections'>,
+  'mode' | 'theme_id' | 'light_theme_id' | 'dark_theme_id' | 'text_scale' | 'reduced_motion' | 'high_contrast'
+>;
 
 /** The selection of profiles that chose nothing. */
 export interface ServerChoice {
@@ -47,7 +50,7 @@ function toRow(selection: ThemeSelection): SelectionRow {
 }
 
 export async function readServerChoice(db: Db): Promise<ServerChoice> {
-  const row = await db('theme_default').first<DefaultRow>('*');
+  const row = existing(await db('theme_default').first());
   return { selection: toSelection(row), allowChoice: row.allow_choice };
 }
 
@@ -57,7 +60,7 @@ export async function writeServerChoice(db: Db, { selection, allowChoice }: Serv
 
 /** The stored selection; undefined if there is none. */
 export async function findSelection(db: Db, profileId: string): Promise<ThemeSelection | undefined> {
-  const row = await db('theme_selections').where({ profile_id: profileId }).first<SelectionRow | undefined>('*');
+  const row = await db('theme_selections').where({ profile_id: profileId }).first();
   return row && toSelection(row);
 }
 

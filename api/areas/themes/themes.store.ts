@@ -2,24 +2,20 @@ import { conflict, notFound } from '#kernel/errors.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { builtInOf, builtIns, type Schemes } from './document/built-in.ts';
 import type { TokenSet } from './document/kinds.ts';
 
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'themes.schemes': Schemes;
+    'themes.shared': TokenSet;
+  }
+}
+
 export const MOST_THEMES = 200;
 
-export interface ThemeRow {
-  id: string;
-  name: string;
-  description: string | null;
-  author: string | null;
-  base: string;
-  schemes: Schemes;
-  shared: TokenSet;
-  managed_by: ManagedBy | null;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
-}
+export type ThemeRow = Pick<Row<'themes'>, (typeof COLUMNS)[number]>;
 
 const COLUMNS = [
   ...(['id', 'name', 'description', 'author', 'base', 'schemes', 'shared'] as const),
@@ -28,7 +24,7 @@ const COLUMNS = [
 
 /** All own themes by name. */
 export async function listThemeRows(db: Db): Promise<ThemeRow[]> {
-  return db('themes').orderBy('name_folded').orderBy('id').select<ThemeRow[]>(COLUMNS);
+  return db('themes').orderBy('name_folded').orderBy('id').select(COLUMNS);
 }
 
 /** The theme and its bases, without built-in themes. */

@@ -1,13 +1,10 @@
 import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 
 /** The fields of a person in the directory. */
-export interface PersonRow {
-  id: string;
-  display_name: string;
-  avatar_id: string | null;
-}
+export type PersonRow = Pick<Row<'accounts'>, 'id' | 'display_name' | 'avatar_id'>;
 
 const MANAGES = `coalesce((a.own_permissions ->> 'user:manage')::boolean, a.role in ('owner', 'admin'))`;
 

@@ -1,58 +1,26 @@
 import type { Knex } from 'knex';
-import type { AccountLimits } from '#areas/accounts/public.ts';
 import { reachSql, updateAccount } from '#areas/accounts/public.ts';
-import { type Permission, type Role, roles } from '#identity/permissions.ts';
-import type { Restrictions } from '#identity/restrictions.ts';
-import type { ViewingWindow } from '#identity/viewing-hours.ts';
+import { roles } from '#identity/permissions.ts';
 import { notFound } from '#kernel/errors.ts';
 import type { FieldTable } from '#kernel/filter.ts';
 import { filterQuery, parseFilter } from '#kernel/filter.ts';
 import { applyRules, flag, moment, type SqlField, scalar, type Where } from '#kernel/filter-sql.ts';
 import { imageRefSql } from '#kernel/images.ts';
 import type { ImageRef } from '#kernel/schemas.ts';
-import type { ManagedBy } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 
-export interface UserRow {
-  id: string;
+export interface UserRow extends Row<'accounts'> {
   avatar: ImageRef | null;
-  username: string;
-  display_name: string;
-  role: Role;
-  email: string | null;
-  email_verified: boolean;
-  disabled: boolean;
-  expires_at: Date | null;
   state: 'active' | 'disabled' | 'password-due' | 'expired';
   has_password: boolean;
-  factors: string[];
-  own_permissions: Partial<Record<Permission, boolean>>;
-  library_mode: 'default' | 'only';
   library_ids: string[];
-  age_limit: number | null;
-  hide_unrated: boolean;
-  viewing_hours: ViewingWindow[];
-  hours_zone: string | null;
-  time_zone: string | null;
-  language: string | null;
-  limits: AccountLimits;
-  restrictions: Partial<Restrictions>;
-  listed: boolean;
-  discoverable: boolean;
-  note: string | null;
-  managed_by: ManagedBy | null;
-  invited_by: string | null;
   inviter_name: string | null;
-  last_sign_in: { at: string; method: string; address: string | null; device: string | null } | null;
   profiles: number;
   devices: number;
   active_sessions: number;
   streams_now: number;
   storage_bytes: number;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
-  last_seen_at: Date | null;
 }
 
 const STATE = `case when a.disabled then 'disabled' when coalesce(a.expires_at <= now(), false) then 'expired'

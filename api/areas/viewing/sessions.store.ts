@@ -1,6 +1,18 @@
 import type { Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
-import type { Update } from '#platform/typed-query.ts';
+import type { Row, Update } from '#platform/typed-query.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'playback_sessions.method': 'direct_play' | 'direct_stream' | 'transcode';
+    'playback_sessions.decision': Record<string, unknown>;
+    'playback_sessions.profile': Record<string, unknown>;
+    /** Playback options that the client requested, except tracks; kept until it requests others. */
+    'playback_sessions.wish': SessionOptions;
+    'playback_sessions.commands': { command: string; args: Record<string, unknown> }[];
+    'playback_sessions.stop_reason': StopReason;
+  }
+}
 
 export type StopReason =
   | 'ended'
@@ -20,46 +32,8 @@ export interface SessionOptions {
   allow?: { directPlay: boolean; directStream: boolean; transcode: boolean };
 }
 
-export interface SessionRow {
-  id: string;
-  account_id: string;
-  profile_id: string;
-  item_id: string;
-  file_id: string;
-  library_id: string;
-  device_id: string | null;
-  client_name: string | null;
-  platform: string | null;
-  address: string | null;
-  is_remote: boolean;
-  state: 'buffering' | 'playing' | 'paused' | 'stopped';
-  method: 'direct_play' | 'direct_stream' | 'transcode';
-  decision: Record<string, unknown>;
-  profile: Record<string, unknown> | null;
-  /** Playback options that the client requested, except tracks; kept until it requests others. */
-  wish: SessionOptions;
-  url: string;
-  transcode_session_id: string | null;
-  position_ms: number;
-  duration_ms: number | null;
-  rate: number;
-  /** When the client read the reported state, position and rate, by its clock. */
-  read_at: Date | null;
-  implicit: boolean;
-  encodes: boolean;
-  counted_play: boolean;
-  cast_device_id: string | null;
-  room_id: string | null;
-  queue_id: string | null;
-  commands: { command: string; args: Record<string, unknown> }[];
-  started_at: Date;
-  last_report_at: Date;
-  /** When bytes were last requested, accurate to ten seconds. */
-  last_bytes_at: Date;
-  last_progress_event_at: Date | null;
-  stopped_at: Date | null;
-  stop_reason: StopReason | null;
-}
+/** `read_at` is when the client read the reported state, by its clock; `last_bytes_at` is accurate to ten seconds. */
+export type SessionRow = Row<'playback_sessions'>;
 
 export interface SessionDraft {
   id: string;
@@ -91,7 +65,7 @@ export interface SessionDraft {
 export async function insertSession(db: Db, draft: SessionDraft, reasons: string[]): Promise<SessionRow> {
   const profile = draft.profile && JSON.stringify(draft.profile);
   const row = { ...draft, decision: JSON.stringify(draft.decision), profile, wish: JSON.stringify(draft.wish ?? {}) };
-  const [made] = await db('playback_sessions').insert(row).returning<SessionRow[]>('*');
+  const [made] = await db('playback_sessions').insert(row).returning('*');
   if (!made) throw new Error('no row');
   const payload = { ...payloadOf(made), method: made.method, isRemote: made.is_remote, reasons };
   await emit(db, 'playback.started', { payload, facts: factsOf(made) });
@@ -113,12 +87,12 @@ export function factsOf(row: SessionRow) {
 }
 
 export async function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
-  return db('playback_sessions').where({ id }).first<SessionRow | undefined>();
+  return db('playback_sessions').where({ id }).first();
 }
 
 /** Locks the row until the transaction ends. */
 export async function lockSession(db: Db, id: string): Promise<SessionRow | undefined> {
-  return db('playback_sessions').where({ id }).forUpdate().first<SessionRow | undefined>();
+  return db('playback_sessions').where({ id }).forUpdate().first();
 }
 
 /** Stops the session once and emits `playback.stopped`. The caller stops its transcode. */
@@ -136,7 +110,7 @@ export async function stopSession(
       stop_reason: why.reason,
       ...(why.positionMs === undefined ? {} : { position_ms: why.positionMs }),
     })
-    .returning<SessionRow[]>('*');
+    .returning('*');
   if (row) await emit(db, 'playback.stopped', { payload: payloadOf(row), facts: factsOf(row) });
   return row;
 }
@@ -157,12 +131,12 @@ export async function findImplicit(
   return db('playback_sessions')
     .where({ account_id: at.accountId, file_id: at.fileId, implicit: true, device_id: at.deviceId ?? null })
     .whereNot({ state: 'stopped' })
-    .first<SessionRow | undefined>();
+    .first();
 }
 
 /** Changes columns of a session and returns its row. */
 export async function updateSession(db: Db, id: string, change: Update<'playback_sessions'>): Promise<SessionRow> {
-  const [row] = await db('playback_sessions').where({ id }).update(change).returning<SessionRow[]>('*');
+  const [row] = await db('playback_sessions').where({ id }).update(change).returning('*');
   if (!row) throw new Error('no row');
   return row;
 }

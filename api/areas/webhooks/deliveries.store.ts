@@ -1,26 +1,19 @@
 import type { Db } from '#platform/db.ts';
 import { enqueue } from '#platform/queue.ts';
-import type { DeliveriesQuery, Delivery, DeliveryAttempt, DeliveryState, WebhookFormat } from './webhooks.schemas.ts';
+import type { Row } from '#platform/typed-query.ts';
+import type { DeliveriesQuery, Delivery, DeliveryAttempt, WebhookFormat } from './webhooks.schemas.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'webhook_deliveries.format': WebhookFormat;
+    'webhook_deliveries.attempts': DeliveryAttempt[];
+  }
+}
 
 export const MOST_WAITING = 10_000;
 
-export interface DeliveryRow {
-  id: string;
-  webhook_id: string;
-  /** Tests and redeliveries do not count for switching off. */
-  kind: 'event' | 'test' | 'redelivery';
-  event: string;
-  event_id: string;
-  format: WebhookFormat;
-  state: DeliveryState;
-  attempts: DeliveryAttempt[];
-  next_attempt_at: Date | null;
-  redelivery_of: string | null;
-  body: Buffer | null;
-  size_bytes: number;
-  created_at: Date;
-  finished_at: Date | null;
-}
+/** Tests and redeliveries (`kind`) do not count for switching off. */
+export type DeliveryRow = Row<'webhook_deliveries'>;
 
 export interface DeliveryDraft {
   id: string;
@@ -78,7 +71,7 @@ async function isFull(db: Db, webhookId: string): Promise<boolean> {
 }
 
 export async function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefined> {
-  return db('webhook_deliveries').where({ id }).first<DeliveryRow | undefined>();
+  return db('webhook_deliveries').where({ id }).first();
 }
 
 export type DeliveryFilter = Pick<DeliveriesQuery, 'state' | 'event' | 'since' | 'until' | 'deliveryId'>;

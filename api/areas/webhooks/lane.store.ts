@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import { enqueue } from '#platform/queue.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { type DeliveryRow, dropWaiting } from './deliveries.store.ts';
 import type { DeliveryAttempt } from './webhooks.schemas.ts';
 import { type HeldWebhook, lockWebhook, MOST_FAILURES, stateOf, type WebhookRow } from './webhooks.store.ts';
@@ -46,7 +47,7 @@ export async function claimNext(db: Db, request: ClaimRequest): Promise<Claimed 
         claimed_by: request.jobId,
         claimed_until: new Date(request.now.getTime() + CLAIM_MS),
       })
-      .returning<DeliveryRow[]>('*');
+      .returning('*');
     return delivery && { webhook, delivery };
   });
 }
@@ -96,7 +97,7 @@ export async function recordAttempt(db: Db, ended: Ended): Promise<boolean> {
   const row = await db('webhook_deliveries')
     .where({ id: ended.deliveryId, state: 'sending', claimed_by: ended.jobId })
     .forUpdate()
-    .first<DeliveryRow | undefined>();
+    .first();
   if (!webhook || !row) return false; // deleted, or claimed by another job
   const attempt: DeliveryAttempt = { number: row.attempts.length + 1, ...ended.attempt };
   const attempts = [...row.attempts, attempt];
@@ -112,11 +113,7 @@ export async function recordAttempt(db: Db, ended: Ended): Promise<boolean> {
   return noteOutcome(db, webhook, { row, attempt, state: after.state });
 }
 
-interface After {
-  state: DeliveryRow['state'];
-  next_attempt_at: Date | null;
-  finished_at: Date | null;
-}
+type After = Pick<Row<'webhook_deliveries'>, 'state' | 'next_attempt_at' | 'finished_at'>;
 
 function stateAfter(webhook: HeldWebhook, row: DeliveryRow, attempts: readonly DeliveryAttempt[]): After {
   const last = attempts.at(-1);

@@ -4,18 +4,13 @@ import type { Db } from '#platform/db.ts';
 import { type EventName, events } from '#platform/events.ts';
 import { newId } from '#platform/ids.ts';
 import type { Emitted } from '#platform/outbox.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { type ChatNames, chats, sentenceFor } from './chat.ts';
 import { insertDelivery } from './deliveries.store.ts';
 import { subscriptionsFor } from './subscriptions.ts';
 import type { WebhookFormat } from './webhooks.schemas.ts';
 
-interface Subscriber {
-  id: string;
-  format: WebhookFormat;
-  library_ids: string[] | null;
-  events: string[];
-  owner_id: string;
-}
+type Subscriber = Pick<Row<'webhooks'>, 'id' | 'format' | 'library_ids' | 'events' | 'owner_id'>;
 
 /** Inserts a delivery for each webhook whose owner may see the event, in the transaction of the event. */
 export function recordDeliveries(language: () => string): (db: Db, events: readonly Emitted[]) => Promise<void> {

@@ -4,32 +4,19 @@ import type { Db } from '#platform/db.ts';
 import { newId, newSecret } from '#platform/ids.ts';
 import { type Keys, seal, unseal } from '#platform/keys.ts';
 import { withoutTail } from '#platform/text.ts';
-import type { Update } from '#platform/typed-query.ts';
-import type { DeliveryState, Webhook, WebhookDraft, WebhookFormat, WebhookState } from './webhooks.schemas.ts';
+import type { Row, Update } from '#platform/typed-query.ts';
+import type { DeliveryState, Webhook, WebhookDraft, WebhookState } from './webhooks.schemas.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'webhooks.last_delivery': { id: string; at: string; state: DeliveryState; statusCode?: number };
+  }
+}
 
 export const MOST_WEBHOOKS = 100;
 export const MOST_FAILURES = 20;
 
-export interface WebhookRow {
-  id: string;
-  name: string;
-  url: string;
-  headers: string | null;
-  secret: string;
-  header_names: string[];
-  format: WebhookFormat;
-  events: string[];
-  library_ids: string[] | null;
-  enabled: boolean;
-  switched_off_at: Date | null;
-  owner_lost: boolean;
-  failures: number;
-  last_delivery: { id: string; at: string; state: DeliveryState; statusCode?: number } | null;
-  owner_id: string;
-  owner_name: string;
-  created_at: Date;
-  updated_at: Date;
-}
+export type WebhookRow = Row<'webhooks'>;
 
 export interface HeldWebhook extends WebhookRow {
   /** The account of the owner has expired. */

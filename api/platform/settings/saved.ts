@@ -1,11 +1,8 @@
 import type { Db } from '../db.ts';
+import type { Row } from '../typed-query.ts';
 
 /** A saved value; a secret is sealed. */
-export interface SavedRow {
-  key: string;
-  value: unknown;
-  updated_at: Date;
-  updated_by: string | null;
+export interface SavedRow extends Row<'settings'> {
   /** Name of the user who saved it. */
   display_name: string | null;
 }

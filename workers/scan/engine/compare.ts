@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Row } from '#platform/typed-query.ts';
 import { Breath } from '../breath.ts';
 import { kindOf } from '../names/kinds.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
@@ -61,12 +62,7 @@ export async function compare(scan: Scan, at: At, listed: readonly WalkedDirecto
   return all;
 }
 
-interface WrittenRow {
-  path: string;
-  signature: string;
-  drafts: Buffer | null;
-  show_key: string | null;
-}
+type WrittenRow = Pick<Row<'scan_directories'>, 'path' | 'signature' | 'drafts' | 'show_key'>;
 
 async function writtenIn({ work }: Scan, folder: ScannedFolder, paths: readonly string[]): Promise<WrittenRow[]> {
   return rowsOf<WrittenRow>(

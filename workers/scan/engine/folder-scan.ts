@@ -114,10 +114,7 @@ function identityNow(folder: ScannedFolder): string {
 
 /** Incremented at each observed change of the storage's identity, state or location. */
 async function epochOf(scan: Scan, folder: ScannedFolder): Promise<string> {
-  const row = await scan.work
-    .db('storages')
-    .where({ id: folder.storageId })
-    .first<{ epoch: number; state: string } | undefined>('epoch', 'state');
+  const row = await scan.work.db('storages').where({ id: folder.storageId }).first('epoch', 'state');
   return `${row?.epoch ?? ''} ${row?.state ?? ''}`;
 }
 

@@ -1,14 +1,10 @@
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { PROBE_VERSION } from '#workers/probe/probe.ts';
 import { recordset, rowsOf, type ScannedFolder } from '../store/context.ts';
 import type { KnownDirectory, WalkedDirectory, WalkedFile } from '../walk/types.ts';
 
-interface DirectoryRow {
-  path: string;
-  modified_ms: number;
-  files: number;
-  content: string;
-}
+type DirectoryRow = Pick<Row<'scan_directories'>, 'path' | 'modified_ms' | 'files' | 'content'>;
 
 /** A directory to remember. */
 export interface Kept {
@@ -19,12 +15,7 @@ export interface Kept {
   written?: { signature: string; drafts: string; show_key: string | null };
 }
 
-interface FaultRow {
-  path: string;
-  size_bytes: number;
-  modified_ms: number;
-  inode: string;
-}
+type FaultRow = Pick<Row<'scan_faults'>, 'path' | 'size_bytes' | 'modified_ms' | 'inode'>;
 
 /** A directory modified this recently is listed again next time: its time may hide a change in the same moment. */
 const RACY_MS = 2000;

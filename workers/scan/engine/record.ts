@@ -1,4 +1,4 @@
-import { breaks, type Db } from '#platform/db.ts';
+import { breaks, type Db, existing } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
 import { withoutFail } from '#platform/redis.ts';
 import type { Work } from '#workers/work.ts';
@@ -31,14 +31,14 @@ export async function begin(work: Work, beginning: Beginning): Promise<Begun> {
     return await work.db.transaction((db) => take(work, db, beginning));
   } catch (error) {
     if (!breaks(error, 'scans_one_running')) throw error;
-    const row = await work.db('scans').where({ id: beginning.scanId }).first<ScanRow>();
+    const row = existing(await work.db('scans').where({ id: beginning.scanId }).first());
     return { state: 'waiting', row, waitsFor: 'slot' };
   }
 }
 
 async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning): Promise<Begun> {
   await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.scan.begin'))`); // so that two that start at once notice each other
-  const row = await db('scans').where({ id: scanId }).forUpdate().first<ScanRow | undefined>();
+  const row = await db('scans').where({ id: scanId }).forUpdate().first();
   if (!row) throw new LeaseLost('no such scan');
   if (row.state !== 'queued' && row.state !== 'running') return { state: 'over', row };
   const refused = refusalOf(row);
@@ -61,7 +61,7 @@ async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning):
       spindles: busy,
       ...(resumed ? { resumes: row.resumes + 1, stalls: row.stalls + 1 } : {}),
     })
-    .returning<ScanRow[]>('*');
+    .returning('*');
   if (!resumed) await announce(work, db, row);
   return { state: 'running', row: now ?? row };
 }
@@ -140,7 +140,7 @@ export async function settleScans(db: Db, jobId?: string): Promise<void> {
         .whereRaw(
           `not exists (select from jobs j where j.id = job_id and j.state in ('waiting', 'delayed', 'active'))`,
         );
-  for (const row of await stuck.forUpdate().select<ScanRow[]>('*')) {
+  for (const row of await stuck.forUpdate().select('*')) {
     const isCancelled = row.cancel_requested || (await wasCancelled(db, row));
     await end(db, { row, ...(isCancelled ? { state: 'cancelled', error: null } : { state: 'failed', error: LOST }) });
   }
@@ -164,10 +164,7 @@ export async function finishScan(
   const { work, token } = scan;
   const scanId = 'row' in scan ? scan.row.id : scan.scanId;
   await work.db.transaction(async (db) => {
-    const row = await db('scans')
-      .where({ id: scanId, lease_holder: token, state: 'running' })
-      .forUpdate()
-      .first<ScanRow | undefined>();
+    const row = await db('scans').where({ id: scanId, lease_holder: token, state: 'running' }).forUpdate().first();
     if (!row) return;
     if ('row' in scan)
       await db('scans')

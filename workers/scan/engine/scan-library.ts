@@ -9,7 +9,7 @@ import { databaseUnavailable } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
 import { groupedTypes } from '../group/index.ts';
-import type { ScannedFolder, ScannedLibrary } from '../store/context.ts';
+import type { ScannedFolder } from '../store/context.ts';
 import { makeTitleIndexes } from '../store/title-indexes.ts';
 import { reasonOf, scanFolder, takeDoubted, takeUnsettled } from './folder-scan.ts';
 import { keepLease } from './lease.ts';
@@ -57,28 +57,16 @@ interface Preparing {
   options: ScanOptions;
 }
 
-interface LibraryRow {
-  id: string;
-  type: string;
-  settings: ScannedLibrary['settings'];
-  first_scanned_at: Date | null;
-}
-
 async function prepare(work: Work, { begun, libraryId, token, signal, options }: Preparing): Promise<Scan> {
   const { db, settings } = work;
-  const library = await db('libraries')
-    .where({ id: libraryId })
-    .whereNull('deleted_at')
-    .first<LibraryRow | undefined>();
+  const library = await db('libraries').where({ id: libraryId }).whereNull('deleted_at').first();
   if (!library) throw new Cancelled('the library is gone');
   const place = {
     language: settings.get('metadata.language') ?? settings.get('server.language'),
     country: settings.get('server.country'),
   };
   if (begun.row.include_ignored) await db('ignored_files').where({ library_id: libraryId }).delete();
-  const marks = await db('ignored_files')
-    .where({ library_id: libraryId })
-    .select<{ storage_id: string; path: string }[]>('storage_id', 'path');
+  const marks = await db('ignored_files').where({ library_id: libraryId }).select('storage_id', 'path');
   const folders = await foldersOf(work, libraryId);
   return {
     row: begun.row,
@@ -107,7 +95,7 @@ async function foldersOf({ db, config }: Work, libraryId: string): Promise<Scann
   const rows = await db('library_folders')
     .where({ library_id: libraryId })
     .orderBy(['added_at', 'id'])
-    .select<{ id: string; storage_id: string; path: string }[]>('id', 'storage_id', 'path');
+    .select('id', 'storage_id', 'path');
   const storages = await findStorages(
     db,
     rows.map((row) => row.storage_id),

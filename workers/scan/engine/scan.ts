@@ -1,4 +1,5 @@
 import type { Looks } from '#areas/storage/public.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Work } from '#workers/work.ts';
 import type { ScannedFolder, ScannedLibrary } from '../store/context.ts';
 import type { Doubted } from '../store/doubts.ts';
@@ -43,20 +44,7 @@ export interface Target {
   path?: string | undefined;
 }
 
-export interface ScanRow {
-  id: string;
-  library_id: string;
-  job_id: string | null;
-  state: string;
-  mode: 'quick' | 'full' | 'deep';
-  targets: Target[] | null;
-  include_ignored: boolean;
-  cancel_requested: boolean;
-  counts: Partial<Counts>;
-  resumes: number;
-  stalls: number;
-  started_at: Date | null;
-}
+export type ScanRow = Row<'scans'>;
 
 export interface ScanOptions {
   /** A file modified more recently than this is read again later, because it may still be being written. */

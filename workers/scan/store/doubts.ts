@@ -1,10 +1,8 @@
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { recordset, rowsOf } from './context.ts';
 
-export interface Doubted {
-  folder_id: string;
-  directory: string;
-}
+export type Doubted = Pick<Row<'media_files'>, 'folder_id' | 'directory'>;
 
 /** Where a file of an item was. */
 export interface Lost extends Doubted {

@@ -1,12 +1,18 @@
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
-import type { ProbedFile } from '#platform/media.ts';
-import { encodeKeyframes } from '#platform/media.ts';
+import { encodeKeyframes, type ProbedFile, type ProbedStream } from '#platform/media.ts';
 import { PROBE_VERSION, type Probed } from '#workers/probe/probe.ts';
 import type { Draft, DraftFile } from '../group/draft.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import { recordset, type Writing } from './context.ts';
 import type { KnownFile } from './known.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'media_files.probe': ProbedFile;
+    'media_streams.probe': Partial<ProbedStream>;
+  }
+}
 
 /** Result of reading a new or changed file. */
 export type Read = { hash: Buffer } & ({ probed: Probed } | { fault: string });

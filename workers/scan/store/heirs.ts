@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { inLanes } from '../lanes.ts';
 import { belongingsOf } from './belongings.ts';
@@ -9,11 +10,7 @@ import type { KnownFile } from './known.ts';
 /**
  * Location of a file according to its row. The storage may differ from the folder's if the item moved without the file.
  */
-export interface Located {
-  storage_id: string;
-  folder_id: string;
-  path: string;
-}
+export type Located = Pick<Row<'media_files'>, 'storage_id' | 'folder_id' | 'path'>;
 
 /** Whether a file is no longer where its row states. */
 export type IsGone = (file: Located) => Promise<boolean>;

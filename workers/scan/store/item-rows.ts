@@ -4,6 +4,14 @@ import type { Draft, ItemKey } from '../group/draft.ts';
 import { sortTitle } from '../names/sort-title.ts';
 import type { ScannedLibrary, Writing } from './context.ts';
 
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'items.artwork': Record<string, unknown>;
+    'items.details': Record<string, unknown> & { pages?: number };
+    'items.external_ids': Record<string, string>;
+  }
+}
+
 /** The item of each draft. */
 export interface Resolved {
   ids: Map<string, string>;

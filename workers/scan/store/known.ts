@@ -1,26 +1,16 @@
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { PROBE_VERSION } from '#workers/probe/probe.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import { recordset, rowsOf } from './context.ts';
 
 /** A file in the database. */
-export interface KnownFile {
-  id: string;
-  path: string;
-  directory: string;
-  size_bytes: number;
-  modified_ms: number;
-  inode: string;
-  missing_since: Date | null;
-  absent_scan: string | null;
-  absence_kept: boolean;
-  probe_version: number;
-  probe_fault: string | null;
-  folder_id: string;
-  item_id: string;
+export interface KnownFile
+  extends Pick<Row<'media_files'>, 'id' | 'path' | 'directory' | 'size_bytes' | 'modified_ms' | 'inode'>,
+    Pick<Row<'media_files'>, 'missing_since' | 'absent_scan' | 'absence_kept' | 'probe_version' | 'probe_fault'>,
+    Pick<Row<'media_files'>, 'folder_id' | 'item_id'>,
+    Pick<Row<'items'>, 'parent_id' | 'grandparent_id'> {
   item_type: string;
-  parent_id: string | null;
-  grandparent_id: string | null;
   /**
    * It was elsewhere before and that place is empty now, its item is still in another library, or its row still names
    * another storage.
@@ -42,14 +32,9 @@ export async function findKnown(db: Db, ids: readonly string[]): Promise<KnownFi
 }
 
 /** The data that a listing is compared with: little, because a directory may contain very many files. */
-export interface ListedFile {
-  id: string;
-  directory: string;
+export interface ListedFile
+  extends Pick<Row<'media_files'>, 'id' | 'directory' | 'size_bytes' | 'modified_ms' | 'inode' | 'probe_version'> {
   name: string;
-  size_bytes: number;
-  modified_ms: number;
-  inode: string;
-  probe_version: number;
   /** Neither missing nor marked so by an earlier scan, and with an item. */
   there: boolean;
   /** As in `KnownFile`. */
@@ -83,9 +68,7 @@ export function isProbed(known: Pick<KnownFile, 'probe_version'>): boolean {
   return known.probe_version >= PROBE_VERSION;
 }
 
-export interface Candidate extends KnownFile {
-  library_id: string;
-  storage_id: string;
+export interface Candidate extends KnownFile, Pick<Row<'media_files'>, 'library_id' | 'storage_id'> {
   sampled_hash: Buffer;
 }
 

@@ -1,17 +1,11 @@
 import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { rowsOf } from './context.ts';
 import { recordRemovals } from './removals.ts';
 
 /** The facts of an item in events, which also select the recipients. */
-export interface ReportedItem {
-  id: string;
-  type: string;
-  title: string;
-  age_years: number | null;
-  labels: number[];
-  library_id: string;
-}
+export type ReportedItem = Pick<Row<'items'>, 'id' | 'type' | 'title' | 'age_years' | 'labels' | 'library_id'>;
 
 const TOLD = `i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels`;
 

@@ -1,15 +1,14 @@
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Draft } from '../group/draft.ts';
 import { recordset, rowsOf, type ScannedLibrary } from './context.ts';
 import { fieldsOf, nameOf } from './item-rows.ts';
 import { DESCRIBED } from './items.ts';
 
 /** Another directory that describes an item. */
-export interface Other {
+export interface Other extends Pick<Row<'media_files'>, 'folder_id' | 'directory'> {
   /** `nameOf` the item. */
   name: string;
-  folder_id: string;
-  directory: string;
 }
 
 interface Asked {

@@ -1,4 +1,5 @@
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { ExternalTrack } from '../group/draft.ts';
 import { recordset, rowsOf, type Writing } from './context.ts';
 import type { WrittenFile } from './files.ts';
@@ -6,10 +7,7 @@ import type { WrittenFile } from './files.ts';
 /** First stream number of sidecars in a file. */
 const FIRST = 1000;
 
-interface Stored {
-  id: string;
-  file_id: string;
-  stream_index: number;
+interface Stored extends Pick<Row<'media_streams'>, 'id' | 'file_id' | 'stream_index'> {
   external_path: string;
   external_size: number;
   external_modified_ms: number;

@@ -68,13 +68,6 @@ interface Folder {
   path: string;
 }
 
-interface LibraryRow {
-  id: string;
-  type: string;
-  settings: Partial<LibrarySettings>;
-  created_at: Date;
-}
-
 class Overseer {
   readonly #deps: WorkerDeps;
   readonly #options: OverseerOptions;
@@ -100,9 +93,7 @@ class Overseer {
   /** Adjusts the watchers to the libraries' settings, and requests due scans. */
   async #look(): Promise<void> {
     const { db, settings } = this.#deps;
-    const libraries = await db('libraries')
-      .whereNull('deleted_at')
-      .select<LibraryRow[]>('id', 'type', 'settings', 'created_at');
+    const libraries = await db('libraries').whereNull('deleted_at').select('id', 'type', 'settings', 'created_at');
     const folders = await this.#folders();
     const last = await findLastScans(db);
     const place = { language: settings.get('server.language'), country: settings.get('server.country') };
@@ -132,9 +123,7 @@ class Overseer {
 
   async #folders(): Promise<Folder[]> {
     const { db, config } = this.#deps;
-    const rows = await db('library_folders').select<
-      { id: string; library_id: string; storage_id: string; path: string }[]
-    >('id', 'library_id', 'storage_id', 'path');
+    const rows = await db('library_folders').select('id', 'library_id', 'storage_id', 'path');
     const storages = await findStorages(db, [...new Set(rows.map((row) => row.storage_id))]);
     return rows.flatMap((row) => {
       const storage = storages.get(row.storage_id);

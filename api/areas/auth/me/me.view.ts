@@ -2,36 +2,20 @@ import type { z } from 'zod';
 import { getAccount } from '#areas/accounts/public.ts';
 import { pendingAddress } from '#areas/email/public.ts';
 import { hoursOf } from '#identity/account-row.ts';
-import { closesAt, mayWatch, resumesAt, type ViewingWindow } from '#identity/viewing-hours.ts';
+import { closesAt, mayWatch, resumesAt } from '#identity/viewing-hours.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
+import { existing } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Me } from '../auth.schemas.ts';
 import { listProfiles } from '../sign-in/sessions.store.ts';
 import { owesSecondFactor } from '../sign-in/sign-in.ts';
 
-interface Row {
-  email: string | null;
-  email_verified: boolean;
-  library_mode: 'default' | 'only';
-  age_limit: number | null;
-  hide_unrated: boolean;
-  viewing_hours: ViewingWindow[];
-  hours_zone: string | null;
-  time_zone: string | null;
-  limits: Record<string, unknown>;
-  must_change_password: boolean;
-  factors: string[];
-  language: string | null;
-  discoverable: boolean;
-}
-
 /** Everything that an app needs at start. */
 export async function readMe(call: Call): Promise<z.input<typeof Me>> {
   const { db, who } = call;
-  const row = await db('accounts').where({ id: who.accountId }).first<Row>();
-  const granted = await db('library_access')
-    .where({ account_id: who.accountId })
-    .select<{ library_id: string }[]>('library_id');
+  const row = existing(await db('accounts').where({ id: who.accountId }).first());
+  const granted = await db('library_access').where({ account_id: who.accountId }).select('library_id');
   const profiles = await listProfiles(db, who.accountId, { limits: who.mainProfile });
   const profile = profiles.find((one) => one.id === who.profileId);
   if (!profile) throw new Error('a credential speaks for a profile');
@@ -47,7 +31,7 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
       hideUnrated: row.hide_unrated,
       viewingHours: row.viewing_hours,
       timeZone: row.hours_zone,
-      limits: row.limits,
+      limits: { ...row.limits },
       restrictions: { ...who.restrictions },
     },
     viewing: await viewingOf(call, row),
@@ -74,7 +58,10 @@ function appSettings({ deps: { settings } }: Call): z.input<typeof Me>['app'] {
 }
 
 /** For an account without an address the pending one is shown instead. */
-function emailOf(row: Row, pending: Awaited<ReturnType<typeof pendingAddress>>): z.input<typeof Me>['email'] {
+function emailOf(
+  row: Row<'accounts'>,
+  pending: Awaited<ReturnType<typeof pendingAddress>>,
+): z.input<typeof Me>['email'] {
   const own = row.email === null ? undefined : { address: row.email, verified: row.email_verified };
   if (!pending) return own ?? null;
   if (!pending.mailed) return { address: pending.address, verified: false };
@@ -87,10 +74,8 @@ function credentialOf({ who }: Call): z.input<typeof Me>['credential'] {
   return { kind: 'session', ...(who.sessionId && { sessionId: who.sessionId }) };
 }
 
-async function viewingOf({ db, who, now, deps }: Call, row: Row): Promise<z.input<typeof Me>['viewing']> {
-  const { limits } = await db('profiles')
-    .where({ id: who.profileId })
-    .first<{ limits: { viewingHours?: ViewingWindow[] } | null }>('limits');
+async function viewingOf({ db, who, now, deps }: Call, row: Row<'accounts'>): Promise<z.input<typeof Me>['viewing']> {
+  const { limits } = existing(await db('profiles').where({ id: who.profileId }).first('limits'));
   const hours = hoursOf({ role: who.role, viewing_hours: row.viewing_hours, profile_limits: limits });
   const zone = row.hours_zone ?? deps.settings.get('server.timeZone');
   if (mayWatch(hours, zone, now)) {

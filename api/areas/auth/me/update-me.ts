@@ -5,19 +5,15 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
+import { existing } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { endMailedResets } from '../passwords/password-reset.ts';
 import type { MeChange } from './me.schemas.ts';
 
 const CONFIRMS_AN_HOUR = 10;
 const HOUR_MS = 3_600_000;
 
-interface Row {
-  username: string;
-  email: string | null;
-  email_verified: boolean;
-  language: string | null;
-  managed_by: object | null;
-}
+type AccountRow = Pick<Row<'accounts'>, 'username' | 'email' | 'email_verified' | 'language' | 'managed_by'>;
 
 /** Changes the account of the caller. Throws 403 and 409 for fields that it may not change. */
 export async function changeMe(call: Call, change: MeChange): Promise<void> {
@@ -25,10 +21,12 @@ export async function changeMe(call: Call, change: MeChange): Promise<void> {
   requireMain(who);
   refuseChild(call, change);
   if (change.username !== undefined || change.email !== undefined) requireConfirmed(who, call.now);
-  const row = await db('accounts')
-    .where({ id: who.accountId })
-    .forUpdate()
-    .first<Row>('username', 'email', 'email_verified', 'language', 'managed_by');
+  const row = existing(
+    await db('accounts')
+      .where({ id: who.accountId })
+      .forUpdate()
+      .first('username', 'email', 'email_verified', 'language', 'managed_by'),
+  );
   if (change.username !== undefined && row.managed_by)
     throw conflict('managed-by-resource', 'A resource declares this account', {
       fields: ['username'],
@@ -70,7 +68,7 @@ async function write({ db, who }: Call, change: MeChange): Promise<void> {
 }
 
 /** A new address takes effect when its link is opened; without a mail server it is stored at once, unverified. */
-async function changeAddress(call: Call, row: Row, address: string | null): Promise<void> {
+async function changeAddress(call: Call, row: AccountRow, address: string | null): Promise<void> {
   const { db, who, deps } = call;
   const { accountId } = who;
   const same = address !== null && row.email?.toLowerCase() === address.toLowerCase();

@@ -1,24 +1,9 @@
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { SignInMethod } from './methods.schemas.ts';
 
-export interface MethodRow {
-  id: string;
-  account_id: string;
-  kind: 'totp' | 'recovery-codes' | 'passkey' | 'oidc';
-  name: string | null;
-  secret_sealed: string | null;
-  salt: Buffer | null;
-  credential_id: string | null;
-  public_key: Buffer | null;
-  counter: string | null;
-  transports: string[] | null;
-  aaguid: string | null;
-  synced: boolean | null;
-  issuer: string | null;
-  created_at: Date;
-  last_used_at: Date | null;
-}
+export type MethodRow = Row<'sign_in_methods'>;
 
 /** Sign-in methods other than the password, oldest first. */
 export async function listMethodRows(db: Db, accountId: string): Promise<MethodRow[]> {
@@ -31,7 +16,7 @@ export async function findMethod(
   accountId: string,
   kind: 'totp' | 'recovery-codes',
 ): Promise<MethodRow | undefined> {
-  return db('sign_in_methods').where({ account_id: accountId, kind }).first<MethodRow | undefined>();
+  return db('sign_in_methods').where({ account_id: accountId, kind }).first();
 }
 
 export async function countRecoveryCodes(db: Db, accountId: string): Promise<number> {
@@ -43,13 +28,9 @@ export async function countRecoveryCodes(db: Db, accountId: string): Promise<num
   return row?.left ?? 0;
 }
 
-export interface PasswordRow {
-  id: string;
-  role: string;
+export interface PasswordRow
+  extends Pick<Row<'accounts'>, 'id' | 'role' | 'password_hash' | 'created_at' | 'password_changed_at'> {
   has_password: boolean;
-  password_hash: string | null;
-  created_at: Date;
-  password_changed_at: Date | null;
 }
 
 export async function passwordRow(db: Db, accountId: string): Promise<PasswordRow> {

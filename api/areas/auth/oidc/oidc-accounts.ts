@@ -16,6 +16,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Claims } from './oidc.schemas.ts';
 
 export interface Identity {
@@ -23,10 +24,7 @@ export interface Identity {
   claims: Claims;
 }
 
-export interface Found {
-  id: string;
-  role: Role;
-  age_limit: number | null;
+export interface Found extends Pick<Row<'accounts'>, 'id' | 'role' | 'age_limit'> {
   unusable: boolean;
 }
 

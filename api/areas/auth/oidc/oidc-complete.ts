@@ -4,12 +4,12 @@ import type { Principal } from '#identity/principal.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
-import { breaks } from '#platform/db.ts';
+import { breaks, existing } from '#platform/db.ts';
 import { countAccountAttempt, countAttempt, countFlow } from '../attempts.ts';
 import type { SignIn } from '../auth.schemas.ts';
 import { markConfirmed } from '../methods/confirm.ts';
 import type { SignInMethod } from '../methods/methods.schemas.ts';
-import { type MethodRow, toMethod } from '../methods/methods.store.ts';
+import { toMethod } from '../methods/methods.store.ts';
 import { notifyMethodChanged } from '../notify.ts';
 import { requireSecondFactor } from '../second-factor/second-factor.ts';
 import type { OidcSession } from '../sign-in/sessions.store.ts';
@@ -109,9 +109,9 @@ async function link(call: Call, identity: Identity): Promise<SignInMethod> {
         await insertIdentity(inside, who.accountId, identity);
         await notifyMethodChanged(inside, 'oidc');
       }
-      const row = await db('sign_in_methods')
-        .where({ issuer: identity.issuer, subject: identity.claims.sub })
-        .first<MethodRow>();
+      const row = existing(
+        await db('sign_in_methods').where({ issuer: identity.issuer, subject: identity.claims.sub }).first(),
+      );
       return toMethod(row, 0);
     })
     .catch((error: unknown) => {

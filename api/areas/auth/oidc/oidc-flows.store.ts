@@ -1,7 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Db } from '#platform/db.ts';
 import { type Keys, seal, unseal } from '#platform/keys.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Keep } from '../auth.schemas.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'oidc_flows.keep': Keep;
+  }
+}
 
 const MINUTES = 10;
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -52,16 +59,12 @@ export async function insertFlow(
   return { state, binding, expiresAt: row.expires_at };
 }
 
-export interface Flow {
-  intent: Intent;
-  session_id: string | null;
-  issuer: string;
+export interface Flow
+  extends Pick<
+    Row<'oidc_flows'>,
+    'intent' | 'session_id' | 'issuer' | 'nonce' | 'redirect_uri' | 'return_to' | 'keep' | 'remember'
+  > {
   verifier: string;
-  nonce: string;
-  redirect_uri: string;
-  return_to: string | null;
-  keep: Keep;
-  remember: boolean;
 }
 
 interface FlowKey {
@@ -74,7 +77,7 @@ const OPEN = 'state_hash = ? and binding_hash = ? and client_id is not distinct 
 const openBy = (by: FlowKey): (Buffer | string | null)[] => [hashOf(by.state), hashOf(by.binding), by.clientId ?? null];
 
 export async function isFlowOpen(db: Db, by: FlowKey): Promise<boolean> {
-  const row = await db('oidc_flows').whereRaw(OPEN, openBy(by)).first<{ intent: Intent } | undefined>('intent');
+  const row = await db('oidc_flows').whereRaw(OPEN, openBy(by)).first('intent');
   return row !== undefined;
 }
 

@@ -71,10 +71,7 @@ async function endSessions(call: Call, { issuer, subject, sid }: LogoutToken): P
     ...(sid === undefined ? {} : { oidc_sid: sid }),
     ...(subject === undefined ? {} : { oidc_subject: subject }),
   };
-  const ended = await db('sessions')
-    .where(by)
-    .delete()
-    .returning<{ id: string; account_id: string }[]>(['id', 'account_id']);
+  const ended = await db('sessions').where(by).delete().returning(['id', 'account_id']);
   const open = { issuer, ...(sid === undefined ? {} : { sid }), ...(subject === undefined ? {} : { subject }) };
   await db('sign_in_challenges')
     .whereRaw('oidc @> ?::jsonb', [JSON.stringify(open)])

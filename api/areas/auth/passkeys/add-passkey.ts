@@ -6,7 +6,7 @@ import { type ApiError, conflict, invalid } from '#kernel/errors.ts';
 import { breaks } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { NewMethod } from '../methods/methods.schemas.ts';
-import { findMethod, type MethodRow, toMethod } from '../methods/methods.store.ts';
+import { findMethod, toMethod } from '../methods/methods.store.ts';
 import { notifyMethodChanged } from '../notify.ts';
 import { replaceRecoveryCodes } from '../second-factor/recovery-codes.ts';
 import { authenticatorName } from './authenticators.ts';
@@ -34,7 +34,7 @@ export async function addPasskeyTo(
       aaguid,
       synced: credentialBackedUp,
     })
-    .returning<MethodRow[]>('*')
+    .returning('*')
     .catch((error: unknown) => {
       if (breaks(error, 'sign_in_methods_credential_id_key'))
         throw conflict('credential-taken', 'This passkey is registered already');

@@ -6,7 +6,7 @@ import type {
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
 import { ownAddress } from '#kernel/own-address.ts';
-import type { Db } from '#platform/db.ts';
+import { type Db, existing } from '#platform/db.ts';
 import { listMethodRows, type MethodRow } from '../methods/methods.store.ts';
 
 /** Imported on first use, because it has many files and most servers need none of them. */
@@ -51,9 +51,7 @@ export async function registrationOptions(call: Call): Promise<PublicKeyCredenti
   if (!usable) throw conflict('insecure-origin', 'Passkeys need https, or localhost');
   const have = await passkeysOf(db, who.accountId);
   if (have.length >= MOST_PASSKEYS) throw conflict('too-many', 'An account has at most 20 passkeys');
-  const names = await db('accounts')
-    .where({ id: who.accountId })
-    .first<{ username: string; display_name: string }>('username', 'display_name');
+  const names = existing(await db('accounts').where({ id: who.accountId }).first('username', 'display_name'));
   const { generateRegistrationOptions } = await webauthn();
   const options = await generateRegistrationOptions({
     rpName: deps.settings.get('server.name'),
@@ -147,9 +145,7 @@ export async function passkeyAccount(
 
 /** Whose passkey a response names; the response proves nothing yet. */
 export async function ownerOfPasskey(db: Db, credentialId: string): Promise<string | undefined> {
-  const row = await db('sign_in_methods')
-    .where({ kind: 'passkey', credential_id: credentialId })
-    .first<{ account_id: string } | undefined>('account_id');
+  const row = await db('sign_in_methods').where({ kind: 'passkey', credential_id: credentialId }).first('account_id');
   return row?.account_id;
 }
 

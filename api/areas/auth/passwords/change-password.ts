@@ -4,6 +4,8 @@ import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
+import { existing } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { countAccountAttempt } from '../attempts.ts';
 import type { ChangePassword } from '../methods/methods.schemas.ts';
 import { notifyMethodChanged } from '../notify.ts';
@@ -11,22 +13,16 @@ import { removeOtherSessions } from '../sign-in/sessions.store.ts';
 import { refuseWeakPassword } from './password-rules.ts';
 import { hashPassword, passwordMatches } from './passwords.ts';
 
-interface Row {
-  username: string;
-  email: string | null;
-  role: string;
-  password_hash: string | null;
-  managed_by: object | null;
-}
+type AccountRow = Pick<Row<'accounts'>, 'username' | 'email' | 'role' | 'password_hash' | 'managed_by'>;
 
 export async function changeOwnPassword(
   call: Call,
   body: z.output<typeof ChangePassword>,
 ): Promise<{ endedSessions: number }> {
   const { db, who } = call;
-  const row = await db('accounts')
-    .where({ id: who.accountId })
-    .first<Row>('username', 'email', 'role', 'password_hash', 'managed_by');
+  const row = existing(
+    await db('accounts').where({ id: who.accountId }).first('username', 'email', 'role', 'password_hash', 'managed_by'),
+  );
   if (row.managed_by) {
     const details = { fields: ['newPassword'], managedBy: row.managed_by };
     throw conflict('managed-by-resource', 'A resource declares this account', details);
@@ -51,7 +47,7 @@ export async function changeOwnPassword(
 }
 
 /** Requires the current password or a confirmed session, unless the account has no password. */
-async function refuseUnproved(call: Call, row: Row, current: string | undefined): Promise<void> {
+async function refuseUnproved(call: Call, row: AccountRow, current: string | undefined): Promise<void> {
   if (current === undefined) {
     if (row.password_hash) requireConfirmed(call.who, call.now);
     return;

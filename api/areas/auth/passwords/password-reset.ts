@@ -25,9 +25,7 @@ export async function createOwnerReset(
   db: Db,
   hash?: Buffer,
 ): Promise<{ username: string; token?: string; expiresAt: string } | undefined> {
-  const owner = await db('accounts')
-    .where({ role: 'owner' })
-    .first<{ id: string; username: string } | undefined>('id', 'username');
+  const owner = await db('accounts').where({ role: 'owner' }).first('id', 'username');
   if (!owner) return undefined;
   const token = hash ? undefined : newSecret('foypr_');
   const reset = { hash: hash ?? hashOf(token ?? ''), hours: OWNER_HOURS, byMail: false };

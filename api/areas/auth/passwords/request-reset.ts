@@ -4,6 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Keys, seal, unseal } from '#platform/keys.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { createMailedReset } from './password-reset.ts';
 
 const PER_HOUR = 3;
@@ -16,13 +17,9 @@ export async function requestReset({ deps, enqueue }: Call, login: string): Prom
   await enqueue('email.send', { reset: seal(deps.keys, login, placeOf(requestId)), requestId }, { priority: 5 });
 }
 
-interface Account {
-  id: string;
-  username: string;
+interface Account extends Pick<Row<'accounts'>, 'id' | 'username' | 'language' | 'factors'> {
   email: string;
-  language: string | null;
   has_password: boolean;
-  factors: string[];
 }
 
 /** Mails the link, or that the account has no password. Sends nothing without an account or a verified address. */
@@ -67,11 +64,11 @@ async function findMailed(db: Db, login: string): Promise<Account | undefined> {
 }
 
 async function isOften(db: Db, accountId: string): Promise<boolean> {
-  const rows = (await db('email_messages')
+  const rows = await db('email_messages')
     .where({ account_id: accountId, kind: 'password-reset' })
     .where('asked', true)
     .whereRaw(`created_at > now() - interval '1 hour'`)
     .limit(PER_HOUR)
-    .pluck('id')) as string[];
+    .pluck('id');
   return rows.length >= PER_HOUR;
 }

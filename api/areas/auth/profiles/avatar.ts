@@ -7,6 +7,7 @@ import { ApiError, notFound } from '#kernel/errors.ts';
 import { insertImage, keepOriginal } from '#kernel/images.ts';
 import { pictureOf } from '#kernel/pictures.ts';
 import type { Upload } from '#kernel/uploads.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { writeAvatar } from './profiles.store.ts';
 
 export const AVATAR_BYTES = 8 << 20;
@@ -24,10 +25,7 @@ const wanted = {
   make: { format: 'webp', width: SIDE, height: SIDE, fit: 'cover', enlarge: true } as const,
 };
 
-export interface Portrayed {
-  id: string;
-  account_id: string;
-  main: boolean;
+export interface Portrayed extends Pick<Row<'profiles'>, 'id' | 'account_id' | 'main'> {
   role: Role;
 }
 

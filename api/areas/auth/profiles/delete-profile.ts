@@ -4,28 +4,22 @@ import { stopSession } from '#areas/viewing/public.ts';
 import { updateDeviceRow } from '#identity/devices.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import type { Db } from '#platform/db.ts';
+import { type Db, existing } from '#platform/db.ts';
 import { type ProfileRow, writeAvatar } from './profiles.store.ts';
 
 /** Moves the profile to the system account and stops its playback; a job deletes its rows. */
 export async function removeProfile(call: Call, row: ProfileRow): Promise<void> {
   const { db, who } = call;
-  const open = (await db('playback_sessions')
-    .where({ profile_id: row.id })
-    .whereNot({ state: 'stopped' })
-    .pluck('id')) as string[];
+  const open = await db('playback_sessions').where({ profile_id: row.id }).whereNot({ state: 'stopped' }).pluck('id');
   for (const id of open) {
     await stopSession(db, id, { reason: 'limit' });
     await stopTranscodeSessions(db, id);
   }
-  const keys = await db('api_keys')
-    .where({ profile_id: row.id })
-    .whereNull('revoked_at')
-    .select<{ id: string; scopes: string[] }[]>('id', 'scopes');
+  const keys = await db('api_keys').where({ profile_id: row.id }).whereNull('revoked_at').select('id', 'scopes');
   for (const { id: keyId, scopes } of keys) await audit(call, 'api-key.revoked', { keyId, scopes });
   await endProfile(db, row.id);
   await updateDeviceRow(db, { account_id: who.accountId, last_profile_id: row.id }, { last_profile_id: null });
-  const system = await db('accounts').where({ is_system: true }).first<{ id: string }>('id');
+  const system = existing(await db('accounts').where({ is_system: true }).first('id'));
   await writeAvatar(db, row, null);
   await updateProfile(db, { id: row.id }, { account_id: system.id, name: row.id, pin_hash: null });
   await audit(call, 'profile-deleted', { profileId: row.id });

@@ -3,7 +3,7 @@ import { conflict, notFound } from '#kernel/errors.ts';
 import { dropImages } from '#kernel/images.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
-import type { Update } from '#platform/typed-query.ts';
+import type { Row, Update } from '#platform/typed-query.ts';
 import type { Profile } from '../auth.schemas.ts';
 import { hashPassword } from '../passwords/passwords.ts';
 import { listProfiles } from '../sign-in/sessions.store.ts';
@@ -11,12 +11,7 @@ import type { ProfileChange, ProfileDraft } from './profiles.schemas.ts';
 
 export const MOST_PROFILES = 8;
 
-export interface ProfileRow {
-  id: string;
-  account_id: string;
-  main: boolean;
-  pin_hash: string | null;
-}
+export type ProfileRow = Pick<Row<'profiles'>, 'id' | 'account_id' | 'main' | 'pin_hash'>;
 
 export async function getProfileRow(db: Db, accountId: string, id: string): Promise<ProfileRow> {
   const row = await db('profiles')

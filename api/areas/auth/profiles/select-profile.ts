@@ -15,9 +15,7 @@ import type { ProfileRow } from './profiles.store.ts';
 /** Switches the session to the profile. Its refresh token stays; access tokens of the former profile become invalid. */
 export async function enterProfile(call: Call, id: string, pin: string | undefined): Promise<SignIn> {
   const { db, who } = call;
-  const row = await db('profiles')
-    .where({ id, account_id: who.accountId })
-    .first<ProfileRow | undefined>('id', 'main', 'pin_hash');
+  const row = await db('profiles').where({ id, account_id: who.accountId }).first('id', 'main', 'pin_hash');
   if (!row) throw notFound();
   await refuseWithoutPin(call, row, pin);
   return call.transact(async (inside) => {
@@ -26,7 +24,11 @@ export async function enterProfile(call: Call, id: string, pin: string | undefin
   });
 }
 
-async function refuseWithoutPin(call: Call, row: ProfileRow, pin: string | undefined): Promise<void> {
+async function refuseWithoutPin(
+  call: Call,
+  row: Pick<ProfileRow, 'id' | 'main' | 'pin_hash'>,
+  pin: string | undefined,
+): Promise<void> {
   const { who, now } = call;
   const confirmed = who.confirmedUntil !== undefined && who.confirmedUntil > now;
   if (row.pin_hash === null || confirmed || row.id === who.profileId) return;
@@ -35,7 +37,7 @@ async function refuseWithoutPin(call: Call, row: ProfileRow, pin: string | undef
   await checkPin(call, row, pin);
 }
 
-async function moveSession({ db, who }: Call, row: ProfileRow): Promise<void> {
+async function moveSession({ db, who }: Call, row: Pick<ProfileRow, 'id' | 'main' | 'pin_hash'>): Promise<void> {
   const moved = await db('sessions')
     .where({ id: sessionOf(who) })
     // A person who gets the device in another profile has not confirmed anything.

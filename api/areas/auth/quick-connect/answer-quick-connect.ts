@@ -4,6 +4,7 @@ import { requireAllowed } from '#identity/restrictions.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
+import { existing } from '#platform/db.ts';
 import { owesSecondFactor } from '../sign-in/sign-in.ts';
 import type { AnswerQuickConnect } from './quick-connect.schemas.ts';
 import type { QuickConnectRow } from './quick-connect.store.ts';
@@ -51,14 +52,9 @@ function refuseOther(row: QuickConnectRow, wanted: Target & { state: string }, b
 
 /** 403 for a session that must change its password or add a second factor first. */
 async function refuseOwing(call: Call): Promise<void> {
-  const row = await call
-    .db('accounts')
-    .where({ id: call.who.accountId })
-    .first<{ must_change_password: boolean; role: string; factors: string[] }>(
-      'must_change_password',
-      'role',
-      'factors',
-    );
+  const row = existing(
+    await call.db('accounts').where({ id: call.who.accountId }).first('must_change_password', 'role', 'factors'),
+  );
   if (row.must_change_password) throw new ApiError('FORBIDDEN', 'Change the password first', { by: 'password-change' });
   if (owesSecondFactor(call, row))
     throw new ApiError('FORBIDDEN', 'Add a second factor first', { by: 'two-factor-setup' });

@@ -4,26 +4,14 @@ import { addressGroup } from '#kernel/request.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { newId, newSecret } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { CODE_LENGTH, CODE_LETTERS, type QuickConnect } from './quick-connect.schemas.ts';
 
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 const MOST_WAITING = 1000;
 const MOST_BY_ADDRESS = 3;
 
-export interface QuickConnectRow {
-  id: string;
-  code: string;
-  client_id: string;
-  device_name: string;
-  client_name: string | null;
-  address: string;
-  state: QuickConnect['state'];
-  answered_by: string | null;
-  account_id: string | null;
-  profile_id: string | null;
-  created_at: Date;
-  expires_at: Date;
-}
+export type QuickConnectRow = Row<'quick_connects'>;
 
 export function toQuickConnect(row: QuickConnectRow): QuickConnect {
   return {
@@ -74,7 +62,7 @@ export async function insertQuickConnect(
 }
 
 async function refuseTooMany(db: Db, address: string): Promise<void> {
-  const waiting: string[] = await db('quick_connects').where({ state: 'pending' }).pluck('address');
+  const waiting = await db('quick_connects').where({ state: 'pending' }).pluck('address');
   const near = waiting.filter((one) => addressGroup(one) === addressGroup(address)).length;
   if (waiting.length >= MOST_WAITING || near >= MOST_BY_ADDRESS)
     throw new ApiError('RATE_LIMITED', 'Too many devices are pending', { retryAfterSec: 600 });

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Db } from '#platform/db.ts';
 import { newSecret } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { SessionRecord } from '../auth.schemas.ts';
 import type { OidcSession } from '../sign-in/sessions.store.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'sign_in_challenges.method': SessionRecord['method'];
+    'sign_in_challenges.oidc': OidcSession;
+  }
+}
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
@@ -40,16 +48,11 @@ export async function insertChallenge(db: Db, draft: ChallengeDraft): Promise<{ 
   return { token, expiresAt: row.expires_at };
 }
 
-export interface ChallengeRow {
-  account_id: string;
-  session_id: string | null;
-  method: SessionRecord['method'];
-  profile_id: string | null;
-  passkey_challenge: string | null;
-  oidc: OidcSession | null;
-  /** Attempts left after this one. */
-  tries: number;
-}
+/** `tries` are the attempts left after this one. */
+export type ChallengeRow = Pick<
+  Row<'sign_in_challenges'>,
+  'account_id' | 'session_id' | 'method' | 'profile_id' | 'passkey_challenge' | 'oidc' | 'tries'
+>;
 
 /** Counts an attempt; undefined when the challenge has ended or belongs to another client or session. */
 export async function tryChallenge(

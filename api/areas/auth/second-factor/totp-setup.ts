@@ -5,10 +5,10 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
-import { breaks } from '#platform/db.ts';
+import { breaks, existing } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { EnableTotp, NewMethod, TotpSetup } from '../methods/methods.schemas.ts';
-import { findMethod, type MethodRow, toMethod } from '../methods/methods.store.ts';
+import { findMethod, toMethod } from '../methods/methods.store.ts';
 import { notifyMethodChanged } from '../notify.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 import { newTotpSecret, sealTotp, stepOfCode, totpUri, unsealTotp } from './totp.ts';
@@ -19,7 +19,7 @@ const TRIES = 5;
 /** Starts a setup, which replaces a former one; two-factor stays off. */
 export async function startTotpSetup({ db, who, deps }: Call): Promise<z.input<typeof TotpSetup>> {
   if (await findMethod(db, who.accountId, 'totp')) throw conflict('already-on', 'An authenticator is set up already');
-  const { username } = await db('accounts').where({ id: who.accountId }).first<{ username: string }>('username');
+  const { username } = existing(await db('accounts').where({ id: who.accountId }).first('username'));
   const secret = newTotpSecret();
   const setupId = newId();
   const [row] = await db('totp_setups')
@@ -78,7 +78,7 @@ async function enable(
   if ((await db('totp_setups').where({ id: setupId }).delete()) !== 1) throw notFound();
   const [row] = await db('sign_in_methods')
     .insert({ id: newId(), account_id: who.accountId, kind: 'totp', ...draft })
-    .returning<MethodRow[]>('*');
+    .returning('*');
   if (!row) throw new Error('no row');
   await db('sessions')
     .where({ id: sessionOf(who) })

@@ -3,6 +3,7 @@ import { foldUsername, isSameName, updateAccount } from '#areas/accounts/public.
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { countPasskey, countSignIn } from '../attempts.ts';
 import type { Login, SignIn } from '../auth.schemas.ts';
 import { accountOfPasskey, ownerOfPasskey } from '../passkeys/passkeys.ts';
@@ -10,10 +11,7 @@ import { hashPassword, isOutdated, passwordMatches } from '../passwords/password
 import { noteFailure, requireSecondFactor } from '../second-factor/second-factor.ts';
 import { startSession } from './sign-in.ts';
 
-interface Candidate {
-  id: string;
-  password_hash: string | null;
-  role: string;
+interface Candidate extends Pick<Row<'accounts'>, 'id' | 'password_hash' | 'role'> {
   unusable: boolean;
 }
 

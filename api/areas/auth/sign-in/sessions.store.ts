@@ -3,7 +3,14 @@ import { imageRefSql } from '#kernel/images.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Profile, SessionRecord } from '../auth.schemas.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'sessions.method': SessionRecord['method'];
+  }
+}
 
 export const REFRESH_DAYS = 30;
 const MOST_SESSIONS = 100;
@@ -57,20 +64,7 @@ export async function insertSession(db: Db, draft: SessionDraft): Promise<string
   return id;
 }
 
-interface SessionRow {
-  id: string;
-  account_id: string;
-  profile_id: string;
-  device_id: string | null;
-  method: SessionRecord['method'];
-  two_factor: boolean;
-  cookie: boolean;
-  remember: boolean;
-  address: string | null;
-  confirmed_until: Date | null;
-  created_at: Date;
-  last_seen_at: Date;
-  expires_at: Date;
+interface SessionRow extends Row<'sessions'> {
   device_name: string | null;
   client_name: string | null;
   platform: string | null;
@@ -134,21 +128,8 @@ export function toSession(row: SessionRow, currentId: string | undefined): Sessi
   };
 }
 
-interface ProfileRow {
-  id: string;
+interface ProfileRow extends Row<'profiles'> {
   avatar: Profile['avatar'];
-  name: string;
-  main: boolean;
-  color: string;
-  language: string | null;
-  pin_hash: string | null;
-  time_zone: string | null;
-  country: string | null;
-  private: boolean;
-  keep_history: boolean;
-  limits: Profile['limits'] | null;
-  created_at: Date;
-  last_used_at: Date | null;
 }
 
 /** Profiles of an account, the main one first. */

@@ -1,11 +1,12 @@
 import { getAccount, updateAccount, updateProfile } from '#areas/accounts/public.ts';
 import { ACCESS_SECONDS, refreshCookie, sessionCookie, signAccessToken } from '#identity/credentials.ts';
 import { deviceFor, updateDeviceRow } from '#identity/devices.ts';
-import { effectivePermissions, type Permission, type Role } from '#identity/permissions.ts';
+import { effectivePermissions } from '#identity/permissions.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
+import { existing } from '#platform/db.ts';
 import type { Keep, SessionRecord, SignIn } from '../auth.schemas.ts';
 import { notifyNewDevice } from '../notify.ts';
 import { type Issued, insertRefreshToken } from './refresh-tokens.store.ts';
@@ -70,25 +71,21 @@ async function refuseNewDevice({ db, client }: Call, accountId: string): Promise
     .forUpdate() // concurrent new devices are counted one after another
     .first<{ most: number | null }>(db.raw(`(limits ->> 'devices')::int as most`));
   if (row.most === null) return;
-  const known: { client_id: string }[] = await db('devices').where({ account_id: accountId }).select('client_id');
+  const known = await db('devices').where({ account_id: accountId }).select('client_id');
   if (known.length < row.most || known.some((device) => device.client_id === client.id)) return;
   throw new ApiError('FORBIDDEN', `This account has ${row.most} devices already`, { by: 'device-limit' });
 }
 
 async function refuseBlocked({ db }: Call, deviceId: string | undefined): Promise<void> {
   if (!deviceId) return;
-  const device = await db('devices').where({ id: deviceId }).first<{ state: string }>('state');
+  const device = existing(await db('devices').where({ id: deviceId }).first('state'));
   if (device.state === 'blocked') throw new ApiError('FORBIDDEN', 'This device is blocked', { by: 'device-blocked' });
 }
 
 /** The requested profile, or the one last used on the device, if it has no PIN; else the main one. */
 async function profileFor({ db }: Call, start: Start, deviceId: string | undefined): Promise<string> {
-  const profiles = await db('profiles')
-    .where({ account_id: start.accountId })
-    .select<{ id: string; main: boolean; pin_hash: string | null }[]>('id', 'main', 'pin_hash');
-  const device = deviceId
-    ? await db('devices').where({ id: deviceId }).first<{ last_profile_id: string | null }>('last_profile_id')
-    : undefined;
+  const profiles = await db('profiles').where({ account_id: start.accountId }).select('id', 'main', 'pin_hash');
+  const device = deviceId ? await db('devices').where({ id: deviceId }).first('last_profile_id') : undefined;
   const wanted = start.profileId ?? device?.last_profile_id;
   const open = profiles.find(({ id, pin_hash: pin }) => id === wanted && (pin === null || start.profileApproved));
   const chosen = open ?? profiles.find((profile) => profile.main);
@@ -133,11 +130,11 @@ export async function freshToken(call: Call, sessionId: string): Promise<Fresh> 
   const profiles = await listProfiles(db, row.account_id, { limits: false });
   const profile = profiles.find((one) => one.id === row.profile_id);
   if (!profile) throw new Error('a session has a profile');
-  const owes = await db('accounts')
-    .where({ id: row.account_id })
-    .first<Owes & Rights & { must_change_password: boolean }>([
-      ...(['must_change_password', 'role', 'factors', 'own_permissions'] as const),
-    ]);
+  const owes = existing(
+    await db('accounts')
+      .where({ id: row.account_id })
+      .first('must_change_password', 'role', 'factors', 'own_permissions'),
+  );
   const claims = { accountId: row.account_id, profileId: row.profile_id, sessionId };
   const managedSettings = profile.main && effectivePermissions(owes.role, owes.own_permissions).has('settings:manage');
   return {
@@ -153,11 +150,6 @@ export async function freshToken(call: Call, sessionId: string): Promise<Fresh> 
     cookie: row.cookie,
     remember: row.remember,
   };
-}
-
-interface Rights {
-  role: Role;
-  own_permissions: Partial<Record<Permission, boolean>>;
 }
 
 interface Owes {

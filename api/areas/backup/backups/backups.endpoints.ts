@@ -144,7 +144,7 @@ async function refreshPlaces({ db, deps, now }: Call): Promise<void> {
 }
 
 async function runningNow(call: Call): Promise<Backup | undefined> {
-  const [row] = (await selectBackups(call.db, { state: ['queued', 'running'] }).limit(1)) as ShownRow[];
+  const [row] = await selectBackups(call.db, { state: ['queued', 'running'] }).limit(1);
   if (!row) return undefined;
   call.reply.status(200);
   return toBackup(row, await contextOf(call));

@@ -2,50 +2,26 @@ import type { Knex } from 'knex';
 import type { BackupEncryption, BackupManifest } from '#platform/backup-manifest.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
-import type { BackupState, BackupTrigger, BackupVerification, PlaceKind } from '../backups.schemas.ts';
+import type { Row } from '#platform/typed-query.ts';
+import type { BackupState, BackupTrigger, BackupVerification } from '../backups.schemas.ts';
 import type { PlaceRow } from '../settings/places.store.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'backups.phase': Phase;
+    'backups.copies': { placeId: string; name: string; ok: boolean; at: string }[];
+    'backups.encryption': BackupEncryption;
+    'backups.verification': BackupVerification;
+    'backups.error': { code: string; reason: string; message: string };
+  }
+}
 
 export type Phase = 'snapshot' | 'dump' | 'objects' | 'manifest' | 'copy';
 
-export interface BackupRow {
-  id: string;
-  state: BackupState;
-  trigger: BackupTrigger;
-  phase: Phase | null;
-  progress: number;
-  place_id: string;
-  copies: { placeId: string; name: string; ok: boolean; at: string }[];
-  server_id: string;
-  server_name: string;
-  server_version: string;
-  schema_version: string;
-  tables: number;
-  rows: number;
-  database_bytes: number;
-  snapshot_at: Date | null;
-  objects_mode: 'kept' | 'all';
-  objects_count: number;
-  objects_bytes: number;
-  new_bytes: number;
-  size_bytes: number;
-  encryption: BackupEncryption | null;
-  verification: BackupVerification | null;
-  fault: 'damaged' | 'incomplete' | 'other-format' | null;
-  pinned: boolean;
-  keep_until: Date | null;
-  note: string | null;
-  job_id: string | null;
-  by_account_id: string | null;
-  error: { code: string; reason: string; message: string } | null;
-  started_at: Date;
-  finished_at: Date | null;
-}
+export type BackupRow = Row<'backups'>;
 
 /** With its place and the state of its job. */
-export interface ShownRow extends BackupRow {
-  kind: PlaceKind;
-  place: PlaceRow['place'];
-}
+export type ShownRow = BackupRow & Pick<PlaceRow, 'kind' | 'place'>;
 
 /** A job that was cancelled, or failed before it updated its backup, ends the backup too. */
 const STATE = `case when b.state in ('queued', 'running') and j.state in ('failed', 'cancelled') then j.state else b.state end`;
@@ -56,7 +32,7 @@ export interface BackupsWanted {
   trigger?: BackupTrigger | undefined;
 }
 
-export function selectBackups(db: Db, { state, trigger }: BackupsWanted = {}): Knex.QueryBuilder {
+export function selectBackups(db: Db, { state, trigger }: BackupsWanted = {}): Knex.QueryBuilder<object, ShownRow[]> {
   return db('backups as b')
     .join('backup_places as p', 'p.id', 'b.place_id')
     .leftJoin('jobs as j', 'j.id', 'b.job_id')
@@ -64,19 +40,19 @@ export function selectBackups(db: Db, { state, trigger }: BackupsWanted = {}): K
       if (state) void query.whereRaw(`(${STATE}) = any(?)`, [[...state]]);
       if (trigger) void query.where('b.trigger', trigger);
     })
-    .select('b.*', db.raw(`${STATE} as state`), 'p.kind', 'p.place');
+    .select<ShownRow[]>('b.*', db.raw(`${STATE} as state`), 'p.kind', 'p.place');
 }
 
 export async function findBackup(db: Db, id: string): Promise<ShownRow | undefined> {
-  const [row] = (await selectBackups(db).where('b.id', id)) as ShownRow[];
+  const [row] = await selectBackups(db).where('b.id', id);
   return row;
 }
 
 export async function newestGood(db: Db): Promise<ShownRow | undefined> {
-  const [row] = (await selectBackups(db, { state: GOOD })
+  const [row] = await selectBackups(db, { state: GOOD })
     .whereNot('b.trigger', 'found')
     .orderBy('b.started_at', 'desc')
-    .limit(1)) as ShownRow[];
+    .limit(1);
   return row;
 }
 
@@ -92,7 +68,7 @@ export async function settleLost(db: Db): Promise<void> {
 }
 
 export async function runningBackup(db: Db): Promise<ShownRow | undefined> {
-  const [row] = (await selectBackups(db, { state: ['queued', 'running'] }).limit(1)) as ShownRow[];
+  const [row] = await selectBackups(db, { state: ['queued', 'running'] }).limit(1);
   return row;
 }
 

@@ -1,8 +1,8 @@
 import { fullVersion } from '#areas/server/public.ts';
-import type { Db } from '#platform/db.ts';
+import { type Db, existing } from '#platform/db.ts';
 import { migrationsLeft } from '#platform/migrate.ts';
 import { readBackupSettings } from '../settings/settings.store.ts';
-import { type BackupRow, GOOD } from './backups.store.ts';
+import { GOOD } from './backups.store.ts';
 import { requestBackup } from './request.ts';
 
 /** A repeated upgrade accepts an earlier backup of at most this age. */
@@ -30,7 +30,7 @@ export async function upgradeWantsBackup(db: Db): Promise<boolean> {
 
 /** The server version recorded in the database, if any. */
 export async function versionOfDatabase(db: Db): Promise<string> {
-  const row = await db('server_state').first<{ version?: string | null } | undefined>('*');
+  const row = await db('server_state').first();
   return row?.version ?? fullVersion;
 }
 
@@ -39,6 +39,6 @@ export async function requestBeforeUpgrade(
   deps: Parameters<typeof requestBackup>[0],
 ): Promise<{ id: string; isOurs: boolean }> {
   const { id } = await requestBackup(deps, { trigger: 'before-upgrade', note });
-  const row = await deps.db('backups').where({ id }).first<Pick<BackupRow, 'trigger' | 'note'>>('trigger', 'note');
+  const row = existing(await deps.db('backups').where({ id }).first('trigger', 'note'));
   return { id, isOurs: row.trigger === 'before-upgrade' && row.note === note };
 }

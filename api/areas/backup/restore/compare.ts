@@ -54,7 +54,7 @@ const textsOf = (row: Record<string, string | number | null>): Row =>
 
 async function libraryChanges(db: Db, stored: Stored): Promise<RestorePlan['changes']['libraries']> {
   const after = await byId(stored, 'libraries', (row) => !row.deleted_at);
-  const now = await db('libraries').whereNull('deleted_at').select<{ id: string; name: string }[]>('id', 'name');
+  const now = await db('libraries').whereNull('deleted_at').select('id', 'name');
   const ours = new Set(now.map(({ id }) => id));
   return {
     added: [...after]

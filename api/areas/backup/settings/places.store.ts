@@ -1,8 +1,15 @@
 import type { S3Place } from '#platform/backup/s3-destination.ts';
-import type { Db } from '#platform/db.ts';
+import { type Db, existing } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Keys, seal, unseal } from '#platform/keys.ts';
-import type { PlaceDraft, PlaceKind } from '../backups.schemas.ts';
+import type { Row } from '#platform/typed-query.ts';
+import type { PlaceDraft } from '../backups.schemas.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'backup_places.place': Partial<S3Place & FolderPlace>;
+  }
+}
 
 /** The bucket `foyer-backups` of the deployment, created by the migration. */
 export const BUILTIN = '00000000-0000-7000-8000-000000000001';
@@ -12,18 +19,7 @@ export interface FolderPlace {
   path: string;
 }
 
-export interface PlaceRow {
-  id: string;
-  kind: PlaceKind;
-  place: Partial<S3Place & FolderPlace>;
-  secret: string | null;
-  declared: boolean;
-  state: 'ok' | 'unreachable' | 'read-only' | 'full';
-  state_reason: string | null;
-  free_bytes: number | null;
-  listed_at: Date | null;
-  loose_since: Date | null;
-}
+export type PlaceRow = Row<'backup_places'>;
 
 export const s3Of = ({ place }: Pick<PlaceRow, 'place'>): S3Place => place as S3Place;
 export const folderOf = ({ place }: Pick<PlaceRow, 'place'>): FolderPlace => place as FolderPlace;
@@ -33,7 +29,7 @@ export const secretOf = (keys: Keys, row: PlaceRow): string | undefined =>
   row.secret === null ? undefined : unseal(keys, row.secret, PLACE + row.id);
 
 export async function findPlace(db: Db, id: string): Promise<PlaceRow> {
-  return db('backup_places').where({ id }).first<PlaceRow>();
+  return existing(await db('backup_places').where({ id }).first());
 }
 
 /** Places in use, and places that still hold backups. */
@@ -82,7 +78,7 @@ export function draftedPlace(keys: Keys, { kind, s3, storage, secretAccessKey }:
 /** Stores the place; a known place keeps its row and gets the new secret. */
 export async function putPlace(db: Db, keys: Keys, { drafted, declared }: { drafted: PlaceDraft; declared: boolean }) {
   if (drafted.kind === 'builtin') return BUILTIN;
-  const rows = await db('backup_places').where({ kind: drafted.kind }).select<PlaceRow[]>('*');
+  const rows = await db('backup_places').where({ kind: drafted.kind }).select('*');
   const known = rows.find((row) => isSamePlace(row, drafted));
   const { secretAccessKey: secret } = drafted;
   if (known) {

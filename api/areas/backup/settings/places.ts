@@ -61,7 +61,7 @@ export async function refuseFolder({ db, config }: PlaceDeps, { storageId, path 
   const wanted = await absolute(storageId, path);
   if (!storage || !wanted) throw conflict('check-failed', 'The storage does not exist', { step: 'resolve' });
   if (storage.readOnly) throw conflict('check-failed', 'The storage is read-only', { step: 'write' });
-  const folders = await db('library_folders').select<{ storage_id: string; path: string }[]>('storage_id', 'path');
+  const folders = await db('library_folders').select('storage_id', 'path');
   for (const folder of folders) {
     const taken = await absolute(folder.storage_id, folder.path);
     if (taken && (isBelow(taken, wanted) || isBelow(wanted, taken)))

@@ -1,35 +1,22 @@
-import type { Db } from '#platform/db.ts';
+import { type Db, existing } from '#platform/db.ts';
 import { type Keys, seal, unseal } from '#platform/keys.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Keep } from '../backups.schemas.ts';
 
-export interface SettingsRow {
-  enabled: boolean;
-  cron: string;
-  verify_cron: string;
-  keep: Keep;
-  before_upgrade: boolean;
-  objects: 'kept' | 'all';
-  place_id: string;
-  copy_id: string | null;
-  passphrase: string | null;
-  salt: string | null;
-  fingerprint: string | null;
-  max_bytes_per_second: number | null;
-  managed_fields: string[];
-  declared_mark: string | null;
-  scheduled_at: Date;
-  verified_at: Date;
-  enabled_at: Date;
-  noticed_at: Date | null;
-  revision: number;
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'backup_settings.keep': Keep;
+  }
 }
 
+export type SettingsRow = Row<'backup_settings'>;
+
 export async function readBackupSettings(db: Db): Promise<SettingsRow> {
-  return db('backup_settings').first<SettingsRow>();
+  return existing(await db('backup_settings').first());
 }
 
 export async function lockBackupSettings(db: Db): Promise<SettingsRow> {
-  return db('backup_settings').forUpdate().first<SettingsRow>();
+  return existing(await db('backup_settings').forUpdate().first());
 }
 
 export type SettingsColumns = Partial<Omit<SettingsRow, 'keep'>> & { keep?: string };

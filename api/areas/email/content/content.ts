@@ -120,7 +120,7 @@ async function noticesToSend(
   { notification_ids: ids }: MailSource,
   preferences: ProfilePreferences,
 ): Promise<NotificationRow[]> {
-  const found: NotificationRow[] = await db('notifications')
+  const found = await db('notifications')
     .whereIn('id', ids)
     .whereRaw('coalesce(expires_at > ?, true)', [now])
     .orderBy(['created_at', 'id']);

@@ -1,5 +1,6 @@
 import { languageFor, textOf } from '#areas/notifications/public.ts';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
+import { existing } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { EmailKind } from '../kinds.ts';
 import { asData, mailLogos } from './brand.ts';
@@ -34,9 +35,7 @@ export async function preview(call: Call, { kind, language, part }: Ask): Promis
 
 async function rowFor(call: Call, kind: EmailKind, language: string | undefined): Promise<MailSource> {
   const { db, deps, who } = call;
-  const account = await db('accounts')
-    .where({ id: who.accountId })
-    .first<{ email: string | null; language: string | null }>('email', 'language');
+  const account = existing(await db('accounts').where({ id: who.accountId }).first('email', 'language'));
   const tag = language ?? account.language ?? deps.settings.get('server.language');
   return {
     ...{ id: newId(), kind, body: null, language: mailLanguage(tag).tag, subject: '' },
@@ -48,11 +47,7 @@ async function rowFor(call: Call, kind: EmailKind, language: string | undefined)
 }
 
 async function latest({ db, who }: Call): Promise<string[]> {
-  return db('notifications')
-    .where({ profile_id: who.profileId })
-    .orderBy('created_at', 'desc')
-    .limit(1)
-    .pluck('id') as Promise<string[]>;
+  return db('notifications').where({ profile_id: who.profileId }).orderBy('created_at', 'desc').limit(1).pluck('id');
 }
 
 /** What the caller would get now, for kinds with content for the caller. */

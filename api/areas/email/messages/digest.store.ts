@@ -104,7 +104,7 @@ async function keptTexts(
   { profileId, since, language, preferences }: DigestQuery & { preferences: ProfilePreferences },
 ): Promise<string[]> {
   const kinds = kindNames.filter((kind) => channelsOf(preferences, kind).email === 'digest');
-  const rows: NotificationRow[] = await db('notifications')
+  const rows = await db('notifications')
     .where({ profile_id: profileId })
     .whereIn('kind', kinds)
     .where('created_at', '>', since)
@@ -127,9 +127,7 @@ export async function isVisibleTo(
 
 /** Start of the period of the latest digest, or of the next one with `next`; at most a week ago. */
 export async function sinceOf(db: Db, accountId: string, { now, next }: { now: Date; next: boolean }): Promise<Date> {
-  const last = await db('email_digests')
-    .where({ account_id: accountId })
-    .first<{ at: Date; since: Date } | undefined>('at', 'since');
+  const last = await db('email_digests').where({ account_id: accountId }).first('at', 'since');
   const since = next ? last?.at : last?.since;
   return new Date(Math.max(since?.getTime() ?? 0, now.getTime() - 7 * DAY_MS));
 }

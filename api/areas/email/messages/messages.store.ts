@@ -1,8 +1,17 @@
 import type { Db } from '#platform/db.ts';
 import { SEALED_KEY_MISMATCH } from '#platform/keys.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { addressHash, masked, withMasked } from '../address.ts';
 import { type EmailKind, hourlyShare } from '../kinds.ts';
 import { queueMail } from './write.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'email_messages.kind': EmailKind;
+    'email_messages.error': Fault;
+    'email_state.last_error': Fault & { at: string };
+  }
+}
 
 export const stages = ['connect', 'tls', 'auth', 'from', 'recipient', 'data'] as const;
 export type Stage = (typeof stages)[number];
@@ -15,29 +24,7 @@ export interface Fault {
   message: string;
 }
 
-export interface MessageRow {
-  id: string;
-  kind: EmailKind;
-  account_id: string | null;
-  profile_id: string | null;
-  address: string;
-  address_sha256: string;
-  language: string;
-  subject: string;
-  state: EmailState;
-  attempts: number;
-  message_id: string;
-  error: Fault | null;
-  body: string | null;
-  notification_ids: string[];
-  direct: boolean;
-  has_link: boolean;
-  job_id: string | null;
-  created_at: Date;
-  sent_at: Date | null;
-  next_attempt_at: Date | null;
-  expires_at: Date | null;
-}
+export type MessageRow = Row<'email_messages'>;
 
 /** Minutes between attempts. */
 const LADDER = [1, 5, 30, 120, 360];
@@ -92,11 +79,7 @@ async function queueAgain(db: Db, row: MessageRow, { at, now }: { at: Date; now:
 }
 
 async function lockRow(db: Db, id: string): Promise<MessageRow | undefined> {
-  return db('email_messages')
-    .where({ id })
-    .whereIn('state', ['waiting', 'sending'])
-    .forUpdate()
-    .first<MessageRow | undefined>();
+  return db('email_messages').where({ id }).whereIn('state', ['waiting', 'sending']).forUpdate().first();
 }
 
 /** Whether this job may send the mail: another job is not sending it, or ended without a result. */
@@ -121,7 +104,7 @@ async function hasAddress(db: Db, row: MessageRow): Promise<boolean> {
   const account = await db('accounts')
     .where({ id: row.account_id, disabled: false })
     .whereNull('deleted_at')
-    .first<{ email: string | null; email_verified: boolean } | undefined>('email', 'email_verified');
+    .first('email', 'email_verified');
   if (!account) return false;
   if (row.direct) return true;
   return account.email_verified && account.email !== null && addressHash(account.email) === row.address_sha256;
@@ -149,15 +132,10 @@ async function roomAt(db: Db, { kind }: MessageRow, { now, perHour }: Claiming):
   return new Date(Math.max((oldest?.getTime() ?? 0) + HOUR_MS, now.getTime() + MINUTE_MS));
 }
 
-export interface StateRow {
-  faults: number;
-  paused_until: Date | null;
-  last_sent_at: Date | null;
-  last_error: (Fault & { at: string }) | null;
-}
+export type StateRow = Pick<Row<'email_state'>, 'faults' | 'paused_until' | 'last_sent_at' | 'last_error'>;
 
 export async function readState(db: Db): Promise<StateRow> {
-  const row = await db('email_state').first<StateRow | undefined>();
+  const row = await db('email_state').first();
   return row ?? { faults: 0, paused_until: null, last_sent_at: null, last_error: null };
 }
 

@@ -49,7 +49,7 @@ function latest(...times: (Date | undefined)[]): Date | undefined {
 
 /** When the hourly limit of the account permits another mail; undefined for now. */
 async function busyUntil(db: Db, accountId: string): Promise<Date | undefined> {
-  const rows: { created_at: Date }[] = await db('email_messages')
+  const rows = await db('email_messages')
     .where({ account_id: accountId })
     .where('asked', false)
     .whereRaw(`created_at > now() - interval '1 hour'`)

@@ -1,11 +1,10 @@
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
-import type { MessageRow } from './messages.store.ts';
 import { queueMail } from './write.ts';
 
 /** Restarts a mail at the first attempt and lifts the suppression of its address. Throws 404, 409 `not-retryable` or `expired`. */
 export async function retryMessage(db: Db, id: string, now: Date): Promise<void> {
-  const row = await db('email_messages').where({ id }).forUpdate().first<MessageRow | undefined>();
+  const row = await db('email_messages').where({ id }).forUpdate().first();
   if (!row) throw notFound();
   const kept = row.body !== null || row.notification_ids.length > 0 || row.kind === 'digest';
   const ended = row.state === 'failed' || row.state === 'suppressed';

@@ -1,5 +1,6 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { visibleItems } from '../item/summaries.store.ts';
 import type { LibraryRow } from '../listing/shelves.store.ts';
 import type { LibraryChange } from '../listing.schemas.ts';
@@ -15,11 +16,9 @@ export interface Since {
   stateId: string;
 }
 
-interface ChangeRow {
+interface ChangeRow extends Pick<Row<'items'>, 'id' | 'parent_id'> {
   seq: number;
-  id: string;
   type: string | null;
-  parent_id: string | null;
   at: Date;
   added_at: Date | null;
   visible: boolean;
@@ -74,11 +73,7 @@ function toChange(row: ChangeRow, since: Since): LibraryChange {
   };
 }
 
-interface StateRow {
-  id: string;
-  type: string;
-  parent_id: string | null;
-  updated_at: Date;
+interface StateRow extends Pick<Row<'items'>, 'id' | 'type' | 'parent_id' | 'updated_at'> {
   exact: string;
 }
 

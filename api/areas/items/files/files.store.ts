@@ -1,48 +1,17 @@
 import type { Principal } from '#identity/principal.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
-import type { ProbedFile, ProbedStream, StreamKind } from '#platform/media.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { visibleItems } from '../item/summaries.store.ts';
 import type { MediaFile, MediaStream } from '../media.schemas.ts';
 
-export interface FileRow {
-  id: string;
-  item_id: string;
-  storage_id: string;
-  folder_id: string;
-  path: string;
-  size_bytes: number;
-  modified_ms: number;
-  edition: string | null;
-  part: number | null;
-  parts: number | null;
-  container: string | null;
-  duration_ms: number | null;
-  bitrate: number | null;
-  probe: ProbedFile | null;
-  probed_at: Date | null;
+export interface FileRow
+  extends Pick<Row<'media_files'>, (typeof FILE_COLUMNS)[number] | 'probe' | 'sampled_hash' | 'content_hash'> {
   has_keyframes: boolean;
-  sampled_hash: Buffer | null;
-  content_hash: Buffer | null;
-  missing_since: Date | null;
-  added_at: Date;
   chapters: number;
 }
 
-export interface StreamRow {
-  id: string;
-  file_id: string;
-  stream_index: number;
-  kind: StreamKind;
-  codec: string;
-  language: string | null;
-  title: string | null;
-  is_default: boolean;
-  forced: boolean;
-  hearing_impaired: boolean;
-  external_path: string | null;
-  probe: Partial<ProbedStream>;
-}
+export type StreamRow = Pick<Row<'media_streams'>, (typeof STREAM_COLUMNS)[number]>;
 
 const FILE_COLUMNS = [
   'id',
@@ -61,7 +30,7 @@ const FILE_COLUMNS = [
   'probed_at',
   'missing_since',
   'added_at',
-].map((name) => `f.${name}`);
+] as const;
 
 const STREAM_COLUMNS = [
   'id',
@@ -99,7 +68,7 @@ export async function findFileRows(
     .orderByRaw('f.missing_since is not null, f.edition_rank, f.edition nulls first, f.part nulls first')
     .orderByRaw('f.bitrate desc nulls last, f.id')
     .limit(200 * itemIds.length)
-    .select(FILE_COLUMNS);
+    .select(FILE_COLUMNS.map((name) => `f.${name}`));
   if (options.whole) {
     query.select('f.probe', 'f.sampled_hash', 'f.content_hash').select(
       db.raw(`coalesce(octet_length(f.keyframes), 0) > 0 as has_keyframes,
@@ -113,7 +82,7 @@ export async function findStreamRows(db: Db, fileIds: readonly string[]): Promis
   return db('media_streams')
     .whereRaw('file_id = any(?::uuid[])', [[...fileIds]])
     .orderByRaw('external_path is not null, stream_index, external_path')
-    .select<StreamRow[]>(STREAM_COLUMNS);
+    .select(STREAM_COLUMNS);
 }
 
 /** Files by item, optionally with streams, in two queries. */

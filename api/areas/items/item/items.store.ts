@@ -3,6 +3,7 @@ import { may, type Principal } from '#identity/principal.ts';
 import { notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { detailLists, ExtraKind, type ItemDetail, type ItemSummary, moreDetails } from '../items.schemas.ts';
 import { containersSql, isContainer } from '../kinds.ts';
 import { findLabels, findTags } from '../relations/relations.store.ts';
@@ -34,21 +35,14 @@ export interface VisibleItem {
   revision: number;
 }
 
-interface VisibleRow {
-  id: string;
-  library_id: string;
+const VISIBLE = [
+  ...(['id', 'library_id', 'type', 'title', 'parent_id', 'grandparent_id', 'extra_of', 'index_number'] as const),
+  ...(['parent_index', 'runtime_ms', 'file_count', 'revision'] as const),
+];
+
+interface VisibleRow extends Pick<Row<'items'>, (typeof VISIBLE)[number]> {
   library_type: string;
   library_settings: Record<string, unknown>;
-  type: string;
-  title: string;
-  parent_id: string | null;
-  grandparent_id: string | null;
-  extra_of: string | null;
-  index_number: number | null;
-  parent_index: number | null;
-  runtime_ms: number | null;
-  file_count: number;
-  revision: number;
 }
 
 /** The item, extras too. Throws 404 when it does not exist, is trashed or is hidden from the caller. */
@@ -81,12 +75,7 @@ function visibleItem(db: Db, who: Principal, id: string): Knex.QueryBuilder {
   return visibleItems(db, who)
     .join('libraries as l', 'l.id', 'i.library_id')
     .where('i.id', id)
-    .select(
-      ...['id', 'library_id', 'type', 'title', 'parent_id', 'grandparent_id', 'extra_of', 'index_number'].map(on),
-      ...['parent_index', 'runtime_ms', 'file_count', 'revision'].map(on),
-      'l.type as library_type',
-      'l.settings as library_settings',
-    );
+    .select(...VISIBLE.map(on), 'l.type as library_type', 'l.settings as library_settings');
 }
 
 function toVisibleItem(row: VisibleRow): VisibleItem {
@@ -116,19 +105,12 @@ export function sharesPlace(who: Principal, settings: Record<string, unknown>): 
   return settings.shareLocation !== false || may(who, 'item:edit');
 }
 
-interface DetailRow extends SummaryRow {
-  details: Record<string, unknown>;
-  file_count: number;
-  locked_fields: string[];
-  overview: string | null;
-  tagline: string | null;
-  external_ids: Record<string, string>;
-  size_bytes: number;
-  extra_of: string | null;
-  extra_kind: string | null;
-  added_by: string | null;
-  revision: number;
-  updated_at: Date;
+const DETAILS = [
+  ...(['details', 'file_count', 'locked_fields', 'overview', 'tagline', 'external_ids', 'size_bytes'] as const),
+  ...(['extra_of', 'extra_kind', 'added_by', 'revision', 'updated_at'] as const),
+];
+
+interface DetailRow extends SummaryRow, Pick<Row<'items'>, (typeof DETAILS)[number]> {
   shares_place: boolean;
 }
 
@@ -141,20 +123,7 @@ export async function findItemDetails(
   const rows: DetailRow[] = await summaryRows(db, who)
     .join('libraries as l', 'l.id', 'i.library_id')
     .whereRaw('i.id = any(?::uuid[])', [[...ids]])
-    .select(
-      ...[
-        'details',
-        'file_count',
-        'locked_fields',
-        'overview',
-        'tagline',
-        'external_ids',
-        'size_bytes',
-        'extra_of',
-        'extra_kind',
-      ].map(on),
-    )
-    .select(...['added_by', 'revision', 'updated_at'].map(on))
+    .select(DETAILS.map(on))
     .select(db.raw(`coalesce(l.settings ->> 'shareLocation', 'true') <> 'false' as shares_place`));
   const [tags, labels] = await Promise.all([findTags(db, ids), findLabels(db, who, ids)]);
   return new Map(

@@ -1,5 +1,6 @@
 import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { VisibleItem } from './items.store.ts';
 import { visibleItems } from './summaries.store.ts';
 
@@ -60,25 +61,17 @@ async function findHeld(
   const below: HeldRow[] = await db('items as i')
     .whereNull('i.trashed_at')
     .whereRaw('(i.parent_id = ? or i.grandparent_id = ?)', [source, source])
-    .select(HELD);
+    .select(HELD_ON_I);
   const elsewhere: HeldRow[] = await visibleItems(db, who)
     .whereRaw('i.external_ids @> any(?::jsonb[])', [pairs.map(([provider, id]) => JSON.stringify({ [provider]: id }))])
-    .select(HELD);
+    .select(HELD_ON_I);
   return new Set([...below, ...elsewhere].flatMap((row) => heldKeys(row, source)));
 }
 
-const HELD = ['parent_id', 'grandparent_id', 'parent_index', 'index_number', 'index_end', 'external_ids'].map(
-  (name) => `i.${name}`,
-);
+const HELD = ['parent_id', 'grandparent_id', 'parent_index', 'index_number', 'index_end', 'external_ids'] as const;
+const HELD_ON_I = HELD.map((name) => `i.${name}`);
 
-interface HeldRow {
-  parent_id: string | null;
-  grandparent_id: string | null;
-  parent_index: number | null;
-  index_number: number | null;
-  index_end: number | null;
-  external_ids: Record<string, string>;
-}
+type HeldRow = Pick<Row<'items'>, (typeof HELD)[number]>;
 
 function heldKeys(row: HeldRow, source: string): string[] {
   const keys = Object.entries(row.external_ids).map(([provider, id]) => `${provider}:${id}`);

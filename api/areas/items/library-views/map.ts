@@ -95,6 +95,6 @@ async function findPictures(
 ): Promise<Map<string, ReturnType<typeof pictureOf>>> {
   const found = await db('items')
     .whereRaw('id = any(?::uuid[])', [rows.map((row) => row.newest)])
-    .select<{ id: string; artwork: Record<string, unknown> }[]>('id', 'artwork');
+    .select('id', 'artwork');
   return new Map(found.map(({ id, artwork }) => [id, pictureOf(artwork)]));
 }

@@ -5,6 +5,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { readCursor, scopeOf, writeCursor } from '#kernel/page.ts';
 import { type ImageRef, iso } from '#kernel/schemas.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { takenLocally } from '../fields/field-sql.ts';
 import { artworkOf } from '../item/summaries.store.ts';
 import { type Listing, listed, rulesFor, sortOf } from '../listing/listing.ts';
@@ -91,10 +92,7 @@ export async function timelineBuckets(
 /** Pictures of the newest item of the first 1,000 buckets. */
 async function findCovers(call: Call, rows: readonly BucketRow[]): Promise<Map<string, ImageRef>> {
   const ids = rows.flatMap((row) => (row.newest === null || !UUID.test(row.newest) ? [] : [row.newest])).slice(0, 1000);
-  const found = await call
-    .db('items')
-    .whereRaw('id = any(?::uuid[])', [ids])
-    .select<{ id: string; artwork: Record<string, unknown> }[]>('id', 'artwork');
+  const found = await call.db('items').whereRaw('id = any(?::uuid[])', [ids]).select('id', 'artwork');
   return new Map(
     found.flatMap(({ id, artwork }): [string, ImageRef][] => {
       const image = pictureOf(artwork);
@@ -113,16 +111,12 @@ export function pictureOf(artwork: Record<string, unknown>): ImageRef | undefine
 /** Items of one answer; a larger bucket continues at `next`. */
 const TILES = 10_000;
 
-interface TileRow {
-  id: string;
+interface TileRow extends Pick<Row<'items'>, 'id' | 'type' | 'artwork' | 'runtime_ms'> {
   /** The value of the field as Postgres writes it, without loss. */
   place: string | null;
-  type: string;
   at: Date | null;
-  artwork: Record<string, unknown>;
   aspect: unknown;
   live: boolean | null;
-  runtime_ms: number | null;
   favorite: boolean;
 }
 

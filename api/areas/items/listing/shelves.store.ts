@@ -3,6 +3,7 @@ import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Db, remembered } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { type ListVersion, versionSql } from '../files/versions.store.ts';
 import { topTypesOf } from '../kinds.ts';
 
@@ -12,24 +13,14 @@ export interface Shelf {
   type: string;
 }
 
-export interface LibraryRow {
-  id: string;
-  name: string;
-  type: string;
-  settings: Record<string, unknown>;
-  item_counts: Record<string, number>;
-  change_seq: number;
-  /** Increases with changes of labels in this library. */
-  labels_seq: number;
-  revision: number;
-}
+/** `labels_seq` increases with changes of labels in this library. */
+export type LibraryRow = Pick<Row<'libraries'>, (typeof COLUMNS)[number]>;
 
-const COLUMNS = ['id', 'name', 'type', 'settings', 'item_counts', 'change_seq', 'labels_seq', 'revision'].map(
-  (c) => `l.${c}`,
-);
+const COLUMNS = ['id', 'name', 'type', 'settings', 'item_counts', 'change_seq', 'labels_seq', 'revision'] as const;
+const ON_L = COLUMNS.map((name) => `l.${name}`);
 
 function visibleLibraries(db: Db, who: Principal): Knex.QueryBuilder {
-  return db.from('libraries as l').modify(onlyVisibleLibraries, who, 'l.id').select(COLUMNS);
+  return db.from('libraries as l').modify(onlyVisibleLibraries, who, 'l.id').select(ON_L);
 }
 
 /** Throws 404 for an unknown or hidden library. */
@@ -39,7 +30,7 @@ export async function getVisibleLibrary(db: Db, who: Principal, id: string): Pro
   return row;
 }
 
-const AS_JSON = COLUMNS.map((column) => `'${column.slice(2)}', ${column}`).join(', ');
+const AS_JSON = COLUMNS.map((name) => `'${name}', l.${name}`).join(', ');
 
 export interface LibraryAtVersion {
   library: LibraryRow;

@@ -3,6 +3,7 @@ import type { Principal } from '#identity/principal.ts';
 import { onlyKnownLabels } from '#identity/visibility.ts';
 import { ImageRef } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { findItemSummaries, withoutNull } from '../item/summaries.store.ts';
 import type { Credit, ItemSummary } from '../items.schemas.ts';
 import { PersonRole } from '../items.schemas.ts';
@@ -35,12 +36,7 @@ export async function findTags(
     .whereRaw('item_id = any(?::uuid[])', [[...ids]])
     .orderBy(['item_id', 'kind', 'name_folded']);
   if (kinds) query.whereRaw('kind = any(?::text[])', [[...kinds]]);
-  const rows = await query.select<{ item_id: string; kind: string; name: string; tag_id: string | null }[]>(
-    'item_id',
-    'kind',
-    'name',
-    'tag_id',
-  );
+  const rows = await query.select('item_id', 'kind', 'name', 'tag_id');
   const found = new Map<string, Partial<Record<string, Tag[]>>>();
   for (const row of rows) {
     const tags = found.get(row.item_id) ?? {};
@@ -63,16 +59,8 @@ export async function findLabels(db: Db, who: Principal, ids: readonly string[])
   return new Map([...Map.groupBy(rows, ({ id }) => id)].map(([id, list]) => [id, list.map(({ name }) => name)]));
 }
 
-export interface CreditRow {
-  id: string;
-  item_id: string;
-  person_id: string;
+export interface CreditRow extends Row<'credits'> {
   name: string;
-  role: string;
-  character: string | null;
-  job: string | null;
-  position: number;
-  guest: boolean;
   portrait: unknown;
   episodes?: number | null;
 }
@@ -108,20 +96,11 @@ export async function findCredits(db: Db, ids: readonly string[]): Promise<Map<s
   return new Map([...Map.groupBy(rows, (row) => row.item_id)].map(([id, list]) => [id, firstOf(list.map(toCredit))]));
 }
 
-interface ChapterRow {
-  number: number;
-  title: string;
-  start_ms: number;
-  end_ms: number;
-  source: string;
-  image: unknown;
-}
-
 const SOURCES = ['person', 'file', 'audiobook', 'agent'];
 
 /** Chapters of a file: a user's edit, else the file's, else the agent's. */
 export async function listChapters(db: Db, fileId: string): Promise<Chapter[]> {
-  const rows: ChapterRow[] = await db('chapters')
+  const rows = await db('chapters')
     .where({ file_id: fileId })
     .orderBy('number')
     .select('number', 'title', 'start_ms', 'end_ms', 'source', 'image');
@@ -139,10 +118,8 @@ export async function listChapters(db: Db, fileId: string): Promise<Chapter[]> {
   );
 }
 
-type MarkerRow = { id: string; file_id: string | null; kind: string; start_ms: number; end_ms: number; source: string };
-
 export async function listMarkers(db: Db, itemId: string): Promise<z.output<typeof Marker>[]> {
-  const rows: MarkerRow[] = await db('markers')
+  const rows = await db('markers')
     .where({ item_id: itemId })
     .orderBy(['start_ms', 'id'])
     .select('id', 'file_id', 'kind', 'start_ms', 'end_ms', 'source');
@@ -175,6 +152,6 @@ export async function findParents(
 export async function findExternalIds(db: Db, ids: readonly string[]): Promise<Map<string, Record<string, string>>> {
   const rows = await db('items')
     .whereRaw('id = any(?::uuid[])', [[...ids]])
-    .select<{ id: string; external_ids: Record<string, string> }[]>('id', 'external_ids');
+    .select('id', 'external_ids');
   return new Map(rows.map((row) => [row.id, row.external_ids]));
 }

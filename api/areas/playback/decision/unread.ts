@@ -3,6 +3,7 @@ import { findOpenings } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { enqueue } from '#platform/queue.ts';
+import type { Row } from '#platform/typed-query.ts';
 
 const WAIT_MS = 10_000;
 const LOOK_MS = 200;
@@ -15,10 +16,7 @@ const MOST_WAITING = 2;
 /** Files of an item to check. */
 const MOST_FILES = 8;
 
-interface Row {
-  id: string;
-  size_bytes: number;
-  modified_ms: number;
+interface FileRow extends Pick<Row<'media_files'>, 'id' | 'size_bytes' | 'modified_ms'> {
   read: boolean;
 }
 
@@ -42,11 +40,11 @@ export async function readUnread(call: Call, itemId: string, fileId: string | un
   }
 }
 
-async function filesOf(db: Db, itemId: string, fileId: string | undefined): Promise<Row[]> {
+async function filesOf(db: Db, itemId: string, fileId: string | undefined): Promise<FileRow[]> {
   const query = db('media_files')
     .where({ item_id: itemId, missing_since: null, ignored: false })
     .limit(MOST_FILES)
-    .select<Row[]>(
+    .select<FileRow[]>(
       ...(['id', 'size_bytes', 'modified_ms'] as const),
       db.raw('probe is not null or probe_fault is not null as read'),
     );
@@ -55,7 +53,7 @@ async function filesOf(db: Db, itemId: string, fileId: string | undefined): Prom
 }
 
 /** Present files that were never probed or have changed. */
-async function findStale(call: Call, files: readonly Row[]): Promise<Row[]> {
+async function findStale(call: Call, files: readonly FileRow[]): Promise<FileRow[]> {
   const found = await findOpenings(
     call,
     files.map((file) => file.id),
@@ -66,7 +64,7 @@ async function findStale(call: Call, files: readonly Row[]): Promise<Row[]> {
   });
 }
 
-function isOther(file: Row, there: { size: number; modifiedAt: Date }): boolean {
+function isOther(file: FileRow, there: { size: number; modifiedAt: Date }): boolean {
   return there.size !== file.size_bytes || Math.abs(there.modifiedAt.getTime() - file.modified_ms) > SLACK_MS;
 }
 

@@ -1,6 +1,6 @@
 import { updateProfile } from '#areas/accounts/public.ts';
 import { invalid } from '#kernel/errors.ts';
-import type { Db } from '#platform/db.ts';
+import { type Db, existing } from '#platform/db.ts';
 import type { Rung } from '#platform/settings.ts';
 import { PlaybackPreferences } from './progress.schemas.ts';
 
@@ -44,9 +44,7 @@ export async function readPreferences(
   profileId: string,
   defaults: Record<string, unknown>,
 ): Promise<PlaybackPreferences> {
-  const row = await db('profiles')
-    .where({ id: profileId })
-    .first<{ preferences: Record<string, unknown> } | undefined>('preferences');
+  const row = await db('profiles').where({ id: profileId }).first('preferences');
   const merged = PlaybackPreferences.safeParse({ ...BUILT_IN, ...defaults, ...row?.preferences });
   return merged.success ? merged.data : BUILT_IN;
 }
@@ -62,10 +60,7 @@ export function refuseUnknownQuality(change: Record<string, unknown>, ladder: re
 
 /** null removes a preference. */
 export async function writePreferences(db: Db, profileId: string, change: Record<string, unknown>): Promise<void> {
-  const row = await db('profiles')
-    .where({ id: profileId })
-    .forUpdate()
-    .first<{ preferences: Record<string, unknown> }>('preferences');
+  const row = existing(await db('profiles').where({ id: profileId }).forUpdate().first('preferences'));
   const merged = Object.entries({ ...row.preferences, ...change }).filter(
     ([, value]) => value !== null && value !== undefined,
   );

@@ -2,21 +2,22 @@ import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'item_states.reading': {
+      value: string;
+      progress: number;
+      finished: boolean;
+      deviceName: string | null;
+      at: string;
+    };
+  }
+}
 
 /** State of an item for a profile. */
-export interface StateRow {
-  item_id: string;
-  position_ms: number;
-  file_id: string | null;
-  progress: number;
-  watched: boolean;
-  play_count: number;
-  last_played_at: Date | null;
-  state_at: Date | null;
-  reading: { value: string; progress: number; finished: boolean; deviceName: string | null; at: string } | null;
-  rating: number | null;
-  favorite: boolean;
-  rated_at: Date | null;
+export interface StateRow extends Omit<Row<'item_states'>, 'profile_id' | 'library_id' | 'updated_at'> {
   updated_at: Date | null;
 }
 

@@ -10,7 +10,7 @@ export function pageOf(value: string): number | undefined {
 
 /** Number of pages of the item, if known. */
 export async function pagesOf(db: Db, itemId: string): Promise<number | undefined> {
-  const row = await db('items').where({ id: itemId }).first<{ details: { pages?: number } } | undefined>('details');
+  const row = await db('items').where({ id: itemId }).first('details');
   return row?.details.pages;
 }
 

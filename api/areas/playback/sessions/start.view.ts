@@ -14,15 +14,13 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { decodeKeyframes, type ProbedStream } from '#platform/media.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { CandidateFile } from '../decision/candidates.ts';
 import type { Track } from '../decision/tracks.ts';
 import type { PlaybackStart } from '../playback.schemas.ts';
 
-interface Extra {
-  id: string;
-  probe_fault: string | null;
+interface Extra extends Pick<Row<'media_files'>, 'id' | 'probe_fault' | 'keyframes'> {
   slow: boolean;
-  keyframes: Buffer | null;
 }
 
 /** The playable files. Throws 415 or 423 with the most specific reason when there is none. */
@@ -140,11 +138,7 @@ export async function readSidecars(db: Db, itemId: string, file: CandidateFile):
     .where({ item_id: itemId })
     .whereRaw('(file_id is null or file_id = ?)', [file.id])
     .orderBy('start_ms')
-    .select<{ kind: Sidecars['markers'][number]['kind']; start_ms: number; end_ms: number }[]>(
-      'kind',
-      'start_ms',
-      'end_ms',
-    );
+    .select('kind', 'start_ms', 'end_ms');
   const chapters = await listChapters(db, file.id);
   const trickplay = await db('trickplay').where({ file_id: file.id }).first('width');
   return {
@@ -202,9 +196,7 @@ export interface LastChoice {
 
 /** The last track choice of this profile in the same show or film. */
 export async function lastChoice(db: Db, profileId: string, showId: string): Promise<LastChoice | undefined> {
-  const row = await db('track_choices')
-    .where({ profile_id: profileId, item_id: showId })
-    .first<{ audio_language: string | null; subtitle_language: string | null; subtitle_off: boolean } | undefined>();
+  const row = await db('track_choices').where({ profile_id: profileId, item_id: showId }).first();
   return (
     row && { audioLanguage: row.audio_language, subtitleLanguage: row.subtitle_language, subtitleOff: row.subtitle_off }
   );

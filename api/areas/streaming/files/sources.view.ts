@@ -1,6 +1,7 @@
 import type { Wanted } from '#areas/storage/public.ts';
 import type { Db } from '#platform/db.ts';
 import { decodeKeyframes, type ProbedFile } from '#platform/media.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Named } from './download-name.ts';
 
 /** A media file as Streaming reads it. */
@@ -24,58 +25,36 @@ export interface FileSource extends SourceFile {
   keyframes: number[] | undefined;
 }
 
-interface FileRow {
-  id: string;
-  item_id: string;
-  library_id: string;
-  storage_id: string;
-  folder_id: string;
-  path: string;
-  size_bytes: number;
-  modified_ms: number;
-  duration_ms: number | null;
-  missing_since: Date | null;
-  probe: ProbedFile | null;
-}
-
-interface Row extends FileRow {
-  keyframes: Buffer | null;
-}
-
 const FILE_COLUMNS = [
   ...(['id', 'item_id', 'library_id', 'storage_id', 'folder_id', 'path'] as const),
   ...(['size_bytes', 'modified_ms', 'duration_ms', 'missing_since', 'probe'] as const),
 ];
 const COLUMNS = [...FILE_COLUMNS, 'keyframes' as const];
 
+type FileRow = Pick<Row<'media_files'>, (typeof FILE_COLUMNS)[number]>;
+type KeyframeRow = Pick<Row<'media_files'>, (typeof COLUMNS)[number]>;
+
 /** Without keyframes, for range requests. */
 export async function findSourceFile(db: Db, fileId: string): Promise<SourceFile | undefined> {
-  const row = (await db('media_files').where({ id: fileId }).first(FILE_COLUMNS)) as FileRow | undefined;
+  const row = await db('media_files').where({ id: fileId }).first(FILE_COLUMNS);
   return row && toSourceFile(row);
 }
 
 export async function findSource(db: Db, fileId: string): Promise<FileSource | undefined> {
-  const row = (await db('media_files').where({ id: fileId }).first(COLUMNS)) as Row | undefined;
+  const row = await db('media_files').where({ id: fileId }).first(COLUMNS);
   return row && toSource(row);
 }
 
 /** The present file of an item, best edition first. */
 export async function findItemSource(db: Db, itemId: string): Promise<FileSource | undefined> {
-  const row = (await db('media_files')
+  const row = await db('media_files')
     .where({ item_id: itemId, missing_since: null, ignored: false })
     .orderBy(['edition_rank', 'part', 'id'])
-    .first(COLUMNS)) as Row | undefined;
+    .first(COLUMNS);
   return row && toSource(row);
 }
 
-interface PlaceRow {
-  id: string;
-  storage_id: string;
-  folder_id: string;
-  path: string;
-  size_bytes: number;
-  modified_ms: number;
-}
+type PlaceRow = Pick<Row<'media_files'>, 'id' | 'storage_id' | 'folder_id' | 'path' | 'size_bytes' | 'modified_ms'>;
 
 function toPlace(row: PlaceRow): Wanted {
   return {
@@ -112,7 +91,7 @@ export function versionOf({ sizeBytes, modifiedMs }: Pick<FileSource, 'sizeBytes
   return `${sizeBytes}-${Math.floor(modifiedMs)}`;
 }
 
-function toSource(row: Row): FileSource {
+function toSource(row: KeyframeRow): FileSource {
   return { ...toSourceFile(row), keyframes: row.keyframes ? decodeKeyframes(row.keyframes) : undefined };
 }
 
@@ -132,10 +111,7 @@ function toSourceFile(row: FileRow): SourceFile {
   };
 }
 
-interface NameRow {
-  type: string;
-  title: string;
-  year: number | null;
+interface NameRow extends Pick<Row<'items'>, 'type' | 'title' | 'year'> {
   show: string | null;
   season: number | null;
   number: number | null;

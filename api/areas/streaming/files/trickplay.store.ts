@@ -1,19 +1,6 @@
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Trickplay } from '../streaming.schemas.ts';
-
-interface Row {
-  file_id: string;
-  width: number;
-  height: number;
-  columns: number;
-  rows: number;
-  thumbs: number;
-  sheets: number;
-  interval_ms: number;
-  duration_ms: number;
-  size_bytes: number;
-  made_at: Date;
-}
 
 /** Key of a sheet in the bucket `foyer-derived`. */
 export const trickplayKey = (fileId: string, width: number, sheet: number): string =>
@@ -35,7 +22,7 @@ export async function findTrickplay(db: Db, fileId: string): Promise<Trickplay |
 }
 
 /** Written by the analysis `previewThumbnails` after it stored the sheets. */
-export async function saveTrickplay(db: Db, row: Omit<Row, 'made_at'>): Promise<void> {
+export async function saveTrickplay(db: Db, row: Omit<Row<'trickplay'>, 'made_at'>): Promise<void> {
   await db('trickplay')
     .insert({ ...row, made_at: new Date() })
     .onConflict(['file_id', 'width'])

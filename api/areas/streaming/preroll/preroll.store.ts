@@ -1,22 +1,16 @@
 import { invalid } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { PrerollClipDraft, PrerollSettings } from '../streaming.schemas.ts';
 
-export interface PrerollRow {
-  id: string;
-  position: number;
-  item_id: string;
-  title: string;
-  duration_ms: number;
-  weight: number;
-  season: { from: string; to: string } | null;
-  library_ids: string[];
-  age_rating: string | null;
-  state: 'preparing' | 'ready' | 'failed';
-  error: string | null;
-  made_from: string | null;
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'preroll_clips.season': { from: string; to: string };
+  }
 }
+
+export type PrerollRow = Row<'preroll_clips'>;
 
 const TABLE = 'preroll_clips';
 const LONGEST_MS = 300_000;
@@ -29,7 +23,7 @@ export async function findClips(db: Db): Promise<PrerollRow[]> {
 }
 
 export async function findClip(db: Db, id: string): Promise<PrerollRow | undefined> {
-  return (await db(TABLE).where({ id }).first()) as PrerollRow | undefined;
+  return db(TABLE).where({ id }).first();
 }
 
 export function toClips(rows: readonly PrerollRow[]): PrerollSettings['clips'] {
@@ -47,13 +41,7 @@ export function toClips(rows: readonly PrerollRow[]): PrerollSettings['clips'] {
   }));
 }
 
-interface ClipSource {
-  id: string;
-  title: string;
-  type: string;
-  runtime_ms: number | null;
-  age_rating: string | null;
-}
+type ClipSource = Pick<Row<'items'>, 'id' | 'title' | 'type' | 'runtime_ms' | 'age_rating'>;
 
 /** Replaces the list. Remaining clips keep their prepared file. Returns the ids of clips to prepare. */
 export async function replaceClips(db: Db, drafts: readonly PrerollClipDraft[]): Promise<string[]> {

@@ -19,9 +19,10 @@ export async function findClipsWithAge(db: Db): Promise<Aged[]> {
 async function aged(db: Db, narrow: (clips: ReturnType<Db['from']>) => unknown): Promise<Aged[]> {
   const clips = db.from('preroll_clips as c').join('items as i', 'i.id', 'c.item_id');
   narrow(clips);
-  const rows = (await clips.select('c.*', db.raw(`${ageSql('i')} as item_years`))) as (PrerollRow & {
-    item_years: number | null;
-  })[];
+  const rows = await clips.select<(PrerollRow & { item_years: number | null })[]>(
+    'c.*',
+    db.raw(`${ageSql('i')} as item_years`),
+  );
   return rows.map(({ item_years, ...clip }) => {
     const own = clip.age_rating === null ? 0 : (ageYears(clip.age_rating) ?? 0);
     return { ...clip, ageYears: Math.max(own, item_years ?? 0) };

@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { StreamPlan } from '../segments/plan.ts';
 
 declare module '#platform/column-types.ts' {
@@ -30,30 +31,7 @@ export interface WorkerInfo {
   pids?: string;
 }
 
-export interface SessionRow {
-  id: string;
-  playback_session_id: string;
-  account_id: string;
-  profile_id: string;
-  item_id: string;
-  file_id: string;
-  plan: StreamPlan;
-  state: SessionState;
-  error: SessionError | null;
-  restarts: number;
-  speed: number | null;
-  lease_holder: string | null;
-  lease_until: Date | null;
-  worker: WorkerInfo | null;
-  wanted_rendition: string | null;
-  wanted_segment: number;
-  wanted_at: Date;
-  paused: boolean;
-  last_access_at: Date | null;
-  stop_at: Date | null;
-  stopped_at: Date | null;
-  created_at: Date;
-}
+export type SessionRow = Row<'transcode_sessions'>;
 
 const LEASE = `interval '10 seconds'`;
 /** No live worker holds the session. */
@@ -76,7 +54,7 @@ export async function findSession(db: Db, id: string): Promise<SessionRow | unde
 /** Claims a free session for a worker. */
 export async function claimSession(db: Db, id: string, holder: WorkerInfo): Promise<SessionRow | undefined> {
   const [row] = await claim(db, holder).where({ id }).whereIn('state', ['starting', 'running']).returning('*');
-  return row as SessionRow | undefined;
+  return row;
 }
 
 /** Claims the longest-waiting free session: new, lost by its worker, or offered while Redis was unavailable. */
@@ -90,7 +68,7 @@ export async function claimOpenSession(db: Db, holder: WorkerInfo): Promise<Sess
     .forUpdate()
     .skipLocked();
   const [row] = await claim(db, holder).whereIn('id', waiting).returning('*');
-  return row as SessionRow | undefined;
+  return row;
 }
 
 function claim(db: Db, holder: WorkerInfo) {
@@ -139,7 +117,7 @@ export async function renewSession(
     .where({ id, lease_holder: holder })
     .whereIn('state', OPEN)
     .returning('*');
-  return row as SessionRow | undefined;
+  return row;
 }
 
 /**
@@ -235,7 +213,7 @@ export async function sessionsToPurge(db: Db): Promise<string[]> {
     .whereNull('purged_at')
     .andWhereRaw(`stopped_at < now() - interval '60 seconds'`)
     .limit(50)
-    .pluck('id') as Promise<string[]>;
+    .pluck('id');
 }
 
 export async function markPurged(db: Db, id: string): Promise<void> {

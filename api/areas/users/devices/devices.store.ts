@@ -1,25 +1,14 @@
 import type { Knex } from 'knex';
 import { updateDeviceRow } from '#identity/devices.ts';
 import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { Device } from './devices.schemas.ts';
 
-export interface DeviceRow {
-  id: string;
-  account_id: string;
-  client_id: string;
-  name: string;
-  client_name: string | null;
-  platform: string | null;
-  state: Device['state'];
+export interface DeviceRow extends Row<'devices'> {
   online: boolean;
-  receiver: boolean;
   sessions: number;
   keys_used: number;
-  last_profile_id: string | null;
   profile_name: string | null;
-  last_address: string | null;
-  first_seen_at: Date;
-  last_seen_at: Date;
 }
 
 const ONLINE = `d.last_seen_at > now() - interval '60 seconds'`;

@@ -89,7 +89,7 @@ function givable(inviter: Principal, { role, template }: InviteRow): RequestedPe
 /** Access of the invite within the present access of the inviter. */
 async function accessFrom({ db, who }: Call, { template, libraries, role }: InviteRow): Promise<AccessParts> {
   const { permissions: _given, ...parts } = template;
-  const visible = (await db('libraries').modify(onlyVisibleLibraries, who).pluck('id')) as string[];
+  const visible = await db('libraries').modify(onlyVisibleLibraries, who).pluck('id');
   const offered = libraries ?? { mode: 'default' as const, ids: [] };
   const ids = offered.ids.filter((id) => visible.includes(id));
   const limited = !who.sees.all && offered.mode === 'default';

@@ -5,27 +5,22 @@ import { notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
 import type { GivenRole } from '../users.schemas.ts';
 import type { Invite, InviteLibraries, InviteState, InviteTemplate } from './invites.schemas.ts';
 
-export interface InviteRow {
-  id: string;
-  role: GivenRole;
-  display_name: string | null;
-  email: string | null;
-  mailed: boolean;
-  message: string | null;
-  libraries: NonNullable<InviteLibraries> | null;
-  template: InviteTemplate;
-  uses: number;
-  max_uses: number;
-  created_by: string;
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'invites.libraries': NonNullable<InviteLibraries>;
+    'invites.template': InviteTemplate;
+  }
+}
+
+export interface InviteRow extends Row<'invites'> {
   inviter_name: string;
   inviter_role: Role;
   state: InviteState;
   accepted: { userId: string; displayName: string; at: string }[] | null;
-  created_at: Date;
-  expires_at: Date;
 }
 
 const STATE = `case when i.revoked_at is not null then 'revoked' when i.uses >= i.max_uses then 'used'
