@@ -1,5 +1,5 @@
 // Rules of the cache: how an operation becomes a query, how long its data is fresh, and what is tried again.
-import { QueryClient } from '@tanstack/query-core';
+import { QueryCache, QueryClient } from '@tanstack/query-core';
 import type { RequestOf, ResponseOf } from 'foyer-client';
 import { api } from '../api/client.ts';
 import { isPassing, problemOf } from '../api/errors.ts';
@@ -17,7 +17,18 @@ export function freshFor(name: Name): number {
   return name.startsWith('list') ? 30 * SECOND : 60 * SECOND;
 }
 
+/** Refusals by which the server says that the account itself changed: who reads Me decides what comes next. */
+function changesMe(error: unknown): boolean {
+  const { code, reason = '' } = problemOf(error);
+  return code === 'PERMISSION_TIME_RESTRICTED' || ['password-change', 'two-factor-setup'].includes(reason);
+}
+
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, { queryKey }) => {
+      if (queryKey[0] !== 'getMe' && changesMe(error)) void invalidate('getMe');
+    },
+  }),
   defaultOptions: {
     queries: {
       retry: (count, error) => count < WAITS.length && isPassing(problemOf(error)),

@@ -1,0 +1,59 @@
+// Entering and leaving: what every way of signing in ends with, and sign-out in all tabs.
+
+import { api, session, whenEnded } from '#core/api/client.ts';
+import { safePath, signInPath } from '#core/browser/paths.ts';
+import { onTabMessage, sayToTabs } from '#core/browser/tabs.ts';
+import { queryClient } from '#core/cache/query.ts';
+import { goto } from '$app/navigation';
+
+/** Goes on after a sign-in, back to where the person was; the app's layout first leads to what the server demands of the account. */
+export async function enter(returnTo?: string | null): Promise<void> {
+  session.began();
+  queryClient.clear();
+  sayToTabs({ what: 'signed-in' });
+  await goto(safePath(returnTo), { replaceState: true });
+}
+
+/** Another viewer of the same account: everything is loaded again, in the other tabs too. */
+export async function enterProfile(returnTo?: string | null): Promise<void> {
+  session.began();
+  queryClient.clear();
+  sayToTabs({ what: 'profile' });
+  await goto(safePath(returnTo), { replaceState: true });
+}
+
+const here = (): string => location.pathname + location.search;
+const PUBLIC = /^\/(sign-in|setup|reset|invite|confirm|unsubscribe)/;
+
+/** Empties the caches and shows the sign-in page, unless this page needs no sign-in. */
+async function leave(back: boolean): Promise<void> {
+  queryClient.clear();
+  if (PUBLIC.test(location.pathname)) return;
+  await goto(back ? signInPath(here()) : '/sign-in', { replaceState: true });
+}
+
+export async function signOut(): Promise<void> {
+  const { providerUrl } = await api.logout({ body: {} });
+  sayToTabs({ what: 'signed-out' });
+  if (providerUrl) location.assign(providerUrl);
+  else await leave(false);
+}
+
+/** Follows the end of the sign-in and changes in other tabs, for the life of the page. */
+export function followSession(): () => void {
+  const stops = [
+    whenEnded(() => {
+      sayToTabs({ what: 'signed-out' });
+      void leave(true);
+    }),
+    onTabMessage(({ what }) => {
+      if (what === 'signed-out') void leave(true);
+      else if (what === 'profile') location.reload();
+      else if (location.pathname === '/sign-in')
+        location.assign(safePath(new URLSearchParams(location.search).get('return')));
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}

@@ -1,0 +1,36 @@
+// The places of the navigation, in order. A page that is added gets its entry here.
+import type { Library } from 'foyer-client';
+import * as m from '#messages/shell.ts';
+import type { IconName } from '#ui/icons.ts';
+
+export interface Place {
+  href: string;
+  label: string;
+  icon: IconName;
+}
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  movies: 'film',
+  shows: 'tv',
+  videos: 'play',
+  music: 'music',
+  photos: 'photo',
+  books: 'book',
+  comics: 'book',
+  games: 'game',
+  courses: 'school',
+};
+
+export const home = (): Place => ({ href: '/', label: m.home(), icon: 'home' });
+export const allLibraries = (): Place => ({ href: '/libraries', label: m.libraries(), icon: 'library' });
+export const mine = (): Place => ({ href: '/me', label: m.mine(), icon: 'user' });
+
+export const placeOf = ({ id, name, type }: Pick<Library, 'id' | 'name' | 'type'>): Place => ({
+  href: `/library/${id}`,
+  label: name,
+  icon: ICONS[type] ?? 'folder',
+});
+
+/** Whether a place is the page at `path`, or holds it. */
+export const isAt = ({ href }: Place, path: string): boolean =>
+  href === '/' ? path === '/' : `${path}/`.startsWith(`${href}/`);
