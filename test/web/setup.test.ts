@@ -36,7 +36,7 @@ describe('setup in a browser', () => {
     await app.close();
   });
 
-  it('asks for name, language and folders where nothing is declared, and goes on in another browser', async () => {
+  it('needs name, language and folders where nothing is declared, and continues in another browser', async () => {
     const app = await openApp(api.url, '/setup');
     const { page } = app;
     await page.fill('[name=code]', 'wrong-code-wrong-code-wrong');
