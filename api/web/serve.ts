@@ -1,6 +1,7 @@
 // The web app's files, before the router. Paths without an extension are pages of the app: all of them are the shell.
 import type { Context, Middleware } from 'koa';
 import type { Deps } from '#kernel/endpoint.ts';
+import { knowsEtag } from '#kernel/etag.ts';
 import { BUILD, type Coding, readBuild, SHELL, type WebFile } from './files.ts';
 import { manifestOf } from './manifest.ts';
 import { policyOf } from './policy.ts';
@@ -35,8 +36,7 @@ function answer(ctx: Context, { type, immutable, variants }: WebFile): void {
   if (coding !== 'identity') ctx.set('Content-Encoding', coding);
   ctx.set('Cache-Control', immutable ? FOREVER : 'no-cache');
   ctx.set('ETag', etag);
-  ctx.status = 200;
-  if (ctx.fresh) {
+  if (knowsEtag(ctx.get('If-None-Match') || undefined, etag)) {
     ctx.remove('Content-Encoding');
     ctx.status = 304;
     return;

@@ -8,6 +8,9 @@ import { killLanes } from './lanes.ts';
 import { type Options, optionsOf } from './options.ts';
 import { prepareCluster } from './prepare.ts';
 
+const WEB_TYPES =
+  'cd web && node vite/messages.ts && ./node_modules/.bin/svelte-kit sync && ./node_modules/.bin/svelte-check --threshold warning --fail-on-warnings';
+
 /** The longest first. */
 const STEPS: readonly Step[] = [
   { name: 'types', command: ['tsc', '-p', '.'] },
@@ -15,6 +18,7 @@ const STEPS: readonly Step[] = [
     name: 'lint, types of promises, layers, sizes',
     command: 'oxlint --type-aware --deny-warnings api workers operator hack test'.split(' '),
   },
+  { name: 'web: types of Svelte and TypeScript', command: ['bash', '-c', WEB_TYPES] },
   { name: 'generated files', command: [process.execPath, 'hack/generate.ts', '--check'] },
   { name: 'format and syntax', command: ['biome', 'ci', '--colors=off', '--diagnostic-level=error', '.'] },
 ];

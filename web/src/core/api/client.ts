@@ -1,5 +1,5 @@
 // The client of this page. It signs in by cookies, so no token is ever in script.
-import { createClient, type FoyerClient } from 'foyer-client';
+import { createClient, type FoyerClient } from '../../../../api/client/index.ts';
 import { newId } from './ids.ts';
 import { type Locks, leases, webLocks } from './lock.ts';
 import { browserSession } from './session.ts';

@@ -1,5 +1,5 @@
 // What went wrong, in one shape for every kind of failure: a refusal of the server, no connection, another server.
-import { FoyerError, NotFoyer } from 'foyer-client';
+import { FoyerError, NotFoyer } from '../../../../api/client/index.ts';
 
 export interface Problem {
   /** The server's code; `offline` without a connection, `not-foyer` for the page of a proxy, `unexpected` for a fault of ours. */

@@ -1,5 +1,5 @@
 // The key of a query is [operationId, input]; input is path and query parameters as one object without absent fields.
-import type { Operations } from 'foyer-client';
+import type { Operations } from '../../../../api/client/index.ts';
 
 export type Name = keyof Operations & string;
 export type Key = readonly [Name, Readonly<Record<string, unknown>>];

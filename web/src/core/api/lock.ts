@@ -2,8 +2,8 @@
 // in localStorage that its holder renews each second and that ends by itself when the tab does.
 
 export interface Locks {
-  /** Runs `work` while no other tab holds the name; waits for it. `signal` ends the wait. */
-  hold<T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Runs `work` while no other tab holds the name; waits for it. `signal` ends the wait, `lost` says that another tab holds it now. */
+  hold<T>(name: string, work: (lost: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** What a lease needs of the browser. */
@@ -20,10 +20,16 @@ const POLL_MS = 40;
 /** Longer than another tab takes from reading a free lease to writing its own. */
 const SETTLE_MS = 60;
 
-export function webLocks(manager: LockManager): Locks {
+/** The part of LockManager that is used. */
+interface WebLocks {
+  request(name: string, options: { signal?: AbortSignal }, work: () => Promise<unknown>): Promise<unknown>;
+}
+
+export function webLocks(manager: WebLocks): Locks {
+  const kept = new AbortController().signal; // the browser takes no lock back
   return {
-    hold: <T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
-      manager.request(name, signal ? { signal } : {}, work) as Promise<T>,
+    hold: <T>(name: string, work: (lost: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> =>
+      manager.request(name, signal ? { signal } : {}, () => work(kept)) as Promise<T>,
   };
 }
 
@@ -43,7 +49,7 @@ export function leases(home: LeaseHome): Locks {
 }
 
 interface Held<T> {
-  work: () => Promise<T>;
+  work: (lost: AbortSignal) => Promise<T>;
   signal: AbortSignal | undefined;
 }
 
@@ -53,9 +59,14 @@ async function held<T>(home: LeaseHome, name: string, { work, signal }: Held<T>)
     signal?.throwIfAborted();
     await home.sleep(POLL_MS);
   }
-  const renewal = setInterval(() => write(home, key, id), RENEW_MS);
+  const lost = new AbortController();
+  // A tab in the background runs seldom, so its lease may have passed to another.
+  const renewal = setInterval(() => {
+    if (read(home, key)?.id === id) write(home, key, id);
+    else lost.abort();
+  }, RENEW_MS);
   try {
-    return await work();
+    return await work(lost.signal);
   } finally {
     clearInterval(renewal);
     if (read(home, key)?.id === id) home.storage.removeItem(key);

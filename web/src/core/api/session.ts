@@ -1,6 +1,6 @@
 // One refresh for all tabs. A refresh token works once, and its second use ends the sign-in; so a refused request first
 // waits for the lock, and does not refresh when another request or tab did so since it was sent.
-import type { Credential } from 'foyer-client';
+import type { Credential } from '../../../../api/client/index.ts';
 import type { Locks } from './lock.ts';
 
 export interface SessionHome {

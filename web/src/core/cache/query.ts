@@ -1,6 +1,6 @@
 // Rules of the cache: how an operation becomes a query, how long its data is fresh, and what is tried again.
 import { QueryCache, QueryClient } from '@tanstack/query-core';
-import type { RequestOf, ResponseOf } from 'foyer-client';
+import type { RequestOf, ResponseOf } from '../../../../api/client/index.ts';
 import { api } from '../api/client.ts';
 import { isPassing, problemOf } from '../api/errors.ts';
 import { type Key, keyOf, type Name, type Parts } from '../api/keys.ts';

@@ -1,0 +1,67 @@
+// What an event makes old. One table; what is on screen is requested again, the rest when it is next shown.
+import type { EventName, EventPayloads } from '../../../../api/client/index.ts';
+import type { Name } from '../api/keys.ts';
+import type { StreamEvent } from './leader.ts';
+
+export interface Effect {
+  /** Operations whose answers are old. */
+  names: readonly Name[];
+  /** Only the answers about these items. */
+  itemIds?: readonly string[];
+  /** Every answer is old. */
+  all?: true;
+}
+
+type Effects = { [N in EventName]?: (payload: EventPayloads[N]) => Effect };
+
+const names = (...list: Name[]): Effect => ({ names: list });
+const ITEM: readonly Name[] = [
+  'getItem',
+  'getItemTree',
+  'listItemChildren',
+  'listItemFiles',
+  'listItemPeople',
+  'listItemExtras',
+];
+const LISTS: readonly Name[] = ['listItems', 'listLibraryItems', 'getLibraryIndex', 'getLibraryFacets'];
+const STATE: Readonly<Record<string, readonly Name[]>> = {
+  preferences: ['getPlaybackPreferences'],
+};
+
+const scan = (): Effect => names('getLibrary', 'listLibraries');
+
+const EFFECTS: Effects = {
+  'library.scan.started': scan,
+  'library.scan.progress': () => names('getLibrary'),
+  'library.scan.completed': () => names('getLibrary', 'listLibraries', ...LISTS),
+  'library.scan.failed': scan,
+  'item.added': () => names(...LISTS, 'listLibraries'),
+  'item.updated': ({ itemId }) => ({ names: ITEM, itemIds: [itemId] }),
+  'item.deleted': () => names(...LISTS, 'listLibraries'),
+  'playback.stopped': ({ itemId }) => ({ names: [...ITEM, 'listItems'], itemIds: [itemId] }),
+  'state.changed': ({ what, itemIds, truncated }) => ({
+    names: [...what.flatMap((one) => STATE[one] ?? []), ...ITEM, ...LISTS],
+    ...(!truncated && itemIds.length > 0 && { itemIds }),
+  }),
+  'library.access.granted': () => names('listLibraries', 'getMe', ...LISTS),
+  'notification.created': () => names('listNotifications'),
+  'settings.changed': ({ keys }) => names(...settings(keys)),
+  'system.storage.available': () => names('getLibrary', 'listLibraries', ...ITEM),
+  'system.storage.unavailable': () => names('getLibrary', 'listLibraries', ...ITEM),
+};
+
+function settings(keys: readonly string[]): Name[] {
+  const starts = (prefix: string): boolean => keys.some((key) => key.startsWith(prefix));
+  return [
+    ...(starts('branding.') || starts('server.') ? (['getBranding', 'getServerInfo'] as const) : []),
+    ...(starts('themes.') ? (['listThemes'] as const) : []),
+    ...(starts('auth.') ? (['getSignInOptions'] as const) : []),
+  ];
+}
+
+/** What an event makes old; undefined when no page shows it. */
+export function effectOf(event: StreamEvent): Effect | undefined {
+  if (event.event === 'stream.reset') return { names: [], all: true };
+  const effect = EFFECTS[event.event] as ((payload: unknown) => Effect) | undefined;
+  return effect?.(event.payload);
+}
