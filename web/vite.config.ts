@@ -21,6 +21,7 @@ export default defineConfig({
     dedupe: ['eventsource-parser'], // the client's own import, from the packages of this folder
   },
   build: { target: 'es2023' },
+  worker: { format: 'es' },
   server: {
     fs: { allow: [resolve(root, '../api/client')] },
     proxy: { '/api': { target: process.env['FOYER_SERVER'] ?? 'http://127.0.0.1:8080' } },

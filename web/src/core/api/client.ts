@@ -1,5 +1,5 @@
 // The client of this page. It signs in by cookies, so no token is ever in script.
-import { createClient, type FoyerClient } from '../../../../api/client/index.ts';
+import { type ClientOptions, createClient, type FoyerClient } from '../../../../api/client/index.ts';
 import { newId } from './ids.ts';
 import { type Locks, leases, webLocks } from './lock.ts';
 import { browserSession } from './session.ts';
@@ -61,9 +61,17 @@ export const session = browserSession({
   },
 });
 
-export const api: FoyerClient = createClient({
+const options: ClientOptions = {
   server: location.origin,
   credential: session,
   clientId: clientId(),
   clientName: clientName(navigator.userAgent),
+};
+
+export const api: FoyerClient = createClient(options);
+
+/** For the last requests of a page: they go on after it has gone. */
+export const parting: FoyerClient = createClient({
+  ...options,
+  fetch: (address, init) => fetch(address, { ...init, keepalive: true }),
 });

@@ -1,0 +1,313 @@
+// One item being played: its session, its source, its reports, and what is done about faults.
+import type { ChangePlaybackBody, FoyerClient, PlaybackStart, StartPlaybackBody } from 'foyer-client';
+import { problemOf } from '../api/errors.ts';
+import { directSource } from './direct.ts';
+import { holdFrame, onNextFrame } from './frame.ts';
+import { after, type Step } from './machine.ts';
+import { Mender } from './mender.ts';
+import type { Sign } from './recovery.ts';
+import { type Reading, Reporter } from './report.ts';
+import { Ended, type SessionHome, Sessions } from './session.ts';
+import { isHls, type Source } from './source.ts';
+import type { Store } from './state.ts';
+import { deliveredAsPicture, isTextTrack } from './tracks.ts';
+
+export interface PlaybackHome extends SessionHome {
+  video: HTMLVideoElement;
+  canvas: HTMLCanvasElement;
+  /** For the last request of the page. */
+  parting: FoyerClient;
+  store: Store;
+}
+
+/** Undisturbed for so long, the next fault is a new one. */
+const SETTLED_MS = 3000;
+
+export class Playback {
+  readonly #home: PlaybackHome;
+  readonly #sessions: Sessions;
+  readonly #mender: Mender;
+  #source: Source | undefined;
+  #reporter: Reporter | undefined;
+  /** Raised by each load; what an older one answers later is left out. */
+  #turn = 0;
+  /** Where the source begins, while it is not there yet. */
+  #pendingMs: number | undefined;
+  #quality: string | undefined;
+  #settled: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(home: PlaybackHome) {
+    this.#home = home;
+    this.#sessions = new Sessions(home);
+    this.#mender = new Mender({
+      api: home.api,
+      store: home.store,
+      reload: (positionMs) => this.#reload(positionMs),
+      reopen: () => this.reopen(),
+      recoverMedia: () => this.#source?.recoverMedia(),
+      refuseCodec: () => this.#refuseCodec(),
+      quality: (id) => this.setQuality(id),
+      positionMs: () => this.positionMs(),
+      skipTo: (positionMs) => this.seek(positionMs),
+    });
+  }
+
+  /** Where the viewer is, also while a source is loading. */
+  positionMs(): number {
+    return this.#pendingMs ?? this.#home.video.currentTime * 1000;
+  }
+
+  step(step: Step): void {
+    const { store } = this.#home;
+    store.patch({ phase: after(store.state.phase, step) });
+  }
+
+  async open(itemId: string, body: StartPlaybackBody = {}): Promise<void> {
+    const turn = this.#next();
+    this.step('open');
+    this.#mender.whenFailed(() => this.open(itemId, body));
+    try {
+      const start = await this.#sessions.open(itemId, body);
+      if (turn !== this.#turn) return void this.#home.api.endPlaybackSession({ params: { id: start.session.id } });
+      await this.#use(start, start.session.positionMs);
+    } catch (error) {
+      if (turn === this.#turn) await this.#mender.failed(error);
+    }
+  }
+
+  /** A session in place of one that was lost; goes on at the position. */
+  async reopen(): Promise<void> {
+    const { start, subtitleId } = this.#home.store.state;
+    if (!start) return;
+    const [turn, positionMs] = [this.#next(), this.positionMs()];
+    this.#mender.whenFailed(() => this.reopen());
+    try {
+      const again = { positionMs, subtitleStreamId: subtitleId, quality: this.#quality };
+      const next = await this.#sessions.reopen(start, again);
+      if (turn === this.#turn) await this.#use(next, positionMs);
+    } catch (error) {
+      if (turn !== this.#turn) return;
+      if (error instanceof Ended) this.#home.store.patch({ phase: 'failed', stopReason: error.reason });
+      else await this.#mender.failed(error);
+    }
+  }
+
+  setAudio(audioStreamId: string): Promise<void> {
+    return this.#change({ audioStreamId });
+  }
+
+  setQuality(quality: string): Promise<void> {
+    this.#quality = quality;
+    return this.#change({ quality });
+  }
+
+  /** Text is an overlay of ours and changes at once; pictures are part of the stream. */
+  async setSubtitle(id: string | null): Promise<void> {
+    const { store } = this.#home;
+    const { start, subtitleId } = store.state;
+    if (!start || id === subtitleId) return;
+    const local = isTextTrack(start, id) && !deliveredAsPicture(start);
+    store.patch({ subtitleId: id });
+    if (local) this.#reporter?.changed();
+    else await this.#change({ subtitleStreamId: id });
+  }
+
+  seek(positionMs: number): void {
+    const { store, video } = this.#home;
+    const { durationMs } = store.state;
+    const to = Math.max(0, durationMs > 0 ? Math.min(positionMs, durationMs) : positionMs);
+    if (this.#pendingMs !== undefined || video.readyState === 0) this.#reload(to);
+    else video.currentTime = to / 1000;
+    store.patch({ positionMs: to });
+    this.#reporter?.sought(to);
+  }
+
+  changed(): void {
+    this.#reporter?.changed();
+  }
+
+  /** The page is hidden or will be gone. */
+  leave({ forGood }: { forGood: boolean }): void {
+    this.#reporter?.leave();
+    if (!forGood) return;
+    const { start } = this.#home.store.state;
+    this.#reporter?.stop();
+    if (start) this.#end(start);
+  }
+
+  close(): void {
+    this.#next();
+    this.leave({ forGood: true });
+    this.#source?.destroy();
+    this.#source = undefined;
+    this.#mender.stop();
+    clearTimeout(this.#settled);
+    this.step('close');
+  }
+
+  /** The media element moves again. */
+  moves(): void {
+    this.#pendingMs = undefined;
+    this.#home.store.patch({ trouble: undefined });
+    clearTimeout(this.#settled);
+    this.#settled = setTimeout(() => this.#mender.recovered(), SETTLED_MS);
+  }
+
+  /** The first picture is there although nothing moves. */
+  settled(): void {
+    this.#pendingMs = undefined;
+    this.#home.store.patch({ trouble: undefined });
+  }
+
+  #next(): number {
+    clearTimeout(this.#settled);
+    this.#turn += 1;
+    return this.#turn;
+  }
+
+  #end({ session }: PlaybackStart): void {
+    const positionMs = Math.round(this.positionMs());
+    const query = positionMs >= 1000 ? { positionMs } : {};
+    void this.#home.parting.endPlaybackSession({ params: { id: session.id }, query }).catch(() => undefined);
+  }
+
+  async #use(start: PlaybackStart, positionMs: number): Promise<void> {
+    const { store } = this.#home;
+    this.step('decided');
+    this.step('reload');
+    store.patch({
+      start,
+      durationMs: start.session.durationMs ?? 0,
+      positionMs,
+      subtitleId: start.session.decision.subtitle?.streamId ?? null,
+      problem: undefined,
+      trouble: undefined,
+      stopReason: undefined,
+    });
+    this.#report(start);
+    await this.#attach(start, positionMs);
+  }
+
+  async #attach({ session }: PlaybackStart, positionMs: number): Promise<void> {
+    const { video, canvas, store } = this.#home;
+    const turn = this.#next();
+    store.patch({ held: holdFrame(video, canvas) });
+    this.#source?.destroy();
+    this.#source = undefined;
+    this.#pendingMs = positionMs;
+    const fault = (sign: Sign): void => {
+      if (turn === this.#turn) void this.#mender.mend(sign);
+    };
+    this.#mender.whenFailed(() => this.#attach(store.state.start ?? never(), this.positionMs()));
+    const shaky = (): void => {
+      if (!store.state.trouble) store.patch({ trouble: { kind: 'reconnecting' } });
+    };
+    const options = { video, url: session.url, positionMs, fault, shaky };
+    if (isHls(session.url)) {
+      const { hlsSource } = await import('./hls.ts');
+      if (turn === this.#turn) this.#source = hlsSource(options);
+    } else {
+      this.#source = directSource({ ...options, look: () => this.#look() });
+    }
+    onNextFrame(video, () => turn === this.#turn && store.patch({ held: false }));
+  }
+
+  #reload(positionMs: number): void {
+    this.#pendingMs = positionMs;
+    if (this.#source) this.#source.load(positionMs);
+  }
+
+  /** How the server answers for the bytes of the file. */
+  async #look(): Promise<Sign | undefined> {
+    const { session } = this.#home.store.state.start ?? never();
+    try {
+      const request = { params: { fileId: session.mediaFileId }, query: { session: session.id } };
+      const answer = await this.#home.api.streamFile({ ...request, headers: { range: 'bytes=0-0' } });
+      await answer.body?.cancel();
+      return undefined;
+    } catch (error) {
+      const { status = 0, code, retryAfterSec } = problemOf(error);
+      return { kind: 'network', status, code, ...(retryAfterSec !== undefined && { retryAfterSec }) };
+    }
+  }
+
+  /** Any change of the session; the old source plays until the answer is there. */
+  async #change(body: ChangePlaybackBody): Promise<void> {
+    const { subtitleId: subtitleStreamId } = this.#home.store.state;
+    await this.#changeBy(({ session }) =>
+      this.#sessions.change(session.id, { subtitleStreamId, ...body, positionMs: Math.round(this.positionMs()) }),
+    );
+  }
+
+  async #refuseCodec(): Promise<void> {
+    const { start } = this.#home.store.state;
+    const codec = start?.session.decision.video?.codec;
+    if (!codec) return;
+    await this.#changeBy(({ session }) =>
+      this.#sessions.withoutCodec(session.id, codec, Math.round(this.positionMs())),
+    );
+  }
+
+  async #changeBy(request: (start: PlaybackStart) => Promise<PlaybackStart>): Promise<void> {
+    const { store } = this.#home;
+    const { start, subtitleId } = store.state;
+    if (!start) return;
+    try {
+      const next = await request(start);
+      if (next.session.url !== start.session.url) return await this.#use(next, this.positionMs());
+      store.patch({ start: next, subtitleId: next.session.decision.subtitle?.streamId ?? null });
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem.code === 'CONFLICT' && problem.reason === 'session-stopped') return this.reopen();
+      store.patch({ notice: { kind: 'problem', problem }, subtitleId: subtitleBefore(start, subtitleId) });
+    }
+  }
+
+  #report({ session, keepAliveMs }: PlaybackStart): void {
+    const { api, outbox, parting } = this.#home;
+    const { id, itemId, profileId = '', mediaFileId: fileId } = session;
+    this.#reporter?.stop();
+    this.#reporter = new Reporter({
+      session: { id, itemId, profileId, fileId },
+      keepAliveMs,
+      outbox,
+      now: Date.now,
+      read: () => this.#reading(),
+      send: (of, body) => api.reportPlayback({ params: { id: of }, body }),
+      sendLast: (of, body) => parting.reportPlayback({ params: { id: of }, body }),
+      answered: ({ commands }) => this.#mender.obey(commands),
+      failed: (error) => {
+        const { reason, status } = problemOf(error);
+        const isLost = status === 404 || reason === 'session-stopped';
+        if (isLost) void this.#mender.mend({ kind: 'network', status: 404 });
+      },
+    });
+  }
+
+  #reading(): Reading | undefined {
+    const { video, store } = this.#home;
+    const { phase, rate, bufferedMs, subtitleId } = store.state;
+    if (!['playing', 'paused', 'buffering', 'loading', 'ended'].includes(phase)) return undefined;
+    if (this.#pendingMs === undefined && video.readyState === 0) return undefined;
+    const bandwidthBps = this.#source?.bandwidthBps();
+    return {
+      state: phase === 'playing' ? 'playing' : phase === 'paused' || phase === 'ended' ? 'paused' : 'buffering',
+      positionMs: Math.round(this.positionMs()),
+      rate,
+      bufferedMs: Math.round(bufferedMs),
+      droppedFrames: video.getVideoPlaybackQuality?.().droppedVideoFrames ?? 0,
+      subtitleStreamId: subtitleId,
+      ...(bandwidthBps !== undefined && { bandwidthBps }),
+    };
+  }
+}
+
+/** The track that is still shown after a change was refused. */
+function subtitleBefore(start: PlaybackStart, current: string | null): string | null {
+  const delivered = start.session.decision.subtitle?.streamId ?? null;
+  return isTextTrack(start, current) ? current : delivered;
+}
+
+function never(): never {
+  throw new Error('nothing is being played');
+}

@@ -1,0 +1,115 @@
+// Tells the server where the viewer is: at the interval that it gave, at each change, and when the page is left.
+import type { ReportPlaybackBody, ReportPlaybackResponse } from 'foyer-client';
+import { LEAST_MS, type Outbox } from './outbox.ts';
+
+/** The player at one moment. */
+export interface Reading {
+  state: 'playing' | 'paused' | 'buffering';
+  positionMs: number;
+  rate: number;
+  bufferedMs: number;
+  droppedFrames: number;
+  bandwidthBps?: number;
+  subtitleStreamId: string | null;
+}
+
+export interface ReportHome {
+  session: { id: string; profileId: string; itemId: string; fileId: string };
+  keepAliveMs: number;
+  outbox: Outbox;
+  /** Undefined while nothing can be said, such as before the first picture. */
+  read(): Reading | undefined;
+  send(id: string, body: ReportPlaybackBody): Promise<ReportPlaybackResponse>;
+  /** The same request, which outlives the page. */
+  sendLast(id: string, body: ReportPlaybackBody): Promise<unknown>;
+  answered(answer: ReportPlaybackResponse): void;
+  failed(error: unknown): void;
+  now(): number;
+}
+
+const KEEP_MS = 5000;
+/** The server takes five reports a second. */
+const LEAST_GAP_MS = 300;
+
+export class Reporter {
+  readonly #home: ReportHome;
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
+  #soon: ReturnType<typeof setTimeout> | undefined;
+  /** The person went to the beginning: its position counts too. */
+  #fromStart = false;
+  #stopped = false;
+
+  constructor(home: ReportHome) {
+    this.#home = home;
+    this.#timers.push(setInterval(() => void this.#report(), home.keepAliveMs));
+    this.#timers.push(setInterval(() => this.#keep(), KEEP_MS));
+  }
+
+  /** A change of state, position, track or rate. Changes in quick succession are one report. */
+  changed(): void {
+    this.#keep();
+    if (this.#stopped || this.#soon !== undefined) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = undefined;
+      void this.#report();
+    }, LEAST_GAP_MS);
+  }
+
+  /** The person sought to here. */
+  sought(positionMs: number): void {
+    this.#fromStart = positionMs < LEAST_MS;
+    this.changed();
+  }
+
+  /** The page is hidden or left. */
+  leave(): void {
+    const body = this.#body();
+    this.#keep();
+    if (!body || this.#stopped) return;
+    const at = Date.parse(body.at ?? '');
+    void this.#home.sendLast(this.#home.session.id, body).then(
+      () => this.#confirm(at),
+      () => undefined, // the position is kept and sent by the next page
+    );
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    clearTimeout(this.#soon);
+  }
+
+  #reading(): Reading | undefined {
+    const reading = this.#home.read();
+    return reading && (reading.positionMs >= LEAST_MS || this.#fromStart) ? reading : undefined;
+  }
+
+  #body(): ReportPlaybackBody | undefined {
+    const reading = this.#reading();
+    return reading && { ...reading, at: new Date(this.#home.now()).toISOString() };
+  }
+
+  #keep(): void {
+    const reading = this.#reading();
+    if (!reading || this.#stopped) return;
+    const { profileId, itemId, fileId } = this.#home.session;
+    this.#home.outbox.keep({ profileId, itemId, fileId, positionMs: reading.positionMs, at: this.#home.now() });
+  }
+
+  #confirm(at: number): void {
+    this.#home.outbox.confirm({ ...this.#home.session, at });
+  }
+
+  async #report(): Promise<void> {
+    const body = this.#body();
+    if (!body || this.#stopped) return;
+    const at = Date.parse(body.at ?? '');
+    try {
+      const answer = await this.#home.send(this.#home.session.id, body);
+      this.#confirm(at);
+      if (!this.#stopped) this.#home.answered(answer);
+    } catch (error) {
+      if (!this.#stopped) this.#home.failed(error);
+    }
+  }
+}

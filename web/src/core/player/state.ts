@@ -1,0 +1,76 @@
+// All that the page shows of the player, as one value that is replaced at each change.
+import type { PlaybackSession, PlaybackStart } from 'foyer-client';
+import type { Problem } from '../api/errors.ts';
+import type { Phase } from './machine.ts';
+
+/** Why playing waits although the person wants it to go on. */
+export type Trouble =
+  | { kind: 'reconnecting' }
+  | { kind: 'storage' }
+  /** Every encoder is in use; until this time of Date.now(). */
+  | { kind: 'slot'; until: number; problem: Problem }
+  | { kind: 'streams'; problem: Problem; sessions: readonly PlaybackSession[] };
+
+/** Something that happened without the person: shown for a few seconds. */
+export type Notice =
+  | { kind: 'skipped' }
+  | { kind: 'lowered' }
+  | { kind: 'message'; text: string }
+  | { kind: 'elsewhere' }
+  | { kind: 'problem'; problem: Problem };
+
+export interface PlayerState {
+  phase: Phase;
+  start?: PlaybackStart;
+  /** The person wants to see it move. */
+  wanted: boolean;
+  positionMs: number;
+  durationMs: number;
+  bufferedMs: number;
+  rate: number;
+  volume: number;
+  muted: boolean;
+  /** Where seeking goes while keys gather. */
+  targetMs?: number;
+  subtitleId: string | null;
+  trouble?: Trouble;
+  notice?: Notice;
+  problem?: Problem;
+  /** The server ended the session. */
+  stopReason?: NonNullable<PlaybackSession['stopReason']>;
+  /** A canvas holds the last picture. */
+  held: boolean;
+}
+
+export type Patch = { [K in keyof PlayerState]?: PlayerState[K] | undefined };
+
+export class Store {
+  #state: PlayerState = {
+    phase: 'idle',
+    wanted: true,
+    positionMs: 0,
+    durationMs: 0,
+    bufferedMs: 0,
+    rate: 1,
+    volume: 1,
+    muted: false,
+    subtitleId: null,
+    held: false,
+  };
+  readonly #changed: (state: PlayerState) => void;
+
+  constructor(changed: (state: PlayerState) => void) {
+    this.#changed = changed;
+  }
+
+  get state(): PlayerState {
+    return this.#state;
+  }
+
+  /** A field of the patch that is undefined leaves the state. */
+  patch(patch: Patch): void {
+    const entries = Object.entries({ ...this.#state, ...patch }).filter(([, value]) => value !== undefined);
+    this.#state = Object.fromEntries(entries) as unknown as PlayerState;
+    this.#changed(this.#state);
+  }
+}

@@ -1,0 +1,33 @@
+// Loads a text track without a long task: the bytes are read as they arrive, in short turns.
+import { CueTrack } from './track.ts';
+import { VttReader } from './vtt.ts';
+
+/** A larger file is shown as far as it was read. */
+const MOST_BYTES = 64 * 2 ** 20;
+const PIECE = 32 * 1024;
+const TURN_MS = 12;
+
+const nextTurn = (): Promise<void> => new Promise((done) => setTimeout(done));
+
+/** Reads WebVTT from a response. */
+export async function readVtt(response: Response, signal: AbortSignal): Promise<CueTrack> {
+  const reader = new VttReader();
+  const decoder = new TextDecoder();
+  let [read, began] = [0, performance.now()];
+  const bytes = response.body?.getReader();
+  for (;;) {
+    const part = await bytes?.read();
+    signal.throwIfAborted();
+    if (!part?.value || read > MOST_BYTES) break;
+    read += part.value.length;
+    for (let at = 0; at < part.value.length; at += PIECE) {
+      reader.push(decoder.decode(part.value.subarray(at, at + PIECE), { stream: true }));
+      if (performance.now() - began < TURN_MS) continue;
+      await nextTurn();
+      signal.throwIfAborted();
+      began = performance.now();
+    }
+  }
+  void bytes?.cancel();
+  return new CueTrack(reader.end());
+}
