@@ -169,21 +169,29 @@ export function idsIn(values: readonly string[]): string[] {
   return values.filter((value) => UUID.test(value));
 }
 
+/** True when a condition on related rows matches items that have no such row. */
+export function matchesAbsence({ op, values }: Condition): boolean {
+  return op === 'ne' || op === 'nin' || (op === 'exists' && values[0] === 'false');
+}
+
+/** The same condition without its negation: `ne` becomes `eq`, `nin` becomes `in`. */
+export function positive(condition: Condition): Condition {
+  if (condition.op === 'ne') return { ...condition, op: 'eq' };
+  return condition.op === 'nin' ? { ...condition, op: 'in' } : condition;
+}
+
 /**
  * A field that matches when a related row exists: `rows` starts a correlated sub-query, `match` narrows it to
  * the values. `ne` and `nin` match without such a row.
  */
 export function related<C>(rows: (query: Query, context: C) => unknown, match: Where<C>): Where<C> {
   return (query, condition, context) => {
-    const { op, values } = condition;
-    const absent = op === 'ne' || op === 'nin' || (op === 'exists' && values[0] === 'false');
     const sub = (inner: Query): void => {
       rows(inner.select(inner.client.raw('1')), context);
-      if (op === 'exists') return;
-      const positive: Operator = op === 'ne' ? 'eq' : op === 'nin' ? 'in' : op;
-      inner.where((all: Query) => match(all, { ...condition, op: positive }, context));
+      if (condition.op === 'exists') return;
+      inner.where((all: Query) => match(all, positive(condition), context));
     };
-    if (absent) query.whereNotExists(sub);
+    if (matchesAbsence(condition)) query.whereNotExists(sub);
     else query.whereExists(sub);
   };
 }

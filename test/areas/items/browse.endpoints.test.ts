@@ -215,6 +215,25 @@ describe('browsing', () => {
       expect([meanwhile.status, after.status]).to.deep.equal([200, 304]);
     });
 
+    it('takes the value "false" as a name where the field holds names', async () => {
+      const { db } = api.deps;
+      const music = await givenLibrary(db, 'music');
+      const artist = await givenItem(db, music, { type: 'artist', title: 'False' });
+      await givenItem(db, music, { type: 'album', title: 'By item', parent_id: artist });
+      await givenItem(db, music, { type: 'album', title: 'By name', details: { artists: [{ name: 'false' }] } });
+      await givenItem(db, music, { type: 'album', title: 'Other' });
+      expect(await titles(music, { filter: 'artist:eq:false' })).to.deep.equal(['By item', 'By name']);
+      expect(await titles(music, { filter: 'artist:in:false,x' })).to.deep.equal(['By item', 'By name']);
+      expect(await titles(music, { filter: 'artist:ne:false' })).to.deep.equal(['Other']);
+      expect(await titles(music, { filter: 'artist:exists:false' })).to.deep.equal(['Other']);
+      expect(await titles(music, { filter: 'in_watchlist:eq:false' })).to.have.length(3);
+      expect(await titles(music, { filter: 'in_watchlist:ne:false' })).to.deep.equal([]);
+      const photos = await givenLibrary(db, 'photos');
+      await givenItem(db, photos, { type: 'photo', title: 'Photo' });
+      expect(await titles(photos, { filter: 'face:eq:false' })).to.deep.equal([]);
+      expect(await titles(photos, { filter: 'face:ne:false' })).to.deep.equal(['Photo']);
+    });
+
     it('takes every filter field with every operator, and refuses those of other types or of editors', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'movies');

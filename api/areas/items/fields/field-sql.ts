@@ -6,7 +6,9 @@ import {
   flag,
   folded,
   idOrName,
+  matchesAbsence,
   moment,
+  positive,
   related,
   type SqlField,
   scalar,
@@ -59,17 +61,11 @@ export function tagged(kind: string): ItemWhere {
 
 /** Own and inherited labels, by id or name. Labels hidden from the caller match nothing. */
 export const labelled: ItemWhere = (query, condition, context) => {
-  const { op, values } = condition;
   const numbers = query.client.queryBuilder().from('labels as l').select('l.number') as Query;
   onlyKnownLabels(numbers, context.who, 'l');
-  if (op !== 'exists') {
-    const positive = op === 'ne' ? 'eq' : op === 'nin' ? 'in' : op;
-    numbers.where((all: Query) => named(all, { ...condition, op: positive }, context));
-  }
-  const absent = op === 'ne' || op === 'nin' || (op === 'exists' && values[0] === 'false');
-  query.whereRaw(absent ? 'not i.labels && array(?)' : `i.labels <> '{}' and i.labels && array(?)`, [
-    numbers,
-  ] as unknown as string[]);
+  if (condition.op !== 'exists') numbers.where((all: Query) => named(all, positive(condition), context));
+  const sql = matchesAbsence(condition) ? 'not i.labels && array(?)' : `i.labels <> '{}' and i.labels && array(?)`;
+  query.whereRaw(sql, [numbers] as unknown as string[]);
 };
 const named = idOrName<FilterContext>({ id: 'l.id', name: 'l.name_folded' });
 
@@ -103,11 +99,10 @@ export function above(type: string, list: string): ItemWhere {
   );
   const listed = inList(list);
   return (query, condition, context) => {
-    const absent = condition.op === 'ne' || condition.op === 'nin' || condition.values[0] === 'false';
-    query.where((inner: Query) => parents(inner, condition, context));
-    const also = (inner: Query): void => listed(inner, condition, context);
-    if (absent) query.where(also);
-    else query.orWhere(also);
+    const inParents = (inner: Query): void => parents(inner, condition, context);
+    const inNames = (inner: Query): void => listed(inner, condition, context);
+    if (matchesAbsence(condition)) query.where(inParents).where(inNames);
+    else query.where(inParents).orWhere(inNames);
   };
 }
 
@@ -232,10 +227,9 @@ export const shared =
       and coalesce(sharing.settings ->> 'shareLocation', 'true') <> 'false')`);
   };
 
-/** Matches no item: no area stores this field yet. */
-export const never: ItemWhere = (query, { op, values }) => {
-  const absent = op === 'ne' || op === 'nin' || values[0] === 'false';
-  query.whereRaw(absent ? 'true' : 'false');
+/** A field that no item has a value for, because no area stores it yet. */
+export const never: ItemWhere = (query, condition) => {
+  query.whereRaw(matchesAbsence(condition) ? 'true' : 'false');
 };
 
 export { calendarDay, flag, folded, moment, scalar };

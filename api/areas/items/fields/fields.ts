@@ -262,7 +262,7 @@ export const itemFields: Readonly<Record<string, ItemField>> = {
   },
   own_rating: { kind: 'number', label: 'My rating', where: scalar('s.rating', 'real'), ...mine },
   favorite: { kind: 'boolean', label: 'Favourite', where: flag('coalesce(s.favorite, false)'), ...mine },
-  in_watchlist: { kind: 'boolean', label: 'On my watchlist', where: never, ...mine },
+  in_watchlist: { kind: 'boolean', label: 'On my watchlist', where: flag('false'), ...mine }, // not stored yet
   in_progress: { kind: 'boolean', label: 'Begun', where: inProgress, ...mine },
   started_reading: {
     kind: 'boolean',
