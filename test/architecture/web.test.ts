@@ -28,8 +28,8 @@ const layerOf = (path: string): number => LAYERS.indexOf(path.split('/')[0] ?? '
 function importsOf({ path, text }: Source): string[] {
   const names = [...text.matchAll(/^\s*(?:import|export)\b[^'\n]*'([^']+)'|\bimport\('([^']+)'\)/gm)];
   return names.map(([, name = '', later = '']) => {
-    const said = name || later;
-    return said.startsWith('.') ? join(path, '..', said) : said.replace(/^#/, '');
+    const specifier = name || later;
+    return specifier.startsWith('.') ? join(path, '..', specifier) : specifier.replace(/^#/, '');
   });
 }
 

@@ -55,7 +55,7 @@ describe('the end of a token, in two tabs', () => {
       const statuses = await Promise.all(pages.map((page) => page.evaluate<number[]>(TEN)));
       expect(statuses.flat()).to.deep.equal(Array.from({ length: 20 }, () => 200));
       expect(refreshes).to.equal(1);
-      for (const page of pages) expect(await page.isVisible('nav'), 'nobody was signed out').to.equal(true);
+      for (const page of pages) expect(await page.isVisible('nav'), 'every tab is still signed in').to.equal(true);
       await first.close();
       await second.close();
       await context.close();

@@ -12,7 +12,7 @@ describe('filter text', () => {
     expect(printFilter(conditions)).to.equal('genre:in:Sci-Fi\\, Fantasy,a\\;b\\:c\\\\d;watched:eq:false');
   });
 
-  it('leaves out what is not a condition', () => {
+  it('drops parts that are no conditions', () => {
     expect(parseFilter('')).to.deep.equal([]);
     expect(parseFilter(null)).to.deep.equal([]);
     expect(parseFilter('nonsense;year:eq:1999;:eq:1')).to.deep.equal([{ field: 'year', op: 'eq', values: ['1999'] }]);

@@ -61,7 +61,7 @@ describe('scrolling of a list higher than a browser allows', () => {
     expect(end.scrollTop).to.be.at.most(1_000_000 - viewport);
   });
 
-  it('moves the window when one of its ends is near, without moving what is visible', () => {
+  it('moves the window when one of its ends is near, without moving the visible rows', () => {
     const middle = placeAt(9_000_000, height, viewport);
     expect(recentred(middle, height, viewport)).to.equal(undefined);
     const near = { base: middle.base, scrollTop: 900_000 };

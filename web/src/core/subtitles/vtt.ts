@@ -73,7 +73,10 @@ export class VttReader {
   }
 
   #line(line: string): void {
-    if (line === '') return this.#close();
+    if (line === '') {
+      this.#close();
+      return;
+    }
     const timing = line.includes('-->') ? timingOf(line) : undefined;
     if (timing) {
       this.#close();
