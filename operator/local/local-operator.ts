@@ -38,9 +38,8 @@ export interface LocalOptions {
   port: number;
   files: readonly string[];
   openSetup: boolean;
-  /** Lines for people: `ready …`, `setup …`. */
+  /** Lines for people: `ready …`, `setup …`; problems go to `warn`. */
   say(line: string): void;
-  /** Problems, for people. */
   warn(line: string): void;
 }
 
