@@ -2,12 +2,9 @@ import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
 import { onlyKnownLabels, onlyVisibleItems } from '#identity/visibility.ts';
 import {
-  calendarDay,
-  flag,
   folded,
   idOrName,
   matchesAbsence,
-  moment,
   positive,
   related,
   type SqlField,
@@ -16,39 +13,49 @@ import {
 } from '#kernel/filter-sql.ts';
 import { containersSql } from '../kinds.ts';
 
-/** Context of a condition. */
+/**
+ * Building blocks of the item filter fields. Their SQL assumes the query of `visibleItems`: `items as i`, and the
+ * profile's own `item_states as s`. Strings in the SQL come only from this program; values of a request are bound.
+ */
+
+/** The values that fields read in addition to the condition. */
 export interface FilterContext {
   who: Principal;
+  /** Resolves relative dates such as `now-30d`. */
   now: Date;
-  /** The server's time zone. */
+  /** IANA name of the server's time zone. */
   zone: string;
 }
 export type ItemWhere = Where<FilterContext>;
 
 /** A filter field of items. */
 export interface ItemField extends SqlField<FilterContext> {
+  /** Shown in filter editors. */
   label: string;
   /** Item types that have the field; absent is all. */
   types?: readonly string[];
   /** Name of the sort by this field. */
   sort?: string;
+  /** That sort walks an index; lists of more than 50,000 items refuse other sorts. */
   indexed?: true;
+  /** The values can be counted as a facet. */
   facet?: true;
-  /** Reads the caller's own state. */
+  /** Reads the state of the caller's own profile. */
   mine?: true;
-  /** Needs item:edit. */
+  /** Requires the permission `item:edit`. */
   editors?: true;
 }
 
 type Query = Knex.QueryBuilder;
 
-/** `details ->> 'camera'`. The path must be constant. */
+/** SQL of a text inside `details`: `detail('place', 'city')`. The path must be constant. */
 export const detail = (...path: string[]): string => `(i.details #>> '{${path.join()}}')`;
 
-/** A number inside details; null for other values. */
+/** SQL of a number inside `details`; null for a value that is no number. */
 export const detailNumber = (...path: string[]): string =>
   `(case when jsonb_typeof(i.details #> '{${path.join()}}') = 'number' then ${detail(...path)}::double precision end)`;
 
+/** A text inside `details`, compared without case and accents. */
 export const foldedDetail = (...path: string[]): ItemWhere => folded(`foyer_fold(${detail(...path)})`);
 
 /** Tags of one kind, by id or by folded name. */
@@ -59,7 +66,10 @@ export function tagged(kind: string): ItemWhere {
   return related(rows, idOrName({ id: 't.tag_id', name: 't.name_folded' }));
 }
 
-/** Own and inherited labels, by id or name. Labels hidden from the caller match nothing. */
+/**
+ * Own and inherited labels, by id or name. Labels hidden from the caller match nothing. `i.labels` holds label
+ * numbers; `<> '{}'` is the condition of their partial index.
+ */
 export const labelled: ItemWhere = (query, condition, context) => {
   const numbers = query.client.queryBuilder().from('labels as l').select('l.number') as Query;
   onlyKnownLabels(numbers, context.who, 'l');
@@ -69,9 +79,10 @@ export const labelled: ItemWhere = (query, condition, context) => {
 };
 const named = idOrName<FilterContext>({ id: 'l.id', name: 'l.name_folded' });
 
+/** People in the credits, by id or name. */
 export const credited: ItemWhere = related(
-  (query) => query.from('credits as c').join('people as who', 'who.id', 'c.person_id').whereRaw('c.item_id = i.id'),
-  idOrName({ id: 'who.id', name: 'who.name_folded' }),
+  (query) => query.from('credits as c').join('people as p', 'p.id', 'c.person_id').whereRaw('c.item_id = i.id'),
+  idOrName({ id: 'p.id', name: 'p.name_folded' }),
 );
 
 /** Matches items that have a file for which `match` is true of `f`. */
@@ -90,7 +101,8 @@ export const onStream = (kind: 'video' | 'audio' | 'subtitle', match: ItemWhere)
   );
 
 /**
- * A parent or grandparent of one type, by id or title, or a name in the item's own list when the scan knows only names.
+ * A parent or grandparent of type `type`, by id or title, or a name in the list `details.<list>`, for items whose scan
+ * knows only names. A negated condition must hold for both.
  */
 export function above(type: string, list: string): ItemWhere {
   const parents = related<FilterContext>(
@@ -106,7 +118,7 @@ export function above(type: string, list: string): ItemWhere {
   };
 }
 
-/** A list of `{name}` inside details. */
+/** The names in the list `details.<list>`, whose members are `{ name }`. */
 export const inList = (list: string): ItemWhere =>
   related(
     (query) =>
@@ -116,7 +128,10 @@ export const inList = (list: string): ItemWhere =>
     folded(`foyer_fold(e ->> 'name')`),
   );
 
-/** Ids of items. Hidden or unknown ids match nothing. */
+/**
+ * A uuid column by the ids of items. Values are compared as text, because an invalid uuid must match nothing instead of
+ * failing the query.
+ */
 export const itemId =
   (sql: string): ItemWhere =>
   (query, condition, context) => {
@@ -131,14 +146,17 @@ export const itemId =
     );
   };
 
-/** Local time of a photo by its own offset (details.takenOffsetMinutes), else in the given zone. */
+/**
+ * SQL of the local time of a photo: by its own offset (`details.takenOffsetMinutes`), else in the time zone that the SQL
+ * `zone` names, such as `?`.
+ */
 export const takenLocally = (
   zone: string,
 ): string => `case when jsonb_typeof(i.details -> 'takenOffsetMinutes') = 'number'
   then (i.taken_at at time zone 'UTC') + make_interval(mins => (i.details ->> 'takenOffsetMinutes')::numeric::int)
   else i.taken_at at time zone ${zone} end`;
 
-/** A photo without an offset has the day of the server's zone, as in the timeline. */
+/** The day of a year, `MM-DD`, on which a photo was taken; see `takenLocally`. */
 export const takenDay: ItemWhere = scalar(`to_char(${takenLocally('?')}, 'MM-DD')`, 'text', ({ zone }) => [zone]);
 
 /** A parent or grandparent of the item. */
@@ -147,12 +165,13 @@ export const ancestor: ItemWhere = related(
     query
       .from(query.client.raw('unnest(array[i.parent_id, i.grandparent_id]) as up(id)'))
       .whereRaw('up.id is not null'),
+  // `related` passes only eq and in, for which `any` is right.
   (query, condition) => {
     query.whereRaw('up.id::text = any(?::text[])', [condition.values.map((value) => value.toLowerCase())]);
   },
 );
 
-/** `imdb:tt0111161`, by the index of external ids. */
+/** `provider:id`, such as `imdb:tt0111161`. Uses the index of `external_ids`. */
 export const externalId: ItemWhere = (query, { op, values }) => {
   if (op === 'exists') {
     query.whereRaw(`(i.external_ids <> '{}') = ?`, [values[0] === 'true']);
@@ -168,57 +187,65 @@ export const externalId: ItemWhere = (query, { op, values }) => {
   else query.where(either);
 };
 
-/** Playable items in a container that the caller may see and that match `which`. */
-function leaves(query: Query, who: Principal, which: string): Query {
-  const inside = query.client.queryBuilder().from('items as k') as Query;
-  return inside
+/** Sub-query of the visible playable items `k` in container `i`, with state `ks`, for which the SQL `match` is true. */
+function leavesIn(query: Query, who: Principal, match: string): Query {
+  const leaves = query.client.queryBuilder().from('items as k') as Query;
+  return leaves
     .select(query.client.raw('1'))
     .joinRaw('left join item_states ks on ks.item_id = k.id and ks.profile_id = ?::uuid', [
       (who.profileId || null) as unknown as string,
     ])
-    .whereRaw(`k.extra_of is null and k.type <> all(${containersSql}) and ${which}`)
+    .whereRaw(`k.extra_of is null and k.type <> all(${containersSql}) and ${match}`)
     .whereRaw('(k.parent_id = i.id or k.grandparent_id = i.id)')
     .modify(onlyVisibleItems, who, 'k');
 }
 
 const ANY = 'true';
-const LEFT = 'not coalesce(ks.watched, false)';
-const BEGUN = '(ks.watched or ks.position_ms > 0)';
+const UNWATCHED = 'not coalesce(ks.watched, false)';
+const STARTED = '(ks.watched or ks.position_ms > 0)';
 
-interface OfState {
+interface StateSql {
+  /** Condition for an item that is played itself, over `s`. */
   leaf: string;
-  /** Has one `?` for each of `leaves`. */
+  /** Condition for a container, with a `?` for the sub-query of each member of `leaves`. */
   container: string;
+  /** Conditions on the playable items in the container, see `leavesIn`. */
   leaves: readonly string[];
 }
 
-/** A condition on the caller's state of the item, or of the playable items in a container. */
-function stateOf({ leaf, container, leaves: kinds }: OfState): Where<Pick<FilterContext, 'who'>> {
-  const compiled = `(case when i.type = any(${containersSql}) then ${container} else ${leaf} end)`;
+/** A boolean field over the caller's state of the item, or of the playable items in a container. */
+function stateOf({ leaf, container, leaves }: StateSql): Where<Pick<FilterContext, 'who'>> {
+  const isTrue = `(case when i.type = any(${containersSql}) then ${container} else ${leaf} end)`;
   return (query, condition, { who }) => {
-    const wanted = (condition.values[0] === 'true') === (condition.op === 'eq');
-    const inside = kinds.map((which) => leaves(query, who, which));
-    query.whereRaw(wanted ? compiled : `not ${compiled}`, inside as unknown as string[]);
+    const expected = (condition.values[0] === 'true') === (condition.op === 'eq');
+    const subQueries = leaves.map((match) => leavesIn(query, who, match));
+    query.whereRaw(expected ? isTrue : `not ${isTrue}`, subQueries as unknown as string[]);
   };
 }
 
+/** A container is watched when it holds playable items and all are watched. */
 export const watched = stateOf({
   leaf: 'coalesce(s.watched, false)',
   container: '(not exists ? and exists ?)',
-  leaves: [LEFT, ANY],
+  leaves: [UNWATCHED, ANY],
 });
-export const unwatched = stateOf({ leaf: `not coalesce(s.watched, false)`, container: 'exists ?', leaves: [LEFT] });
+export const unwatched = stateOf({
+  leaf: `not coalesce(s.watched, false)`,
+  container: 'exists ?',
+  leaves: [UNWATCHED],
+});
+/** A container is in progress when some of its items are unwatched and some were started. */
 export const inProgress = stateOf({
   leaf: '(not coalesce(s.watched, false) and coalesce(s.position_ms, 0) > 0)',
   container: '(exists ? and exists ?)',
-  leaves: [LEFT, BEGUN],
+  leaves: [UNWATCHED, STARTED],
 });
 
 /**
- * The location of a photo is visible to editors, and in libraries that share it. The condition matches nothing
- * elsewhere.
+ * Limits a condition on the place of a photo to places that the caller may see: editors see all, others those of
+ * libraries that share them. Without this limit, a filter would reveal a hidden place.
  */
-export const shared =
+export const onVisiblePlace =
   (where: ItemWhere): ItemWhere =>
   (query, condition, context) => {
     where(query, condition, context);
@@ -231,5 +258,3 @@ export const shared =
 export const never: ItemWhere = (query, condition) => {
   query.whereRaw(matchesAbsence(condition) ? 'true' : 'false');
 };
-
-export { calendarDay, flag, folded, moment, scalar };

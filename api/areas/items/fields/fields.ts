@@ -1,27 +1,23 @@
 import { may, type Principal } from '#identity/principal.ts';
+import { calendarDay, flag, folded, moment, scalar } from '#kernel/filter-sql.ts';
 import { resolutionSql, THERE } from '../kinds.ts';
 import {
   above,
   ancestor,
-  calendarDay,
   credited,
   detail,
   detailNumber,
   externalId,
-  flag,
-  folded,
   foldedDetail,
   type ItemField,
   inList,
   inProgress,
   itemId,
   labelled,
-  moment,
   never,
   onFile,
   onStream,
-  scalar,
-  shared,
+  onVisiblePlace,
   tagged,
   takenDay,
   unwatched,
@@ -60,7 +56,7 @@ const placeText = (label: string, name: string): ItemField => ({
   kind: 'text',
   label,
   types: pictures,
-  where: shared(foldedDetail('place', name)),
+  where: onVisiblePlace(foldedDetail('place', name)),
 });
 const whole = (label: string, sql: string): ItemField => ({
   kind: 'number',
@@ -232,7 +228,7 @@ export const itemFields: Readonly<Record<string, ItemField>> = {
     kind: 'boolean',
     label: 'Has a place',
     types: pictures,
-    where: shared(flag(`${detail('place', 'latitude')} is not null`)),
+    where: onVisiblePlace(flag(`${detail('place', 'latitude')} is not null`)),
   },
   face: { kind: 'person', label: 'Face', types: pictures, where: never },
   status: {
