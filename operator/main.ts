@@ -62,7 +62,8 @@ const local = program
   .addOption(data())
   .option('--port <number>', 'port of the server on 127.0.0.1; 0 selects a free one', portNumber, 8080)
   .option('--open-setup', 'allow the setup over loopback without the claim code')
-  .action(async (options: { file?: string[]; data: string; port: number; openSetup?: boolean }) => {
+  .option('--browser', 'open the server in the browser of the desktop once it is ready')
+  .action(async (options: { file?: string[]; data: string; port: number; openSetup?: boolean; browser?: boolean }) => {
     if (!options.file) throw new Refused('no resources: use -f with a file or a folder');
     const { runLocal } = await import('./local/command.ts');
     return runLocal({ ...options, file: options.file });

@@ -5,10 +5,11 @@ import { promisify } from 'node:util';
 import { Refused } from '../refused.ts';
 import { until } from '../server-api/server-client.ts';
 import { type Format, printStatus } from '../status-print.ts';
+import { openOnce } from './browser.ts';
 import { nodeArguments } from './desired.ts';
 import { readJson } from './files.ts';
 import { CannotStart } from './first-start.ts';
-import { BadFiles, LocalOperator } from './local-operator.ts';
+import { BadFiles, LocalOperator, type LocalOptions } from './local-operator.ts';
 import { AlreadyRunning, holderOf, takeLock, wasKilled } from './lock.ts';
 import { endOrphans } from './orphans.ts';
 import { Source } from './source.ts';
@@ -20,6 +21,8 @@ export interface RunOptions {
   data: string;
   port: number;
   openSetup?: boolean;
+  /** Opens the server in the browser of the desktop. */
+  browser?: boolean;
 }
 
 /** A child that a killed operator had just started is not recorded; the guard ends it within this time. */
@@ -40,7 +43,7 @@ export async function runLocal(options: RunOptions): Promise<void> {
     const ended = await endOrphans(dir);
     if (ended.length > 0) warn(`ended remaining processes of a killed operator: ${ended.join(', ')}`);
     if (!(await until(() => portIsFree(port), patienceMs))) throw new Refused((await portFault(port)) ?? 'try again');
-    const operator = new LocalOperator(state, { port, files, openSetup: options.openSetup ?? false, say, warn });
+    const operator = new LocalOperator(state, { ...wishesOf(options), port, files, say, warn });
     await operator.run(stopSignal(operator));
   } catch (error) {
     throw error instanceof BadFiles || error instanceof CannotStart ? new Refused(error.message) : error;
@@ -48,6 +51,11 @@ export async function runLocal(options: RunOptions): Promise<void> {
     release();
   }
 }
+
+const wishesOf = ({ openSetup = false, browser = false }: RunOptions): Pick<LocalOptions, 'openSetup' | 'open'> => ({
+  openSetup,
+  open: browser ? openOnce() : () => undefined,
+});
 
 /** Before any write: invalid files leave no data directory behind. */
 function checkFiles(files: readonly string[]): void {

@@ -41,6 +41,8 @@ export interface LocalOptions {
   /** Lines for people: `ready …`, `setup …`; problems go to `warn`. */
   say(line: string): void;
   warn(line: string): void;
+  /** Gets the page to begin with, each time that the server is ready. */
+  open(address: string): void;
 }
 
 /** The files are invalid, and nothing was started. */
@@ -242,8 +244,10 @@ export class LocalOperator {
     if (!apiReady) return;
     const address = `http://127.0.0.1:${this.#place.port}`;
     this.#lines.say(`ready ${address}`);
-    if (setupComplete === false && !server.spec.ownerSecretRef)
-      this.#lines.say(`setup ${address}/setup#claim=${this.#state.claimCode}`);
+    const unowned = setupComplete === false && !server.spec.ownerSecretRef;
+    const setup = `${address}/setup#claim=${this.#state.claimCode}`;
+    if (unowned) this.#lines.say(`setup ${setup}`);
+    if (setupComplete !== undefined) this.#options.open(unowned ? setup : address);
   }
 
   /** Applies resources through the server's API. */
