@@ -4,7 +4,6 @@ import { crossOrigin } from '#kernel/cross-origin.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { envelope, type Kernel, serve } from '#kernel/pipeline.ts';
-
 import { type Route, routesOf } from './lazy-area.ts';
 import { routedAreas } from './routes.ts';
 import { serveWeb } from './web/serve.ts';
