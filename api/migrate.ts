@@ -9,6 +9,8 @@ import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { migrate } from '#platform/migrate.ts';
 import { connectObjects } from '#platform/objects.ts';
+import { BUILD } from './web/files.ts';
+import { publishBuild } from './web/other-versions.ts';
 
 /**
  * `migrate.ts [expand|contract|guarded]`. Expand runs before the API of a version starts: schema, buckets, and declared
@@ -30,7 +32,8 @@ const ran = await migrate(config.databaseUrl, phase);
 log.info({ ran, phase }, 'schema is current');
 if (phase === 'contract') await endProcess(0);
 const db = connectDatabase(config.databaseUrl, log, { max: 2, name: 'foyer-migrate', unfenced: true });
-await connectObjects(config.objectsUrl).prepare([
+const objects = connectObjects(config.objectsUrl);
+await objects.prepare([
   'foyer-artwork',
   'foyer-artwork-cache',
   'foyer-derived',
@@ -38,6 +41,8 @@ await connectObjects(config.objectsUrl).prepare([
   'foyer-transcode',
   'foyer-backups',
 ]);
+// The app of this version is complete in the store before its first pod answers.
+await publishBuild(objects, BUILD).catch((error: unknown) => log.warn({ err: error }, 'chunks of the app not stored'));
 takePasswordCost(config.passwordCost);
 await prepareServer(db, config, await readKeys(config.keysFile));
 await db.destroy();

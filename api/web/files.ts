@@ -33,11 +33,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-const CODINGS: readonly [Coding, string][] = [
-  ['identity', ''],
-  ['br', '.br'],
-  ['gzip', '.gz'],
-];
+/** What the name of a file ends with in each coding. */
+export const ENDINGS: Readonly<Record<Coding, string>> = { identity: '', br: '.br', gzip: '.gz' };
 
 /** Files by their path at the server, such as `/favicon.svg`; undefined without a build. */
 export function readBuild(folder: string): ReadonlyMap<string, WebFile> | undefined {
@@ -58,14 +55,14 @@ interface Place {
 }
 
 function fileOf({ folder, there, name }: Place, type: string): WebFile {
-  const found = CODINGS.filter(([, ending]) => there.has(name + ending));
+  const found = Object.entries(ENDINGS).filter(([, ending]) => there.has(name + ending));
   const variants = Object.fromEntries(
     found.map(([coding, ending]) => [coding, variantOf(readFileSync(join(folder, name + ending)))]),
   ) as WebFile['variants'];
   return { type, immutable: name.startsWith('_app/immutable/'), variants };
 }
 
-const variantOf = (bytes: Buffer): Variant => ({
+export const variantOf = (bytes: Buffer): Variant => ({
   bytes,
   etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
 });

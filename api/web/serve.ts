@@ -4,9 +4,11 @@ import type { Deps } from '#kernel/endpoint.ts';
 import { knowsEtag } from '#kernel/etag.ts';
 import { BUILD, type Coding, readBuild, SHELL, type WebFile } from './files.ts';
 import { manifestOf } from './manifest.ts';
+import { otherVersions } from './other-versions.ts';
 import { policyOf } from './policy.ts';
 
 const FOREVER = 'public, max-age=31536000, immutable';
+const CHUNKS = '/_app/immutable/';
 const MANIFEST = '/manifest.webmanifest';
 
 /** Serves the build in `folder`; without a build, or for another path, the request is passed on. */
@@ -15,10 +17,13 @@ export function serveWeb(deps: Deps, folder = BUILD): Middleware {
   const shell = files?.get(SHELL);
   if (!files || !shell) return (_ctx, next) => next();
   const policy = policyOf(shell.variants.identity.bytes.toString());
+  const others = otherVersions(deps.objects, deps.log);
+  const chunkElsewhere = async (path: string): Promise<WebFile | undefined> =>
+    path.startsWith(CHUNKS) ? others.find(path) : undefined;
   return async (ctx, next) => {
     if (!['GET', 'HEAD'].includes(ctx.method) || /^\/api(\/|$)/.test(ctx.path)) return next();
     if (ctx.path === MANIFEST) return answerManifest(ctx, deps);
-    const file = isPage(ctx.path) ? shell : files.get(ctx.path);
+    const file = isPage(ctx.path) ? shell : (files.get(ctx.path) ?? (await chunkElsewhere(ctx.path)));
     if (!file) return next();
     if (file === shell) ctx.set('Content-Security-Policy', policy);
     answer(ctx, file);
