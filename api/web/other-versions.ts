@@ -1,4 +1,4 @@
-// Chunks of the versions that answer beside this one while pods are replaced: each version's migration stores its
+// Chunks of the versions that answer next to this one while pods are replaced: each version's migration stores its
 // immutable files, and a pod serves from the store what it lacks.
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';

@@ -43,7 +43,7 @@ export async function runLocal(options: RunOptions): Promise<void> {
     const ended = await endOrphans(dir);
     if (ended.length > 0) warn(`ended remaining processes of a killed operator: ${ended.join(', ')}`);
     if (!(await until(() => portIsFree(port), patienceMs))) throw new Refused((await portFault(port)) ?? 'try again');
-    const operator = new LocalOperator(state, { ...wishesOf(options), port, files, say, warn });
+    const operator = new LocalOperator(state, { ...choicesOf(options), port, files, say, warn });
     await operator.run(stopSignal(operator));
   } catch (error) {
     throw error instanceof BadFiles || error instanceof CannotStart ? new Refused(error.message) : error;
@@ -52,7 +52,7 @@ export async function runLocal(options: RunOptions): Promise<void> {
   }
 }
 
-const wishesOf = ({ openSetup = false, browser = false }: RunOptions): Pick<LocalOptions, 'openSetup' | 'open'> => ({
+const choicesOf = ({ openSetup = false, browser = false }: RunOptions): Pick<LocalOptions, 'openSetup' | 'open'> => ({
   openSetup,
   open: browser ? openOnce() : () => undefined,
 });
