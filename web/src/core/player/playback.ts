@@ -5,8 +5,9 @@ import { directSource } from './direct.ts';
 import { holdFrame, onNextFrame } from './frame.ts';
 import { after, type Step } from './machine.ts';
 import { Mender } from './mender.ts';
+import { type Reading, readingOf } from './reading.ts';
 import type { Sign } from './recovery.ts';
-import { type Reading, Reporter } from './report.ts';
+import { Reporter } from './report.ts';
 import { Ended, type SessionHome, Sessions } from './session.ts';
 import { isHls, type Source } from './source.ts';
 import type { Store } from './state.ts';
@@ -65,6 +66,7 @@ export class Playback {
   async open(itemId: string, body: StartPlaybackBody = {}): Promise<void> {
     const turn = this.#next();
     this.step('open');
+    void import('./hls.ts'); // arrives while the server decides
     this.#mender.whenFailed(() => this.open(itemId, body));
     try {
       const start = await this.#sessions.open(itemId, body);
@@ -286,19 +288,8 @@ export class Playback {
 
   #reading(): Reading | undefined {
     const { video, store } = this.#home;
-    const { phase, rate, bufferedMs, subtitleId } = store.state;
-    if (!['playing', 'paused', 'buffering', 'loading', 'ended'].includes(phase)) return undefined;
     if (this.#pendingMs === undefined && video.readyState === 0) return undefined;
-    const bandwidthBps = this.#source?.bandwidthBps();
-    return {
-      state: phase === 'playing' ? 'playing' : phase === 'paused' || phase === 'ended' ? 'paused' : 'buffering',
-      positionMs: Math.round(this.positionMs()),
-      rate,
-      bufferedMs: Math.round(bufferedMs),
-      droppedFrames: video.getVideoPlaybackQuality?.().droppedVideoFrames ?? 0,
-      subtitleStreamId: subtitleId,
-      ...(bandwidthBps !== undefined && { bandwidthBps }),
-    };
+    return readingOf(store.state, video, { positionMs: this.positionMs(), bandwidthBps: this.#source?.bandwidthBps() });
   }
 }
 

@@ -1,17 +1,7 @@
 // Tells the server where the viewer is: at the interval that it gave, at each change, and when the page is left.
 import type { ReportPlaybackBody, ReportPlaybackResponse } from 'foyer-client';
 import { LEAST_MS, type Outbox } from './outbox.ts';
-
-/** The player at one moment. */
-export interface Reading {
-  state: 'playing' | 'paused' | 'buffering';
-  positionMs: number;
-  rate: number;
-  bufferedMs: number;
-  droppedFrames: number;
-  bandwidthBps?: number;
-  subtitleStreamId: string | null;
-}
+import type { Reading } from './reading.ts';
 
 export interface ReportHome {
   session: { id: string; profileId: string; itemId: string; fileId: string };

@@ -44,19 +44,21 @@ export interface PlayerState {
 
 export type Patch = { [K in keyof PlayerState]?: PlayerState[K] | undefined };
 
+export const initialState: PlayerState = {
+  phase: 'idle',
+  wanted: true,
+  positionMs: 0,
+  durationMs: 0,
+  bufferedMs: 0,
+  rate: 1,
+  volume: 1,
+  muted: false,
+  subtitleId: null,
+  held: false,
+};
+
 export class Store {
-  #state: PlayerState = {
-    phase: 'idle',
-    wanted: true,
-    positionMs: 0,
-    durationMs: 0,
-    bufferedMs: 0,
-    rate: 1,
-    volume: 1,
-    muted: false,
-    subtitleId: null,
-    held: false,
-  };
+  #state = initialState;
   readonly #changed: (state: PlayerState) => void;
 
   constructor(changed: (state: PlayerState) => void) {

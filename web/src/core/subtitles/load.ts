@@ -31,3 +31,19 @@ export async function readVtt(response: Response, signal: AbortSignal): Promise<
   void bytes?.cancel();
   return new CueTrack(reader.end());
 }
+
+/** Reads a text, as far as it is kept at all. */
+export async function readText(response: Response, signal: AbortSignal): Promise<string> {
+  const decoder = new TextDecoder();
+  const bytes = response.body?.getReader();
+  let [text, read] = ['', 0];
+  for (;;) {
+    const part = await bytes?.read();
+    signal.throwIfAborted();
+    if (!part?.value || read > MOST_BYTES) break;
+    read += part.value.length;
+    text += decoder.decode(part.value, { stream: true });
+  }
+  void bytes?.cancel();
+  return text;
+}

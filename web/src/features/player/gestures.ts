@@ -1,0 +1,71 @@
+// Pointers on the picture: a mouse plays and pauses, a finger shows the controls, seeks by two taps or by dragging.
+
+export interface Gestures {
+  /** One press. */
+  press(isTouch: boolean): void;
+  /** Two presses in quick succession, at a share of the width. */
+  twice(isTouch: boolean, share: number): void;
+  /** Dragging sideways, as a share of the width from where it began; `isEnd` when the finger leaves. */
+  drag(share: number, isEnd: boolean): void;
+}
+
+const TWICE_MS = 300;
+const DRAG_PX = 24;
+
+interface Down {
+  id: number;
+  x: number;
+  y: number;
+  isDragging: boolean;
+}
+
+/** Listens on an element; returns the work that ends it. */
+export function listen(element: HTMLElement, gestures: Gestures): () => void {
+  const ends = new AbortController();
+  let down: Down | undefined;
+  let waiting: ReturnType<typeof setTimeout> | undefined;
+  const width = (): number => element.clientWidth || 1;
+
+  function released(event: PointerEvent): void {
+    const isTouch = event.pointerType !== 'mouse';
+    if (waiting !== undefined) {
+      clearTimeout(waiting);
+      waiting = undefined;
+      gestures.twice(isTouch, event.clientX / width());
+      return;
+    }
+    waiting = setTimeout(() => {
+      waiting = undefined;
+      if (isTouch) gestures.press(true);
+    }, TWICE_MS);
+    if (!isTouch) gestures.press(false);
+  }
+
+  const handlers: Record<string, (event: PointerEvent) => void> = {
+    pointerdown(event) {
+      if (event.button === 0) down = { id: event.pointerId, x: event.clientX, y: event.clientY, isDragging: false };
+    },
+    pointermove(event) {
+      if (down?.id !== event.pointerId || event.pointerType === 'mouse') return;
+      const [dx, dy] = [event.clientX - down.x, event.clientY - down.y];
+      if (!down.isDragging && Math.abs(dx) > DRAG_PX && Math.abs(dx) > 2 * Math.abs(dy)) down.isDragging = true;
+      if (down.isDragging) gestures.drag(dx / width(), false);
+    },
+    pointerup(event) {
+      const from = down;
+      down = undefined;
+      if (from?.id !== event.pointerId) return;
+      if (from.isDragging) gestures.drag((event.clientX - from.x) / width(), true);
+      else if (Math.hypot(event.clientX - from.x, event.clientY - from.y) < DRAG_PX) released(event);
+    },
+    pointercancel() {
+      down = undefined;
+    },
+  };
+  for (const [name, handle] of Object.entries(handlers))
+    element.addEventListener(name, handle as (event: Event) => void, { signal: ends.signal });
+  return () => {
+    ends.abort();
+    clearTimeout(waiting);
+  };
+}
