@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { itemFields } from '#areas/items/fields/fields.ts';
+import { sortOf } from '#areas/items/listing/listing.ts';
+import { librarySorts } from '#areas/items/listing/sorts.ts';
+import type { Principal } from '#identity/principal.ts';
 import { operatorsOf } from '#kernel/filter.ts';
+import { scopeOf, writeCursor } from '#kernel/page.ts';
 import { named } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
@@ -182,6 +186,28 @@ describe('browsing', () => {
       }
       expect(paged).to.deep.equal(whole);
       expect([...whole].sort()).not.to.deep.equal(whole);
+    });
+
+    it('continues a random list of the day before, also over the days of 23 and 25 hours', () => {
+      const profileId = newId();
+      const listAt = (at: string, cursor?: string) =>
+        sortOf(
+          {
+            ...{ db: api.deps.db, deps: api.deps, now: new Date(at) },
+            who: { profileId, timeZone: 'Europe/Berlin' } as Principal,
+          },
+          { scope: 'list', sort: 'random', fallback: 'title', sorts: librarySorts, cursor },
+        );
+      for (const [before, after] of [
+        ['2026-06-01T21:30Z', '2026-06-01T22:30Z'],
+        ['2026-03-29T20:00Z', '2026-03-29T22:30Z'],
+        ['2026-10-24T20:00Z', '2026-10-25T22:30Z'],
+      ] as const) {
+        const first = listAt(before);
+        const cursor = writeCursor(api.deps.keys, scopeOf(first), { values: ['0.5'], id: newId() });
+        expect(listAt(after).scope, after).not.to.equal(first.scope);
+        expect(listAt(after, cursor).scope, after).to.equal(first.scope);
+      }
     });
 
     it('hides by age and trash, and answers 304 to a caller that has it already', async () => {

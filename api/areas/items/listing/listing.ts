@@ -190,15 +190,15 @@ export function sortOf(
     readCursor(call.deps.keys, scopeOf(today), options.cursor);
     return today;
   } catch {
-    return on(dayOf(call, -86_400_000)); // a cursor from before midnight; pageOf rejects an invalid one
+    return on(dayBefore(dayOf(call))); // a cursor from before midnight; pageOf rejects an invalid one
   }
 }
 
 const days = new Map<string, { minute: number; day: string }>();
 
 /** The caller's calendar day, computed once a minute for each time zone. */
-export function dayOf({ now, who }: Pick<Call, 'now' | 'who'>, offsetMs = 0): string {
-  const at = now.getTime() + offsetMs;
+export function dayOf({ now, who }: Pick<Call, 'now' | 'who'>): string {
+  const at = now.getTime();
   const minute = Math.floor(at / 60_000);
   const zone = who.timeZone ?? 'UTC';
   const known = days.get(zone);
@@ -206,8 +206,13 @@ export function dayOf({ now, who }: Pick<Call, 'now' | 'who'>, offsetMs = 0): st
   const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' });
   formats.set(zone, format);
   const day = format.format(at);
-  if (offsetMs === 0) days.set(zone, { minute, day });
+  days.set(zone, { minute, day });
   return day;
+}
+
+/** The calendar day before, also where a day has 23 or 25 hours. */
+function dayBefore(day: string): string {
+  return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
 }
 
 /** Creating a format takes half a millisecond, so each time zone keeps one. */
