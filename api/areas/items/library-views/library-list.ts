@@ -102,7 +102,7 @@ export async function libraryPageAtOnce(call: Call, id: string, query: LibraryLi
     { types, shelves: shelvesOf([before], types) },
     {
       ...options,
-      many: (known.at(before) ?? options.total?.()) !== undefined,
+      totalIsKnown: (known.at(before) ?? options.total?.()) !== undefined,
       totalOf: (read) => known.at(found(read).library) ?? rollupTotal(call, [found(read).library], types),
       extra: () => libraryAtVersion(db, who, id),
     },

@@ -31,7 +31,7 @@ export async function itemsAnswer(
   if (options.include || options.around !== undefined || listing.shelves?.length === 0)
     return itemsPage(call, listing, options);
   const { total } = options;
-  const { text } = await pageText(call, listing, { ...options, totalOf: total, many: total?.() !== undefined });
+  const { text } = await pageText(call, listing, { ...options, totalOf: total, totalIsKnown: total?.() !== undefined });
   return jsonText(text);
 }
 

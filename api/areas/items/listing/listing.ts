@@ -24,35 +24,42 @@ import { summarySql } from '../item/summary-sql.ts';
 import { onShelves, overShelves, type Shelf } from './shelves.store.ts';
 import { type SortName, sortsOf } from './sorts.ts';
 
-/** The items of a list before sort and filter: index ranges of libraries, or the rows that `narrow` keeps. */
+/** The items of a list before sort and filter. With both `shelves` and `narrow`, an item must be in both. */
 export interface Listing {
+  /** Types of libraries, each an index range. An empty list has no items; absent is every library. */
   shelves?: readonly Shelf[];
+  /** Adds conditions on `items as i`. */
   narrow?: (query: Knex.QueryBuilder) => unknown;
   /** Item types of the list. They decide which filter fields exist. */
   types: readonly string[];
 }
 
-/** Sort, filter and place of a request. */
+/** Sort, filter and position of a request. */
 export interface ListQuery {
-  /** Operation and parameters to which the cursors are bound. */
+  /** Operation and parameters to which the cursors are bound, without sort, filter and profile. */
   scope: string;
+  /** As in the request: `-year,title`. */
   sort?: string | undefined;
+  /** The sort when the request has none. */
   fallback: string;
+  /** Sorts that the operation allows. */
   sorts: readonly SortName[];
   /** Sorts of this list only; they replace sorts of the same name. */
   moreSorts?: SortTable;
   filter?: string | undefined;
   limit: number;
   cursor?: string | undefined;
+  /** Id of an item: the page that has it in its middle. Throws 404 when the list does not contain it. */
   around?: string | undefined;
+  /** The page gets a `previous` cursor too. */
   backwards?: true | undefined;
-  /** The total, when it is known without counting. */
+  /** The total without a filter, when it is known without counting. */
   total?: (() => Total | undefined) | undefined;
 }
 
 type Caller = Pick<Call, 'db' | 'who' | 'now' | 'deps'>;
 
-/** The caller of a list, and the settings that it needs. */
+/** The caller of a list without cursors, and the settings that it needs. */
 export type Viewer = Pick<Call, 'db' | 'who' | 'now'> & { deps: Pick<Deps, 'settings'> };
 
 /** The items of the listing, as `items as i`, that the caller may see and the rules match. Extras are in no list. */
@@ -62,6 +69,7 @@ export function listed(call: Viewer, listing: Listing, rules: Rules): Knex.Query
   return query;
 }
 
+/** `listed` without the shelves. */
 function filtered(call: Viewer, listing: Listing, rules: Rules): Knex.QueryBuilder {
   const query = visibleItems(call.db, call.who).whereNull('i.extra_of');
   listing.narrow?.(query);
@@ -70,19 +78,23 @@ function filtered(call: Viewer, listing: Listing, rules: Rules): Knex.QueryBuild
   return query;
 }
 
-/** Parses a filter with the fields that the caller may use for these types. */
+/** Parses a filter with the fields that the caller may use for these types. Throws 400 with every issue. */
 export function rulesFor(call: Pick<Call, 'who'>, types: readonly string[], filter: string | undefined): Rules {
   return filter ? parseFilter(filter, fieldsFor(call.who, types)) : { all: [] };
 }
 
-/** True when the result changes with time, without a change of rows. */
+/**
+ * True when the result may change with time, without a change of rows: a value is a relative date such as `now-30d`. A
+ * text that starts with `now` counts too, which only prevents a 304.
+ */
 export function isTimeDependent(rules: Rules): boolean {
   return conditionsOf(rules).some((condition) => condition.values.some((value) => value.startsWith('now')));
 }
 
-const SORTABLE = 50_000;
+/** The most items that a sort without an index may sort: every page sorts all of them. */
+const MAX_SORTED = 50_000;
 
-/** Ids of a page, in order. */
+/** Ids of a page, in order. Throws 400 for an invalid sort, filter or cursor, and when the sort needs a filter. */
 export async function idsPage(
   call: Caller,
   listing: Listing,
@@ -91,8 +103,8 @@ export async function idsPage(
   const rules = rulesFor(call, listing.types, options.filter);
   const { terms, scope } = sortOf(call, options);
   if (listing.shelves?.length === 0) return { items: [], page: NO_PAGE };
-  const flat = listed(call, listing, rules).select('i.id');
-  if (!terms[0]?.indexed && listing.shelves) await refuseMany(call, flat);
+  const all = listed(call, listing, rules).select('i.id');
+  if (!terms[0]?.indexed && listing.shelves) await checkSortable(call, all);
   return pageOf<{ id: string }, string>(call.db, walked(call, listing, rules), {
     keys: call.deps.keys,
     terms,
@@ -102,7 +114,7 @@ export async function idsPage(
     scope,
     idColumn: 'i.id',
     toItem: (row) => row.id,
-    total: async () => (conditionsOf(rules).length === 0 && options.total?.()) || countUpTo(call.db, flat),
+    total: async () => (conditionsOf(rules).length === 0 && options.total?.()) || countUpTo(call.db, all),
     ...(options.backwards ? { backwards: true } : {}),
     spread: spreadOf(call, listing),
   });
@@ -110,35 +122,40 @@ export async function idsPage(
 
 const NO_PAGE: Page = { cursor: null, hasMore: false, total: 0 };
 
-/** The query that a page walks over. With several shelves, the spread adds them. */
+/** The query that a page walks over: `listed`, but without several shelves, which `spreadOf` adds. */
 function walked(call: Caller, listing: Listing, rules: Rules): Knex.QueryBuilder {
   const query = spreadOf(call, listing) ? filtered(call, listing, rules) : listed(call, listing, rules);
   return query.select('i.id');
 }
 
+/** Reads several shelves by one index range each; undefined for one shelf or none. See `Walk.spread`. */
 function spreadOf({ db }: Caller, { shelves }: Listing): ReturnType<typeof overShelves> {
   return shelves && overShelves(db, shelves);
 }
 
-/** A ListQuery for a page that Postgres writes. */
+/** A ListQuery for a page that Postgres writes as JSON. */
 export interface TextQuery extends Omit<ListQuery, 'around' | 'total'> {
-  /** The total is known, so the statement need not count. */
-  many?: boolean;
-  /** The total of a list without conditions, computed from the extra value; undefined counts. */
+  /** `totalOf` probably returns the total, so the statement does not count a list without a filter. */
+  totalIsKnown?: boolean;
+  /** The total of a list without a filter, computed from the value of `extra`; undefined counts. */
   totalOf?: ((extra: unknown) => Total | undefined) | undefined;
+  /** SQL of one more JSON value that the same statement reads. */
   extra?: (() => Knex.QueryBuilder) | undefined;
 }
 
-/** Text of a page of summaries. The statement is cached when only the position in the list changes. */
+/**
+ * A page of summaries as JSON text, in one statement. The statement is cached for an unfiltered list in the order of an
+ * index, where only the position changes between requests. Errors as in `idsPage`.
+ */
 export async function pageText(call: Caller, listing: Listing, options: TextQuery): ReturnType<typeof textPageOf> {
   const { db, who } = call;
   const rules = rulesFor(call, listing.types, options.filter);
   const { terms, scope } = sortOf(call, options);
-  const flat = (): Knex.QueryBuilder => listed(call, listing, rules).select('i.id');
-  const plain = conditionsOf(rules).length === 0;
-  const indexed = terms[0]?.indexed ?? false;
-  const kept = plain && indexed && !listing.narrow;
-  if (!indexed && listing.shelves) await refuseMany(call, flat());
+  const all = (): Knex.QueryBuilder => listed(call, listing, rules).select('i.id');
+  const isUnfiltered = conditionsOf(rules).length === 0;
+  const isIndexed = terms[0]?.indexed ?? false;
+  const isCached = isUnfiltered && isIndexed && !listing.narrow;
+  if (!isIndexed && listing.shelves) await checkSortable(call, all());
   return textPageOf(db, {
     keys: call.deps.keys,
     terms,
@@ -147,17 +164,17 @@ export async function pageText(call: Caller, listing: Listing, options: TextQuer
     scope,
     ...(options.backwards ? { backwards: true } : {}),
     list: () => ({ db, query: walked(call, listing, rules), terms, idColumn: 'i.id', spread: spreadOf(call, listing) }),
-    counted: flat,
-    counts: !(plain && options.many),
+    counted: all,
+    counts: !(isUnfiltered && options.totalIsKnown),
     otherwise: async (extra, counted) =>
-      (plain && options.totalOf?.(extra)) ||
-      (counted === null ? countUpTo(db, flat()) : estimated(db, flat(), counted)),
+      (isUnfiltered && options.totalOf?.(extra)) ||
+      (counted === null ? countUpTo(db, all()) : estimated(db, all(), counted)),
     extra: options.extra,
     written: () => ({
       from: withSummaryJoins(withState(db.from('items as i'), who), db, who),
       text: summarySql(may(who, 'item:edit')),
     }),
-    remember: kept
+    remember: isCached
       ? JSON.stringify([
           ...[who.sees, who.profileId, may(who, 'item:edit'), listing.shelves, options.extra !== undefined],
           terms.map((term) => term.column), // the language of a library may change
@@ -167,8 +184,8 @@ export async function pageText(call: Caller, listing: Listing, options: TextQuer
 }
 
 /**
- * The terms of the sort and the scope of its cursors. A random sort is bound to its day; a cursor of yesterday stays
- * valid.
+ * The terms of the sort and the scope of its cursors. A random order lasts for one day of the caller; a cursor of the day
+ * before continues the order of that day. Throws 400 for an invalid sort.
  */
 export function sortOf(
   call: Caller,
@@ -181,11 +198,10 @@ export function sortOf(
   const on = (day: string): { terms: SortTerm[]; scope: string } => {
     const table = { ...sortsOf(options.sorts, { day, profileId: call.who.profileId }), ...options.moreSorts };
     const terms = parseSort(options.sort, table, options.fallback);
-    const random = terms.some((term) => term.start !== undefined);
-    return { terms, scope: random ? `${bound}|${day}` : bound };
+    return { terms, scope: isRandom(terms) ? `${bound}|${day}` : bound };
   };
   const today = on(dayOf(call));
-  if (options.cursor === undefined || !today.terms.some((term) => term.start !== undefined)) return today;
+  if (options.cursor === undefined || !isRandom(today.terms)) return today;
   try {
     readCursor(call.deps.keys, scopeOf(today), options.cursor);
     return today;
@@ -194,9 +210,12 @@ export function sortOf(
   }
 }
 
+/** Only a random order starts within its values, see `shuffle`. */
+const isRandom = (terms: readonly SortTerm[]): boolean => terms.some((term) => term.start !== undefined);
+
 const days = new Map<string, { minute: number; day: string }>();
 
-/** The caller's calendar day, computed once a minute for each time zone. */
+/** The caller's calendar day as `2026-03-29`, computed once a minute for each time zone. */
 export function dayOf({ now, who }: Pick<Call, 'now' | 'who'>): string {
   const at = now.getTime();
   const minute = Math.floor(at / 60_000);
@@ -218,13 +237,13 @@ function dayBefore(day: string): string {
 /** Creating a format takes half a millisecond, so each time zone keeps one. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Throws 400 when a sort without an index would sort more than 50,000 rows. */
-async function refuseMany(call: Pick<Call, 'db'>, query: Knex.QueryBuilder): Promise<void> {
-  const capped = query.clone().limit(SORTABLE + 1);
+/** Throws 400 when `query`, which is sorted without an index, has more than 50,000 rows. */
+async function checkSortable(call: Pick<Call, 'db'>, query: Knex.QueryBuilder): Promise<void> {
+  const capped = query.clone().limit(MAX_SORTED + 1);
   const [row] = await bounded<{ n: number }[]>(
     call.db.queryBuilder().select(call.db.raw('count(*) as n')).from(capped.as('counted')),
   );
-  if ((row?.n ?? 0) > SORTABLE) {
-    throw invalid(['query', 'sort'], 'sort_needs_filter', `this sort works on up to ${SORTABLE} items; add a filter`);
+  if ((row?.n ?? 0) > MAX_SORTED) {
+    throw invalid(['query', 'sort'], 'sort_needs_filter', `this sort works on up to ${MAX_SORTED} items; add a filter`);
   }
 }
