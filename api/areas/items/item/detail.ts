@@ -11,7 +11,7 @@ import { listExtras } from '../relations/extras.store.ts';
 import { FIRST, findCredits, findParents, findTags, firstOf, listMarkers } from '../relations/relations.store.ts';
 import { listSimilar } from '../relations/similar.store.ts';
 import { childListing } from './children.ts';
-import { findItemDetails, hasNext, nextUp, type VisibleItem } from './items.store.ts';
+import { findItemDetails, isOrdered, nextUp, type VisibleItem } from './items.store.ts';
 import { findLyrics } from './lyrics.ts';
 import { listSummaries } from './summaries.store.ts';
 
@@ -46,7 +46,7 @@ export async function itemDetail(call: Call, item: VisibleItem, options: DetailO
   const [details, files, next] = await Promise.all([
     findItemDetails(db, who, [item.id]),
     findFiles(db, item.container ? [] : [item.id], { streams: true }),
-    hasNext(item.type) ? nextUp(db, who, item.id) : undefined,
+    isOrdered(item.type) ? nextUp(db, who, item.id) : undefined,
   ]);
   const detail = details.get(item.id);
   if (!detail) throw notFound();

@@ -23,11 +23,15 @@ export interface VisibleItem {
   libraryType: string;
   librarySettings: Record<string, unknown>;
   type: string;
+  /** Holds other items and is not played itself. */
   container: boolean;
   title: string;
+  /** The direct container, and the one above it: season and show of an episode. */
   parentId: string | null;
   grandparentId: string | null;
+  /** The item that this one is a trailer, deleted scene or other extra of. */
   extraOf: string | null;
+  /** Number in the parent, such as the episode; `parentIndex` is the number of the parent, 0 for specials. */
   indexNumber: number | null;
   parentIndex: number | null;
   runtimeMs: number | null;
@@ -35,6 +39,7 @@ export interface VisibleItem {
   revision: number;
 }
 
+/** Columns of VisibleItem. */
 const VISIBLE = [
   ...(['id', 'library_id', 'type', 'title', 'parent_id', 'grandparent_id', 'extra_of', 'index_number'] as const),
   ...(['parent_index', 'runtime_ms', 'file_count', 'revision'] as const),
@@ -52,7 +57,7 @@ export async function getVisibleItem(db: Db, who: Principal, id: string): Promis
   return item;
 }
 
-/** As getVisibleItem; the row cannot be deleted before the transaction ends. */
+/** As getVisibleItem, with a lock: the row cannot be deleted before the transaction of `db` ends. */
 export async function holdVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem> {
   const item = await findHeldItem(db, who, id);
   if (!item) throw notFound();
@@ -75,7 +80,7 @@ function visibleItem(db: Db, who: Principal, id: string): Knex.QueryBuilder {
   return visibleItems(db, who)
     .join('libraries as l', 'l.id', 'i.library_id')
     .where('i.id', id)
-    .select(...VISIBLE.map(on), 'l.type as library_type', 'l.settings as library_settings');
+    .select(...VISIBLE.map(ofItem), 'l.type as library_type', 'l.settings as library_settings');
 }
 
 function toVisibleItem(row: VisibleRow): VisibleItem {
@@ -98,13 +103,14 @@ function toVisibleItem(row: VisibleRow): VisibleItem {
   };
 }
 
-const on = (name: string): string => `i.${name}`;
+const ofItem = (name: string): string => `i.${name}`;
 
-/** True when the caller may see where photos of the library were taken. */
+/** True when the caller may see where photos of a library with these settings were taken. Absent settings share it. */
 export function sharesPlace(who: Principal, settings: Record<string, unknown>): boolean {
   return settings.shareLocation !== false || may(who, 'item:edit');
 }
 
+/** Columns of ItemDetail that a summary lacks. */
 const DETAILS = [
   ...(['details', 'file_count', 'locked_fields', 'overview', 'tagline', 'external_ids', 'size_bytes'] as const),
   ...(['extra_of', 'extra_kind', 'added_by', 'revision', 'updated_at'] as const),
@@ -114,7 +120,7 @@ interface DetailRow extends SummaryRow, Pick<Row<'items'>, (typeof DETAILS)[numb
   shares_place: boolean;
 }
 
-/** ItemDetail without includes and files, in two queries. Hidden ids are left out. */
+/** ItemDetail by id, without includes; `files` stays empty. Hidden ids are left out. */
 export async function findItemDetails(
   db: Db,
   who: Principal,
@@ -123,7 +129,7 @@ export async function findItemDetails(
   const rows: DetailRow[] = await summaryRows(db, who)
     .join('libraries as l', 'l.id', 'i.library_id')
     .whereRaw('i.id = any(?::uuid[])', [[...ids]])
-    .select(DETAILS.map(on))
+    .select(DETAILS.map(ofItem))
     .select(db.raw(`coalesce(l.settings ->> 'shareLocation', 'true') <> 'false' as shares_place`));
   const [tags, labels] = await Promise.all([findTags(db, ids), findLabels(db, who, ids)]);
   return new Map(
@@ -131,8 +137,10 @@ export async function findItemDetails(
   );
 }
 
+/** Tags of an item by their kind. */
 type Tags = Partial<Record<string, { id?: string; name: string }[]>>;
 
+/** Later members replace earlier ones of the same name: stored lists replace the empty ones. */
 function toDetail(row: DetailRow, { who, tags, labels }: { who: Principal; tags: Tags; labels: string[] }): ItemDetail {
   const names = (kind: string): string[] => (tags[kind] ?? []).map((tag) => tag.name);
   const edit = may(who, 'item:edit');
@@ -167,27 +175,34 @@ function toDetail(row: DetailRow, { who, tags, labels }: { who: Principal; tags:
 
 const emptyLists = { ratings: [], trailers: [], links: [], ageRatings: [] };
 
+/** A playable item of a container, with the caller's state. */
 interface Leaf {
   id: string;
   type: string;
   watched: boolean;
-  /** Started and not finished, by position or page. */
+  /** Has progress, by position or page; a watched item has it too. */
   begun: boolean;
+  /** Time of the last play; null for one that was opened for a moment only. */
   played: Date | null;
 }
 
-const goesOn = ['show', 'season', 'course', 'section', 'album', 'comic-series', 'author'];
+/** Containers whose items are played in their order, in contrast to an artist or a photo album. */
+const orderedTypes = ['show', 'season', 'course', 'section', 'album', 'comic-series', 'author'];
 
 /**
  * The child to continue with: the one started last, else the first unwatched one from the last played one on, else the
- * first unwatched one. Specials come last. Undefined when everything is watched or the container has no order.
+ * first unwatched one. Specials come last. Undefined when everything is watched. Whether the
+ * container has an order is not checked here, see `isOrdered`.
  */
 export async function nextUp(db: Db, who: Principal, containerId: string): Promise<ItemSummary | undefined> {
   const next = nextOf(await findLeaves(db, who, containerId));
   return next && (await findItemSummaries(db, who, [next.id])).get(next.id);
 }
 
-/** The child with which playing a container starts: the next one, or the first one when everything is watched. */
+/**
+ * Id of the child of one of `types` with which playing a container starts: the next one, or the first one when everything
+ * is watched. Undefined when there is none.
+ */
 export async function firstToPlay(
   db: Db,
   who: Principal,
@@ -197,7 +212,10 @@ export async function firstToPlay(
   return (nextOf(leaves) ?? leaves[0])?.id;
 }
 
-/** In playing order, specials last. */
+/** Bounds the memory of a request; items beyond it are left out. */
+const MAX_LEAVES = 20_000;
+
+/** The visible playable items of a container in playing order, specials (season 0) last. */
 async function findLeaves(db: Db, who: Principal, containerId: string): Promise<Leaf[]> {
   return visibleItems(db, who)
     .whereNull('i.extra_of')
@@ -212,10 +230,10 @@ async function findLeaves(db: Db, who: Principal, containerId: string): Promise<
     )
     .orderByRaw(`(i.type = 'episode' and i.parent_index = 0), i.parent_index nulls first, i.index_number nulls last`)
     .orderBy('i.id')
-    .limit(20_000);
+    .limit(MAX_LEAVES);
 }
 
-/** The next of `leaves`, which are in playing order. */
+/** The next of `leaves`, which are in playing order, by the rule of `nextUp`. */
 export function nextOf<L extends Omit<Leaf, 'id' | 'type'>>(leaves: readonly L[]): L | undefined {
   const playedAt = (leaf: L): number => leaf.played?.getTime() ?? 0;
   const latest = (list: readonly L[]): L | undefined =>
@@ -223,10 +241,11 @@ export function nextOf<L extends Omit<Leaf, 'id' | 'type'>>(leaves: readonly L[]
   const begun = latest(leaves.filter((leaf) => !leaf.watched && leaf.begun));
   const last = latest(leaves.filter((leaf) => leaf.played !== null));
   if (begun && (!last || playedAt(begun) >= playedAt(last))) return begun;
-  const after = last ? leaves.slice(leaves.indexOf(last)) : []; // a leaf opened for a moment has no play
+  const after = last ? leaves.slice(leaves.indexOf(last)) : []; // with `last` itself, which may be unwatched again
   return after.find((leaf) => !leaf.watched) ?? begun ?? leaves.find((leaf) => !leaf.watched);
 }
 
-export function hasNext(type: string): boolean {
-  return goesOn.includes(type);
+/** True for a container type whose items have a next one to play. */
+export function isOrdered(type: string): boolean {
+  return orderedTypes.includes(type);
 }
