@@ -145,6 +145,21 @@ v0/index.m3u8
 `);
   });
 
+  it('gives each track of a group its own name', () => {
+    const audio = (title: string) => ({
+      ...{ streamId: 'x', streamIndex: 1, action: 'encode' as const, sourceCodec: 'ac3', codec: 'aac', title },
+      ...{ channels: 2, bitrate: 128_000, default: false },
+    });
+    const title = fc.constantFrom('A', 'A (2)', 'A (3)', 'A (3) (3)', 'A"', 'A\n', '', 'Track 2');
+    fc.assert(
+      fc.property(fc.array(title, { minLength: 1, maxLength: 8 }), (titles) => {
+        const names = [...masterPlaylist(plan({ audio: titles.map(audio) })).matchAll(/NAME=("[^"]*")/g)];
+        expect(names).to.have.length(titles.length);
+        expect(new Set(names.map(([, name]) => name)), titles.join()).to.have.property('size', titles.length);
+      }),
+    );
+  });
+
   it('names the kind of a sound that is copied', () => {
     const sound = (action: 'copy' | 'encode') => ({
       ...{ streamId: 'a', streamIndex: 1, action, sourceCodec: 'aac', codec: 'aac', channels: 2, bitrate: 64_000 },

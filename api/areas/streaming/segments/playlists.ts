@@ -67,7 +67,7 @@ function audioLines({ id, tracks }: AudioGroup, options: PlaylistOptions): strin
     tag('EXT-X-MEDIA', {
       TYPE: 'AUDIO',
       'GROUP-ID': quoted(id),
-      NAME: quoted(names[i] ?? one.id),
+      NAME: names[i] ?? quoted(one.id),
       ...(one.language ? { LANGUAGE: quoted(one.language) } : {}),
       DEFAULT: yes(one === chosen),
       AUTOSELECT: 'YES',
@@ -84,7 +84,7 @@ function subtitleLines(subtitles: readonly SubtitleRendition[], options: Playlis
     tag('EXT-X-MEDIA', {
       TYPE: 'SUBTITLES',
       'GROUP-ID': quoted('subtitles'),
-      NAME: quoted(names[i] ?? one.id),
+      NAME: names[i] ?? quoted(one.id),
       ...(one.language ? { LANGUAGE: quoted(one.language) } : {}),
       DEFAULT: yes(one === chosen),
       AUTOSELECT: 'YES',
@@ -168,14 +168,18 @@ function ticketSuffix({ ticket }: PlaylistOptions): string {
   return ticket ? `?ticket=${encodeURIComponent(ticket)}` : '';
 }
 
-/** NAME must be unique in a group. */
+/** Values of NAME, which must be unique in a group; a repeated name gets a number. */
 function uniqueNames(
   tracks: readonly { id: string; title?: string | undefined; language?: string | undefined }[],
 ): string[] {
-  const plain = tracks.map(
-    (track) => track.title?.trim() || track.language || `Track ${Number(track.id.slice(1)) + 1}`,
-  );
-  return plain.map((name, i) => (plain.indexOf(name) === i ? name : `${name} (${i + 1})`));
+  const used = new Set<string>();
+  return tracks.map((track, i) => {
+    const plain = quoted(track.title?.trim() || track.language || `Track ${Number(track.id.slice(1)) + 1}`);
+    let name = plain;
+    for (let n = i + 1; used.has(name); n++) name = `${plain.slice(0, -1)} (${n})"`;
+    used.add(name);
+    return name;
+  });
 }
 
 function defaultOf<T extends { default: boolean }>(tracks: readonly T[]): T | undefined {
