@@ -32,6 +32,7 @@ function completed(html: string): string {
   const links = [
     `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`,
     `<link rel="stylesheet" href="${only(/^0\..*\.css$/)}">`,
+    `<link rel="stylesheet" href="${only(/^base\..*\.css$/)}">`,
   ];
   return html.replace('<!-- build -->', links.join(''));
 }

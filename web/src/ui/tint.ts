@@ -9,5 +9,4 @@ function hashOf(id: string): number {
 }
 
 /** A CSS value. */
-export const tileOf = (id: string): string =>
-  `var(--fy-color-tile-${(hashOf(id) % TILES) + 1}, var(--fy-color-surface-3))`;
+export const tileOf = (id: string): string => `var(--fy-color-tile-${(hashOf(id) % TILES) + 1})`;

@@ -3,7 +3,7 @@
 import { api, session, whenEnded } from '#core/api/client.ts';
 import { safePath, signInPath } from '#core/browser/paths.ts';
 import { onTabMessage, sayToTabs } from '#core/browser/tabs.ts';
-import { queryClient } from '#core/cache/query.ts';
+import { query, queryClient } from '#core/cache/query.ts';
 import { goto } from '$app/navigation';
 
 /** Goes on after a sign-in, back to where the person was; the app's layout first leads to what the server demands of the account. */
@@ -21,6 +21,9 @@ export async function enterProfile(returnTo?: string | null): Promise<void> {
   sayToTabs({ what: 'profile' });
   await goto(safePath(returnTo), { replaceState: true });
 }
+
+/** Reads the account again, after a change that decides which page comes next. */
+export const reloadMe = (): Promise<unknown> => queryClient.fetchQuery({ ...query('getMe'), staleTime: 0 });
 
 const here = (): string => location.pathname + location.search;
 const PUBLIC = /^\/(sign-in|setup|reset|invite|confirm|unsubscribe)/;
