@@ -26,7 +26,7 @@ const BEYOND = [
   'invalid_format: Invalid string: must match pattern /^[^\\p{C}]+$/u',
   ...`
     not_text unknown_moment invalid_union@since control_character too_big@name too_small@licence too_big@sort
-    one_of exactly_one exclusive conflict required duplicate in_both overlap needs_restricted
+    one_of exactly_one exclusive with_select too_big@app conflict required duplicate in_both overlap needs_restricted
     unknown_library unknown_folder unknown_account unknown_principal unknown_item unknown_image not_a_video too_small@expiresAt too_big@expiresAt in_future
     wrong_password wrong_challenge invalid_token unknown_redirect bad_cursor
     unknown_type unknown_event unknown_agent unknown_quality fixed_channel unknown_field@0 unknown_field@1 unknown_field@2 /body/value /body/settings/email.

@@ -183,6 +183,7 @@ describe('a household that is given the next version', function () {
     mkdirSync(tree);
     for (const part of ['package-lock.json', 'api', 'workers', 'operator', 'hack', 'manifests'])
       cpSync(part, join(tree, part), { recursive: true });
+    cpSync('web', join(tree, 'web'), { recursive: true, filter: (path) => !path.endsWith('node_modules') }); // with its build
     symlinkSync(resolve('node_modules'), join(tree, 'node_modules'));
     install(BEFORE);
     run();

@@ -23,6 +23,7 @@ export async function nextImage(): Promise<string> {
   const tree = temporaryFolder('next');
   for (const name of ['package.json', 'package-lock.json', 'api', 'workers', 'operator'])
     cpSync(name, join(tree, name), { recursive: true });
+  cpSync('web', join(tree, 'web'), { recursive: true, filter: (path) => !path.endsWith('node_modules') }); // with its build
   const change = (file: string, to: (text: string) => string): void =>
     writeFileSync(join(tree, file), to(readFileSync(join(tree, file), 'utf8')));
   change(MIGRATIONS, (text) => text + CODE);
