@@ -1,7 +1,7 @@
 // The keys of the player. One table; pages show it, tests read it.
 
 export type Command =
-  | { do: 'toggle' | 'mute' | 'fullscreen' | 'captions' | 'nextCaptions' | 'nextAudio' | 'quality' }
+  | { do: 'toggle' | 'mute' | 'fullscreen' | 'captions' | 'nextCaptions' | 'audio' | 'quality' }
   | { do: 'skip' | 'next' | 'pip' | 'why' | 'help' | 'escape' | 'settings' }
   | { do: 'seekBy' | 'volumeBy' | 'frames' | 'chapterBy' | 'rateBy' | 'offsetBy'; by: number }
   /** A share of the length. */
@@ -49,7 +49,7 @@ const KEYS: Readonly<Record<string, Rule>> = {
   f: { do: 'fullscreen' },
   c: { do: 'captions' },
   'Shift C': { do: 'nextCaptions' },
-  a: { do: 'nextAudio' },
+  a: { do: 'audio' },
   q: { do: 'quality' },
   s: { do: 'skip' },
   n: { do: 'next' },

@@ -17,7 +17,7 @@ const STEPS: Readonly<Record<Phase, Partial<Record<Step, Phase>>>> = {
 };
 
 /** The phase after a step; a step that a phase does not know changes nothing. */
-export const after = (phase: Phase, step: Step): Phase => STEPS[phase][step] ?? phase;
+export const phaseAfter = (phase: Phase, step: Step): Phase => STEPS[phase][step] ?? phase;
 
 /** True in phases in which the media element has a source that can be played. */
 export const isOpen = (phase: Phase): boolean => ['playing', 'paused', 'buffering', 'ended'].includes(phase);

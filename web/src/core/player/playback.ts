@@ -3,7 +3,7 @@ import type { ChangePlaybackBody, FoyerClient, PlaybackStart, StartPlaybackBody 
 import { problemOf } from '../api/errors.ts';
 import { directSource } from './direct.ts';
 import { holdFrame, onNextFrame } from './frame.ts';
-import { after, type Step } from './machine.ts';
+import { phaseAfter, type Step } from './machine.ts';
 import { Mender } from './mender.ts';
 import { type Reading, readingOf } from './reading.ts';
 import type { Sign } from './recovery.ts';
@@ -60,7 +60,7 @@ export class Playback {
 
   step(step: Step): void {
     const { store } = this.#home;
-    store.patch({ phase: after(store.state.phase, step) });
+    store.patch({ phase: phaseAfter(store.state.phase, step) });
   }
 
   async open(itemId: string, body: StartPlaybackBody = {}): Promise<void> {

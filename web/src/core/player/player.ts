@@ -127,13 +127,6 @@ export class Player {
     return this.#playback.setAudio(id);
   }
 
-  async nextAudio(): Promise<void> {
-    const { start } = this.state;
-    const current = start?.session.decision.audio?.streamId;
-    const next = nextOf(start?.audio ?? [], ({ id }) => id === current);
-    if (next && next.id !== current) await this.setAudio(next.id);
-  }
-
   setQuality(id: string): Promise<void> {
     return this.#playback.setQuality(id);
   }

@@ -43,8 +43,12 @@ export class VttReader {
   #length = 0;
   /** Inside a line that is too long to be kept. */
   #isSkipping = false;
+  /** A line feed that comes next belongs to the end of a line that is over. */
+  #isAfterReturn = false;
 
-  push(text: string): void {
+  push(piece: string): void {
+    const text = this.#isAfterReturn && piece.startsWith('\n') ? piece.slice(1) : piece;
+    if (piece.length > 0) this.#isAfterReturn = piece.endsWith('\r');
     const parts = text.split(/\r\n|\n|\r/);
     const last = parts.pop() ?? '';
     for (const part of parts) {

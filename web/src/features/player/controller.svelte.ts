@@ -8,7 +8,7 @@ import type { PlayerState } from '#core/player/state.ts';
 import { keepOffset, offsetOf } from '#core/subtitles/style.ts';
 import * as m from '#messages/player.ts';
 import { failureText } from '#ui/failure-text.ts';
-import { audioLabel, subtitleLabel } from './labels.ts';
+import { subtitleLabel } from './labels.ts';
 import { clock, signedSeconds } from './time.ts';
 
 export type Panel = 'subtitles' | 'style' | 'audio' | 'quality' | 'rate' | 'more' | 'why' | 'help';
@@ -209,13 +209,6 @@ export class Controller {
     else this.say(track ? m.saidSubtitles({ track: subtitleLabel(track).name }) : m.saidSubtitlesOff());
   }
 
-  async nextAudio(): Promise<void> {
-    await this.player.nextAudio();
-    const { start } = this.state;
-    const track = start?.audio.find(({ id }) => id === start.session.decision.audio?.streamId);
-    if (track) this.say(m.saidAudio({ track: audioLabel(track).name }));
-  }
-
   #volume(by: number): void {
     this.player.setVolume(this.state.volume + by);
     this.say(m.saidVolume({ percent: Math.round(this.state.volume * 100) }));
@@ -235,7 +228,7 @@ const SIMPLE: Simple = {
   pip: (c) => c.act('pip'),
   captions: (c) => c.captions(),
   nextCaptions: (c) => c.nextCaptions(),
-  nextAudio: (c) => c.nextAudio(),
+  audio: (c) => c.toggle('audio'),
   quality: (c) => c.toggle('quality'),
   why: (c) => c.toggle('why'),
   help: (c) => c.toggle('help'),
