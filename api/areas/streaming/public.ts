@@ -23,6 +23,7 @@ export {
 } from './files/sources.view.ts';
 export { settleClips } from './preroll/preroll.store.ts';
 export { openToReceivers } from './receivers.ts';
+export { h264Level, PEAK } from './segments/codecs.ts';
 export type {
   AudioOptions,
   BurnIn,
@@ -35,7 +36,6 @@ export {
   FRAME_SAMPLES,
   firstAudioFrame,
   firstFrame,
-  h264Level,
   renditionOf,
   SAMPLE_RATE,
   segmentAt,
@@ -43,7 +43,6 @@ export {
   segmentStartMs,
   TRANSPORT_OFFSET_MS,
 } from './segments/plan.ts';
-export { PEAK } from './segments/playlists.ts';
 export { sendObject } from './segments/segments.ts';
 export { liveWorkers } from './sessions/offers.store.ts';
 export { servePoolMetrics } from './sessions/pool-metrics.ts';

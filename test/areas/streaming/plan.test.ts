@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { h264Level } from '#areas/streaming/segments/codecs.ts';
 import {
   copyBoundaries,
   firstAudioFrame,
   firstFrame,
-  h264Level,
   phaseOf,
   planOf,
   type StreamOptions,

@@ -1,4 +1,5 @@
 import type { Hdr } from '#platform/media.ts';
+import { aacKind, copiedCodec, encodedCodec } from './codecs.ts';
 import { exactRate, type Rate } from './rate.ts';
 
 /** The playback decision for the worker and the playlists. Times are milliseconds from the file's beginning. */
@@ -10,35 +11,41 @@ export interface StreamOptions {
   fileId: string;
   /** `copy` keeps the video unchanged; `encode` encodes it with a keyframe every 2 seconds. */
   mode: 'copy' | 'encode';
+  /** Format of the segments. In `ts` each segment contains the video and the first audio track. */
   container: 'fmp4' | 'ts';
   durationMs: number;
   /** The start position of the viewer. */
   startMs: number;
-  /** Variants v0 to v3, the chosen one first. Absent for audio only. */
+  /** Up to four variants of the video, the chosen one first. Absent for audio only. */
   video?: VideoOptions[];
   audio: AudioOptions[];
   subtitles: SubtitleOptions[];
 }
 
+/** One variant of the video. Width, height and bitrate (bits per second) are those of the result. */
 export interface VideoOptions {
+  /** Index of the stream in the file, as ffprobe numbers it. */
   streamIndex: number;
   action: 'copy' | 'encode';
   sourceCodec: string;
   codec: string;
   width: number;
   height: number;
+  /** Frames per second, rounded by the probe: see `exactRate`. */
   frameRate: number;
   bitrate: number;
+  /** Maps HDR to SDR. */
   toneMap: boolean;
   /** Transfer of the tone-mapped HDR picture, which its frames do not always contain. */
   transfer?: 'pq' | 'hlg' | undefined;
   deinterlace: boolean;
   rotation?: number | undefined;
-  /** Of a copied stream. */
+  /** HDR format of a copied stream; an encoded one is SDR. */
   hdr?: Hdr | undefined;
   burnIn?: BurnIn | undefined;
 }
 
+/** The subtitle that is drawn into the picture. */
 export interface BurnIn {
   streamIndex: number;
   /** Index among the embedded subtitles, from 0. */
@@ -50,6 +57,7 @@ export interface BurnIn {
   language?: string | undefined;
 }
 
+/** One audio track. `streamId` identifies it in the API, `streamIndex` in the file. */
 export interface AudioOptions {
   streamId: string;
   streamIndex: number;
@@ -67,6 +75,7 @@ export interface AudioOptions {
 
 export interface SubtitleOptions {
   streamId: string;
+  /** Absent for a sidecar file. */
   streamIndex?: number | undefined;
   /** A sidecar file in the same storage. */
   externalPath?: string | undefined;
@@ -87,13 +96,16 @@ export interface PlanSource {
   version: string;
   /** First timestamp of the file in ms, which is 0 on the plan's clock. */
   startMs: number;
+  /** Times of the video's keyframes in ms on the plan's clock, in ascending order. */
   keyframes?: number[] | undefined;
-  /** RFC 6381 string of the copied video stream, if the probe has it. */
+  /** RFC 6381 strings by stream index, as far as the probe found them. */
   codecStrings?: Record<number, string> | undefined;
 }
 
 export interface VideoRendition extends VideoOptions {
+  /** `v0` to `v3`; audio has `a0`…, subtitles `s0`…. Addresses and playlists use it, and its letter gives the kind. */
   id: string;
+  /** RFC 6381 string for CODECS. */
   codecString: string;
 }
 export interface AudioRendition extends AudioOptions {
@@ -117,15 +129,16 @@ export interface StreamPlan {
   startMs: number;
   /** Segment starts in ms when copying. Encoded segments start every 2 seconds. */
   boundaries?: number[] | undefined;
-  /** Frame clock of the encoded video. */
+  /** Frame rate of the encoded video; absent when no video is encoded. */
   rate?: Rate | undefined;
-  /** Offset of the frames from multiples of the frame length, in clock ticks: at most half a frame. */
+  /** Offset of the frames from multiples of the frame length, in ticks of `rate`: at most half a frame. */
   phase: number;
   video: VideoRendition[];
   audio: AudioRendition[];
   subtitles: SubtitleRendition[];
 }
 
+/** Length of an encoded segment, and the shortest of a copied one except the last. */
 export const GRID_MS = 2000;
 /** A shorter rest belongs to the last segment, because it might contain no picture. */
 const SHORTEST_TAIL_MS = 500;
@@ -135,7 +148,7 @@ const MAX_VARIANTS = 4;
 
 /** Makes a plan. The same input gives the same plan, playlists and addresses on every server. */
 export function planOf(options: StreamOptions, source: PlanSource): StreamPlan {
-  const { storageId, path, container, version, startMs } = source;
+  const { storageId, path, container, version, startMs, codecStrings } = source;
   return {
     version: 1,
     mode: options.mode,
@@ -147,17 +160,18 @@ export function planOf(options: StreamOptions, source: PlanSource): StreamPlan {
     video: (options.video ?? []).slice(0, MAX_VARIANTS).map((video, i) => ({
       ...video,
       id: `v${i}`,
-      codecString: video.action === 'copy' ? copiedCodec(video, source) : encodedCodec(video),
+      codecString: video.action === 'copy' ? copiedCodec(video, codecStrings) : encodedCodec(video),
     })),
     audio: options.audio.slice(0, MAX_AUDIO).map((audio, i) => ({
       ...audio,
-      ...(audio.action === 'encode' ? { codec: 'aac' } : aacKind(audio, source)), // the audio grid is AAC's
+      ...(audio.action === 'encode' ? { codec: 'aac' } : aacKind(audio, codecStrings)), // the audio grid is AAC's
       id: `a${i}`,
     })),
     subtitles: options.subtitles.slice(0, MAX_SUBTITLES).map((subtitle, i) => ({ ...subtitle, id: `s${i}` })),
   };
 }
 
+/** Where segments and frames start: keyframes of a copied video, a fixed grid of an encoded one and of audio only. */
 function clockOf(options: StreamOptions, source: PlanSource): Pick<StreamPlan, 'boundaries' | 'rate' | 'phase'> {
   const first = options.video?.[0];
   if (!first) return { phase: 0 };
@@ -171,18 +185,22 @@ function clockOf(options: StreamOptions, source: PlanSource): Pick<StreamPlan, '
 export function copyBoundaries(keyframes: readonly number[], durationMs: number): number[] {
   const starts = [0];
   for (const at of keyframes) {
-    const last = starts[starts.length - 1] ?? 0;
+    const last = starts.at(-1) ?? 0;
     if (at >= last + GRID_MS && at <= durationMs - SHORTEST_TAIL_MS) starts.push(at);
   }
   return starts;
 }
 
-/** Offset in ticks of the first picture from the frame grid, in (-half a frame, half a frame]. */
+/**
+ * Offset in ticks of the first picture, at `firstMs`, from the nearest multiple of the frame length (`den` ticks): more
+ * than minus half a frame, at most half a frame.
+ */
 export function phaseOf(firstMs: number, rate: Rate): number {
   const off = Math.round((firstMs * rate.num) / 1000) % rate.den;
   return off > rate.den / 2 ? off - rate.den : off;
 }
 
+/** Number of segments, at least 1. Segments are numbered from 0. */
 export function segmentCount(plan: StreamPlan): number {
   if (plan.boundaries) return plan.boundaries.length;
   const whole = Math.ceil(plan.durationMs / GRID_MS);
@@ -196,7 +214,7 @@ export function segmentStartMs(plan: StreamPlan, n: number): number {
   return plan.boundaries ? (plan.boundaries[n] ?? plan.durationMs) : n * GRID_MS;
 }
 
-/** The segment that contains `ms`. */
+/** Number of the segment that contains `ms`; a time outside of the file gives the first or last one. */
 export function segmentAt(plan: StreamPlan, ms: number): number {
   const last = segmentCount(plan) - 1;
   if (!plan.boundaries) return Math.min(Math.max(Math.floor(ms / GRID_MS), 0), last);
@@ -210,67 +228,35 @@ export function segmentAt(plan: StreamPlan, ms: number): number {
   return low;
 }
 
+/** Keeps an exact quotient that floating point made slightly larger from being rounded up. */
+const ROUNDING = 1e-9;
+
 /** First frame of encoded segment `n`, counted from the beginning of the film, so that a seek finds the same frames. */
 export function firstFrame(plan: StreamPlan, n: number): number {
   const { num, den } = plan.rate ?? { num: 1000, den: 1 };
-  return Math.ceil((segmentStartMs(plan, n) * (num / 1000) - plan.phase) / den - 1e-9);
+  return Math.ceil((segmentStartMs(plan, n) * (num / 1000) - plan.phase) / den - ROUNDING);
 }
 
-/** Rate of encoded audio. Frames lie on a grid of 1024 samples from the beginning of the film. */
+/** Rate of encoded audio in Hz. */
 export const SAMPLE_RATE = 48_000;
+/** Samples of an AAC frame. Encoded frames lie on this grid from the beginning of the film. */
 export const FRAME_SAMPLES = 1024;
 
-/** First AAC frame of segment `n` on the grid of 1024 samples. */
+/** First AAC frame of segment `n`, counted like `firstFrame`. */
 export function firstAudioFrame(plan: StreamPlan, n: number): number {
-  return Math.ceil((segmentStartMs(plan, n) * (SAMPLE_RATE / 1000)) / FRAME_SAMPLES - 1e-9);
+  return Math.ceil((segmentStartMs(plan, n) * (SAMPLE_RATE / 1000)) / FRAME_SAMPLES - ROUNDING);
 }
 
 /** Clock of transport streams at the beginning of the film, so that no decode time is below 0. */
 export const TRANSPORT_OFFSET_MS = 10_000;
 
+/**
+ * Kind of the rendition with this id. Undefined for an unknown id, and for audio that exists only inside the transport
+ * stream of the video.
+ */
 export function renditionOf(plan: StreamPlan, id: string): 'video' | 'audio' | 'subtitle' | undefined {
   if (plan.video.some((video) => video.id === id)) return 'video';
-  if (plan.audio.some((audio) => audio.id === id))
-    return plan.container === 'ts' && plan.video.length > 0 ? undefined : 'audio';
+  const isAudioMuxed = plan.container === 'ts' && plan.video.length > 0;
+  if (plan.audio.some((audio) => audio.id === id)) return isAudioMuxed ? undefined : 'audio';
   return plan.subtitles.some((subtitle) => subtitle.id === id) ? 'subtitle' : undefined;
-}
-
-const LEVELS: readonly [level: number, maxBlocks: number, blocksPerSecond: number, maxBitrate: number][] = [
-  [30, 1620, 40_500, 12_500_000],
-  [31, 3600, 108_000, 17_500_000],
-  [32, 5120, 216_000, 25_000_000],
-  [40, 8192, 245_760, 25_000_000],
-  [41, 8192, 245_760, 62_500_000],
-  [42, 8704, 522_240, 62_500_000],
-  [50, 22_080, 589_824, 168_750_000],
-  [51, 36_864, 983_040, 300_000_000],
-  [52, 36_864, 2_073_600, 300_000_000],
-  [60, 139_264, 4_177_920, 300_000_000],
-];
-
-/** Smallest H.264 level (High profile) for the picture. ffmpeg gets it too, so CODECS is known before encoding. */
-export function h264Level(video: Pick<VideoOptions, 'width' | 'height' | 'frameRate' | 'bitrate'>): number {
-  const blocks = Math.ceil(video.width / 16) * Math.ceil(video.height / 16);
-  const perSecond = (blocks * exactRate(video.frameRate).num) / exactRate(video.frameRate).den;
-  const fits = LEVELS.find(
-    ([, max, speed, bits]) => blocks <= max && perSecond <= speed && video.bitrate * 1.5 <= bits,
-  );
-  return fits?.[0] ?? 62;
-}
-
-function encodedCodec(video: VideoOptions): string {
-  return `avc1.6400${h264Level(video).toString(16).padStart(2, '0')}`;
-}
-
-const PLAIN: Record<string, string> = { h264: 'avc1.640028', hevc: 'hvc1.2.4.L120.B0', av1: 'av01.0.08M.08' };
-
-function aacKind({ codec, streamIndex }: AudioOptions, { codecStrings }: PlanSource): { codecString?: string } {
-  const codecString = codecStrings?.[streamIndex];
-  return codec === 'aac' && codecString?.startsWith('mp4a.40.') ? { codecString } : {};
-}
-
-function copiedCodec(video: VideoOptions, source: PlanSource): string {
-  return (
-    source.codecStrings?.[video.streamIndex]?.replace(/^hev1/, 'hvc1') ?? PLAIN[video.sourceCodec] ?? 'avc1.640028'
-  );
 }

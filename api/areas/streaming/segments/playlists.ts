@@ -1,3 +1,4 @@
+import { PEAK } from './codecs.ts';
 import {
   type AudioRendition,
   type StreamPlan,
@@ -13,6 +14,7 @@ export interface PlaylistOptions {
   ticket?: string | undefined;
 }
 
+/** RFC 6381 strings by codec name, for audio whose rendition has none. */
 const AUDIO_CODECS: Record<string, string> = {
   aac: 'mp4a.40.2',
   mp3: 'mp4a.40.34',
@@ -23,8 +25,9 @@ const AUDIO_CODECS: Record<string, string> = {
   alac: 'alac',
 };
 
-/** Peak of the encoder's bitrate relative to its mean; the encoder gets it too. */
-export const PEAK = 1.5;
+/** Bits of the container relative to those of the tracks. The share is larger for audio alone. */
+const MUXED = 1.05;
+const MUXED_AUDIO = 1.1;
 
 /** Audio renditions of one codec. A variant names one group, and a player that cannot decode it skips the variant. */
 interface AudioGroup {
@@ -33,6 +36,7 @@ interface AudioGroup {
   tracks: AudioRendition[];
 }
 
+/** The group of the default track first. None where audio is not a rendition of its own. */
 function audioGroups(plan: StreamPlan): AudioGroup[] {
   if (plan.container === 'ts' || plan.video.length === 0) return [];
   const codecs = [...new Set([defaultOf(plan.audio), ...plan.audio].flatMap((one) => (one ? [one.codec] : [])))];
@@ -43,7 +47,7 @@ function audioGroups(plan: StreamPlan): AudioGroup[] {
   }));
 }
 
-/** Master playlist, relative to `/stream/{id}/`. */
+/** Master playlist. Its addresses are relative to `/stream/{id}/`. Each video has a variant for each audio group. */
 export function masterPlaylist(plan: StreamPlan, options: PlaylistOptions = {}): string {
   const lines = ['#EXTM3U', '#EXT-X-VERSION:7'];
   if (plan.mode === 'encode') lines.push('#EXT-X-INDEPENDENT-SEGMENTS');
@@ -52,11 +56,11 @@ export function masterPlaylist(plan: StreamPlan, options: PlaylistOptions = {}):
   for (const group of groups) lines.push(...audioLines(group, options));
   lines.push(...subtitleLines(plan.subtitles, options));
   for (const video of plan.video) {
-    const sounds = groups.length > 0 ? groups : [undefined];
-    for (const group of sounds) lines.push(variantLine(plan, video, group), address(video.id, options));
+    for (const group of groups.length > 0 ? groups : [undefined])
+      lines.push(variantLine(plan, video, group), address(video.id, options));
   }
-  if (plan.video.length === 0)
-    for (const audio of plan.audio.slice(0, 1)) lines.push(...soundLines(plan, audio, options));
+  const [audio] = plan.audio;
+  if (plan.video.length === 0 && audio) lines.push(...audioOnlyLines(plan, audio, options));
   return `${lines.join('\n')}\n`;
 }
 
@@ -101,14 +105,15 @@ function subtitleLines(subtitles: readonly SubtitleRendition[], options: Playlis
   );
 }
 
+/** Without a group, the segments of the video contain the first audio track, if there is one. */
 function variantLine(plan: StreamPlan, video: VideoRendition, group: AudioGroup | undefined): string {
-  const sounds = group?.tracks ?? plan.audio.slice(0, 1);
-  const loudest = Math.max(0, ...sounds.map((one) => one.bitrate));
-  const codecs = [video.codecString, ...new Set(sounds.map(soundCodec))];
+  const tracks = group?.tracks ?? plan.audio.slice(0, 1);
+  const audioBitrate = Math.max(0, ...tracks.map((one) => one.bitrate));
+  const codecs = [video.codecString, ...new Set(tracks.map(audioCodec))];
   const { num, den } = exactRate(video.frameRate);
   return tag('EXT-X-STREAM-INF', {
-    BANDWIDTH: String(Math.ceil((video.bitrate * PEAK + loudest) * 1.05)),
-    'AVERAGE-BANDWIDTH': String(Math.ceil((video.bitrate + loudest) * 1.05)),
+    BANDWIDTH: String(Math.ceil((video.bitrate * PEAK + audioBitrate) * MUXED)),
+    'AVERAGE-BANDWIDTH': String(Math.ceil((video.bitrate + audioBitrate) * MUXED)),
     CODECS: quoted(codecs.join(',')),
     RESOLUTION: `${video.width}x${video.height}`,
     'FRAME-RATE': (num / den).toFixed(3),
@@ -118,25 +123,27 @@ function variantLine(plan: StreamPlan, video: VideoRendition, group: AudioGroup 
   });
 }
 
-const soundCodec = ({ codec, codecString }: AudioRendition): string => codecString ?? AUDIO_CODECS[codec] ?? codec;
+const audioCodec = ({ codec, codecString }: AudioRendition): string => codecString ?? AUDIO_CODECS[codec] ?? codec;
 
-function soundLines(plan: StreamPlan, audio: AudioRendition, options: PlaylistOptions): string[] {
-  const bandwidth = String(Math.ceil(audio.bitrate * 1.1));
+/** The variant of a stream without video: its first audio track. */
+function audioOnlyLines(plan: StreamPlan, audio: AudioRendition, options: PlaylistOptions): string[] {
+  const bandwidth = String(Math.ceil(audio.bitrate * MUXED_AUDIO));
   const stream = tag('EXT-X-STREAM-INF', {
     BANDWIDTH: bandwidth,
     'AVERAGE-BANDWIDTH': bandwidth,
-    CODECS: quoted(soundCodec(audio)),
+    CODECS: quoted(audioCodec(audio)),
     ...(plan.subtitles.length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
   });
   return [stream, address(audio.id, options)];
 }
 
+/** Encoded video is SDR, because HDR is tone-mapped; Dolby Vision and HDR10 use PQ. */
 function rangeOf(video: VideoRendition): string {
   if (video.action === 'encode' || !video.hdr) return 'SDR';
   return video.hdr === 'hlg' ? 'HLG' : 'PQ';
 }
 
-/** Playlist of one rendition, complete from the plan alone. */
+/** Playlist of the rendition with this id (`v0`, `a0`, `s0`). It is complete before any segment exists. */
 export function mediaPlaylist(plan: StreamPlan, rendition: string, options: PlaylistOptions = {}): string {
   const count = segmentCount(plan);
   const suffix = ticketSuffix(options);
@@ -160,6 +167,7 @@ export function mediaPlaylist(plan: StreamPlan, rendition: string, options: Play
   return `${[...head, ...lines, '#EXT-X-ENDLIST'].join('\n')}\n`;
 }
 
+/** Address of a media playlist. */
 function address(rendition: string, options: PlaylistOptions): string {
   return `${rendition}/index.m3u8${ticketSuffix(options)}`;
 }
@@ -182,6 +190,7 @@ function uniqueNames(
   });
 }
 
+/** The track that is marked as default, else the first one. */
 function defaultOf<T extends { default: boolean }>(tracks: readonly T[]): T | undefined {
   return tracks.find((track) => track.default) ?? tracks[0];
 }
@@ -192,7 +201,7 @@ function tag(name: string, attributes: Record<string, string>): string {
     .join(',')}`;
 }
 
-/** A quoted string must not contain quotes or line breaks. */
+/** An attribute value as quoted string, which must not contain quotes or line breaks. */
 function quoted(text: string): string {
   return `"${text.replace(/["\r\n]/g, ' ')}"`;
 }
