@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseFilter, printFilter } from '../../../web/src/core/filter/parse.ts';
-import { toggled, valuesOf, without } from '../../../web/src/core/filter/rules.ts';
+import { hasValue, toggled, valuesOf, without } from '../../../web/src/core/filter/rules.ts';
 
 describe('filter text', () => {
   it('is read and written with every mark escaped', () => {
@@ -12,7 +12,7 @@ describe('filter text', () => {
     expect(printFilter(conditions)).to.equal('genre:in:Sci-Fi\\, Fantasy,a\\;b\\:c\\\\d;watched:eq:false');
   });
 
-  it('drops parts that are no conditions', () => {
+  it('leaves out malformed conditions', () => {
     expect(parseFilter('')).to.deep.equal([]);
     expect(parseFilter(null)).to.deep.equal([]);
     expect(parseFilter('nonsense;year:eq:1999;:eq:1')).to.deep.equal([{ field: 'year', op: 'eq', values: ['1999'] }]);
@@ -22,6 +22,8 @@ describe('filter text', () => {
     const one = toggled([], 'genre', 'Drama');
     const two = toggled(one, 'genre', 'Noir');
     expect(printFilter(two)).to.equal('genre:in:Drama,Noir');
+    expect(hasValue(two, 'genre', 'drama'), 'tags are compared without case').to.equal(true);
+    expect(printFilter(toggled(two, 'genre', 'NOIR'))).to.equal('genre:eq:Drama');
     expect(valuesOf(two, 'genre')).to.deep.equal(['Drama', 'Noir']);
     expect(printFilter(toggled(two, 'genre', 'Drama'))).to.equal('genre:eq:Noir');
     expect(toggled(toggled([], 'genre', 'Drama'), 'genre', 'Drama')).to.deep.equal([]);

@@ -23,7 +23,7 @@ function splitAt(text: string, mark: string): string[] {
 const plain = (text: string): string => text.replace(/\\([;,:\\])/g, '$1');
 const marked = (text: string): string => text.replace(/[;,:\\]/g, '\\$&');
 
-/** Leaves out what is not a condition. */
+/** Leaves out malformed conditions. */
 export function parseFilter(text: string | null | undefined): Condition[] {
   return splitAt(text ?? '', ';').flatMap((part) => {
     const [field = '', op = '', ...rest] = splitAt(part, ':');

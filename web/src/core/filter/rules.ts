@@ -14,10 +14,17 @@ export function withValues(conditions: readonly Condition[], field: string, valu
   return [...others, { field, op: values.length === 1 ? 'eq' : 'in', values }];
 }
 
+/** Values of tags are compared without case. */
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+export const hasValue = (conditions: readonly Condition[], field: string, value: string): boolean =>
+  valuesOf(conditions, field).some((one) => isSame(one, value));
+
 /** Adds the value, or removes it where it is. */
 export function toggled(conditions: readonly Condition[], field: string, value: string): Condition[] {
   const values = valuesOf(conditions, field);
-  const next = values.includes(value) ? values.filter((one) => one !== value) : [...values, value];
+  const others = values.filter((one) => !isSame(one, value));
+  const next = others.length < values.length ? others : [...values, value];
   return withValues(conditions, field, next);
 }
 

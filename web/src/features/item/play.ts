@@ -1,0 +1,22 @@
+// Where Play leads: the item itself, or of a container the child to continue with.
+import { api } from '#core/api/client.ts';
+import { problemOf } from '#core/api/errors.ts';
+import * as m from '#messages/item.ts';
+import { failureText } from '#ui/failure-text.ts';
+import { toast } from '#ui/toasts.svelte.ts';
+import { goto } from '$app/navigation';
+
+const PLAYED = ['movie', 'episode', 'video', 'track', 'audiobook', 'lesson', 'recording'];
+
+export const isPlayed = (type: string): boolean => PLAYED.includes(type);
+export const playPath = (id: string): string => `/play/${id}`;
+
+export async function play({ id, type }: { id: string; type: string }): Promise<void> {
+  try {
+    const target = isPlayed(type) ? id : (await api.getItem({ params: { id } })).next?.id;
+    if (target) await goto(playPath(target));
+    else toast.show({ text: m.nothingToPlay() });
+  } catch (error) {
+    toast.show({ text: failureText(problemOf(error)).title });
+  }
+}

@@ -1,0 +1,166 @@
+// Cells of the grid and of the table, made and painted without Svelte. Their style is in cells.css, since a scoped rule
+// never reaches them.
+import * as m from '#messages/library.ts';
+import { type IconName, icons } from '#ui/icons.ts';
+import { tileOf } from '#ui/tint.ts';
+import './cells.css';
+import { dateText, lengthText } from '#features/item/words.ts';
+import type { Listed } from './listing.svelte.ts';
+
+export interface Painted {
+  item: Listed | undefined;
+  /** The name of the bucket, while the item is not there. */
+  label: string;
+  selected: boolean;
+  /** Items are being selected: each cell shows whether it is. */
+  selecting: boolean;
+}
+
+const element = (tag: string, name: string): HTMLElement => {
+  const made = document.createElement(tag);
+  made.className = name;
+  return made;
+};
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function icon(name: IconName, size: number): SVGElement {
+  const svg = document.createElementNS(SVG, 'svg');
+  for (const [key, value] of Object.entries({ viewBox: '0 0 24 24', width: size, height: size, 'aria-hidden': true }))
+    svg.setAttribute(key, String(value));
+  svg.classList.add('fy-icon');
+  for (const data of icons[name]) {
+    const path = document.createElementNS(SVG, 'path');
+    path.setAttribute('d', data);
+    svg.append(path);
+  }
+  return svg;
+}
+
+export function makeCard(): HTMLElement {
+  const cell = element('div', 'fy-cell');
+  const link = element('a', 'fy-card');
+  const art = element('span', 'fy-art');
+  const track = element('span', 'fy-track');
+  track.append(element('span', 'fy-done'));
+  art.append(element('span', 'fy-name'), element('span', 'fy-mark'), track);
+  link.append(art, element('span', 'fy-title'), element('span', 'fy-line'));
+  cell.append(link);
+  return cell;
+}
+
+const part = (cell: HTMLElement, name: string): HTMLElement => cell.querySelector(`.${name}`) as HTMLElement;
+
+/** One grey line under a title. */
+export function lineOf({
+  type,
+  year,
+  childCount,
+  parentIndex,
+  index,
+  grandparentTitle,
+  artists,
+  authors,
+}: Listed): string {
+  if (type === 'episode')
+    return [grandparentTitle, m.episodeNumber({ season: parentIndex ?? 0, episode: index ?? 0 })]
+      .filter(Boolean)
+      .join(' · ');
+  const who = (artists ?? authors ?? []).map(({ name }) => name).join(', ');
+  if (who) return who;
+  if (type === 'season') return m.episodes({ count: childCount ?? 0 });
+  return year === undefined ? '' : String(year);
+}
+
+type Mark = { icon: IconName; label: string } | { count: number; label: string };
+
+export function markOf({ availability, unwatchedCount, userState, type }: Listed): Mark | undefined {
+  if (availability) return { icon: 'cloudOff', label: availability === 'missing' ? m.missing() : m.away() };
+  if (userState.watched) return { icon: 'check', label: m.watched() };
+  if (unwatchedCount && type !== 'movie')
+    return { count: unwatchedCount, label: m.unwatchedCount({ count: unwatchedCount }) };
+  return undefined;
+}
+
+function paintMark(mark: HTMLElement, { item, selected, selecting }: Painted): void {
+  const shown = item ? markOf(item) : undefined;
+  const state = selecting ? `select ${selected}` : shown ? JSON.stringify(shown) : '';
+  if (mark.dataset.state === state) return;
+  mark.dataset.state = state;
+  mark.hidden = state === '';
+  mark.className = `fy-mark${selecting ? ' fy-choice' : ''}${!selecting && shown && 'count' in shown ? ' fy-count' : ''}${selecting && selected ? ' fy-chosen' : ''}`;
+  if (selecting) mark.replaceChildren(...(selected ? [icon('check', 16)] : []));
+  else if (shown) mark.replaceChildren('count' in shown ? String(shown.count) : icon(shown.icon, 16));
+}
+
+/** The whole name for screen readers: title, line, and what the marks mean. */
+function nameOf(item: Listed): string {
+  const mark = markOf(item);
+  const { progress, watched } = item.userState;
+  const begun = progress > 0 && !watched ? m.percent({ percent: Math.round(progress * 100) }) : '';
+  return [item.title, lineOf(item), mark?.label, begun].filter(Boolean).join(', ');
+}
+
+export function paintCard(cell: HTMLElement, painted: Painted): void {
+  const { item, label, selected, selecting } = painted;
+  const link = cell.firstElementChild as HTMLAnchorElement;
+  cell.toggleAttribute('aria-selected', false);
+  if (selecting) cell.setAttribute('aria-selected', String(selected));
+  cell.classList.toggle('fy-selected', selected && selecting);
+  cell.classList.toggle('fy-waiting', !item);
+  paintMark(part(cell, 'fy-mark'), painted);
+  const progress = item && !item.userState.watched ? item.userState.progress : 0;
+  part(cell, 'fy-track').hidden = progress <= 0;
+  part(cell, 'fy-done').style.inlineSize = `${Math.min(100, progress * 100)}%`;
+  part(cell, 'fy-name').textContent = item ? item.title : label;
+  part(cell, 'fy-title').textContent = item?.title ?? '';
+  part(cell, 'fy-line').textContent = item ? lineOf(item) : '';
+  part(cell, 'fy-art').style.background = item ? tileOf(item.id) : '';
+  if (item) {
+    link.href = `/item/${item.id}`;
+    link.setAttribute('aria-label', nameOf(item));
+  } else {
+    link.removeAttribute('href');
+    link.setAttribute('aria-label', label || m.loading());
+  }
+}
+
+/** Columns of the table, in order; narrow pages show the first ones. */
+export const columns = {
+  year: ({ year }: Listed) => (year === undefined ? '' : String(year)),
+  length: ({ runtimeMs }: Listed) => (runtimeMs ? lengthText(runtimeMs) : ''),
+  rating: ({ rating }: Listed) => rating?.toFixed(1) ?? '',
+  added: ({ addedAt }: Listed) => (addedAt ? dateText(addedAt) : ''),
+  released: ({ releasedOn }: Listed) => (releasedOn ? dateText(releasedOn) : ''),
+  age: ({ ageRating }: Listed) => ageRating ?? '',
+  resolution: ({ resolution }: Listed) => resolution?.toUpperCase() ?? '',
+} as const;
+
+export function makeLine(): HTMLElement {
+  const cell = element('div', 'fy-cell fy-record');
+  const link = element('a', 'fy-link');
+  const tile = element('span', 'fy-tile');
+  link.append(tile, element('span', 'fy-title'));
+  cell.append(
+    link,
+    ...Object.keys(columns).map((name) => element('span', `fy-value fy-${name}`)),
+    element('span', 'fy-mark'),
+  );
+  return cell;
+}
+
+export function paintLine(cell: HTMLElement, painted: Painted): void {
+  const { item, label, selected, selecting } = painted;
+  const link = cell.firstElementChild as HTMLAnchorElement;
+  cell.classList.toggle('fy-selected', selected && selecting);
+  if (selecting) cell.setAttribute('aria-selected', String(selected));
+  else cell.removeAttribute('aria-selected');
+  cell.classList.toggle('fy-waiting', !item);
+  paintMark(part(cell, 'fy-mark'), painted);
+  part(cell, 'fy-tile').style.background = item ? tileOf(item.id) : '';
+  part(cell, 'fy-title').textContent = item?.title ?? label;
+  for (const [name, text] of Object.entries(columns)) part(cell, `fy-${name}`).textContent = item ? text(item) : '';
+  if (item) link.href = `/item/${item.id}`;
+  else link.removeAttribute('href');
+  link.setAttribute('aria-label', item ? nameOf(item) : label || m.loading());
+}

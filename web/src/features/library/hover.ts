@@ -1,0 +1,71 @@
+// Two buttons that follow the pointer from card to card, and the long press of a finger. One pair for the whole grid.
+import * as m from '#messages/library.ts';
+import type { GridAction } from './grid-keys.ts';
+
+type Act = (action: GridAction, cell: Element, at: { x: number; y: number }) => void;
+const LONG_PRESS_MS = 500;
+
+function button(name: string, label: string): HTMLButtonElement {
+  const made = document.createElement('button');
+  made.type = 'button';
+  made.tabIndex = -1;
+  made.className = `fy-over fy-${name}`;
+  made.title = label;
+  made.setAttribute('aria-label', label);
+  return made;
+}
+
+export function followHover(host: HTMLElement, act: Act): () => void {
+  const pair = [button('play', m.play()), button('more', m.more())];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const cellOf = (target: EventTarget | null): HTMLElement | null =>
+    (target as Element | null)?.closest<HTMLElement>('.fy-cell:not(.fy-waiting)') ?? null;
+  const over = ({ target, pointerType }: PointerEvent): void => {
+    const cell = cellOf(target);
+    if (pointerType === 'mouse' && cell?.querySelector('.fy-art') && pair[0]?.parentElement !== cell)
+      cell.append(...pair);
+  };
+  const out = (): void => {
+    for (const one of pair) one.remove();
+  };
+  const press = (event: MouseEvent): void => {
+    const at = pair.indexOf((event.target as Element).closest('button') as HTMLButtonElement);
+    const cell = cellOf(event.target);
+    if (at < 0 || !cell) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act(at === 0 ? 'play' : 'menu', cell, { x: event.clientX, y: event.clientY });
+  };
+  const menu = (event: MouseEvent): void => {
+    const cell = cellOf(event.target);
+    if (!cell) return;
+    event.preventDefault();
+    act('menu', cell, { x: event.clientX, y: event.clientY });
+  };
+  const stop = (): void => clearTimeout(timer);
+  const touch = (event: TouchEvent): void => {
+    const [finger] = event.touches;
+    const cell = cellOf(event.target);
+    if (!finger || !cell) return;
+    stop();
+    timer = setTimeout(() => act('menu', cell, { x: finger.clientX, y: finger.clientY }), LONG_PRESS_MS);
+  };
+  const listeners = [
+    ['pointerover', over],
+    ['pointerleave', out],
+    ['click', press],
+    ['contextmenu', menu],
+    ['touchstart', touch],
+    ['touchmove', stop],
+    ['touchend', stop],
+  ] as const;
+  const capture = { capture: true, passive: false };
+  for (const [name, handle] of listeners)
+    host.addEventListener(name, handle as EventListener, name.startsWith('touch') ? { passive: true } : capture);
+  return () => {
+    stop();
+    out();
+    for (const [name, handle] of listeners)
+      host.removeEventListener(name, handle as EventListener, { capture: !name.startsWith('touch') });
+  };
+}

@@ -1,0 +1,113 @@
+// The items of a library in one sort and filter: blocks behind the marks of its index. The last lists stay in memory, so
+// that a return to one shows it at once.
+import type { GetLibraryIndexResponse, IndexBucket, ItemSummary, Library } from 'foyer-client';
+import { api } from '#core/api/client.ts';
+import { query, queryClient } from '#core/cache/query.ts';
+import { printFilter } from '#core/filter/parse.ts';
+import { Blocks, marksFor, type Wanted } from '#core/geometry/blocks.ts';
+import { onPatch } from '#features/item/patch.ts';
+import { isIndexed, type State } from './view.ts';
+
+/** What every list has of an item: a card, or a summary where the view shows more. */
+export type Listed = Pick<ItemSummary, 'id' | 'type' | 'title'> &
+  Partial<Omit<ItemSummary, 'userState'>> & { userState: Pick<ItemSummary['userState'], 'watched' | 'progress'> };
+
+export interface Listing {
+  key: string;
+  total: number;
+  buckets: readonly IndexBucket[];
+  blocks: Blocks<Listed>;
+  /** Follows items that arrive or change; one at a time. */
+  changed: (from: number, to: number) => void;
+  failed: (error: unknown) => void;
+}
+
+const KEPT = 4;
+const kept = new Map<string, Listing>();
+
+const containers = ['show', 'artist', 'album', 'comic-series', 'course'];
+
+/** Cards are enough where no mark needs more. */
+function fieldsFor({ view, type }: State, library: Library): 'card' | 'summary' {
+  const marked = library.state.endsWith('unavailable') || library.type === 'shows' || containers.includes(type ?? '');
+  return view === 'grid' && !marked ? 'card' : 'summary';
+}
+
+const countOf = ({ itemCounts }: Library, type?: string): number =>
+  type ? (itemCounts[type] ?? 0) : Math.max(0, ...Object.values(itemCounts));
+
+const parametersOf = ({ sort, filter, type }: State) => {
+  const text = printFilter(filter);
+  return { sort, ...(text && { filter: text }), ...(type && { type }) };
+};
+
+export const indexOf = (library: Library, state: State) => {
+  const { sort, ...others } = parametersOf(state);
+  const indexed = isIndexed(sort);
+  return query('getLibraryIndex', {
+    params: { id: library.id },
+    query: { ...others, sort: indexed ? sort : 'title', marks: indexed ? marksFor(countOf(library, state.type)) : 0 },
+  });
+};
+
+export function listingOf(library: Library, state: State, index: GetLibraryIndexResponse): Listing {
+  const fields = fieldsFor(state, library);
+  const parameters = parametersOf(state);
+  const key = JSON.stringify([library.id, fields, parameters, index.total, index.buckets, index.marks?.at(-1)]);
+  const known = kept.get(key);
+  if (known) {
+    kept.delete(key);
+    kept.set(key, known);
+    return known;
+  }
+  const made = makeListing(key, library, { fields, ...parameters }, index);
+  kept.set(key, made);
+  for (const old of kept.keys()) if (kept.size > KEPT) kept.delete(old);
+  return made;
+}
+
+function makeListing(
+  key: string,
+  { id }: Library,
+  parameters: { fields: 'card' | 'summary'; sort: string; filter?: string; type?: string },
+  index: GetLibraryIndexResponse,
+): Listing {
+  const load = async ({ cursor, limit, signal }: Wanted) => {
+    const { items, page } = await api.listLibraryItems({
+      params: { id },
+      query: { ...parameters, limit, ...(cursor && { cursor }) },
+      signal,
+    });
+    return { items: items as Listed[], cursor: page.cursor };
+  };
+  const indexed = isIndexed(parameters.sort);
+  const { total, buckets } = index;
+  const listing: Listing = { key, total, buckets: indexed ? buckets : [], ...idle, blocks: undefined as never };
+  const source = {
+    load,
+    changed: (from: number, to: number) => listing.changed(from, to),
+    failed: (error: unknown) => listing.failed(error),
+  };
+  listing.blocks = new Blocks<Listed>(source, indexed ? index : { total });
+  return listing;
+}
+
+const idle = { changed: () => {}, failed: () => {} };
+
+/** A list that nobody shows any more takes no part in changes of the page. */
+export function release(listing: Listing): void {
+  listing.blocks.stop();
+  Object.assign(listing, idle);
+}
+
+onPatch((patches) => {
+  for (const { blocks } of kept.values())
+    blocks.patch((item) => {
+      const patch = patches.get(item.id);
+      return patch ? { ...item, userState: { ...item.userState, ...patch } } : item;
+    });
+});
+
+queryClient.getQueryCache().subscribe(({ type, query: { queryKey } }) => {
+  if (type === 'removed' && queryKey[0] === 'getMe') kept.clear(); // another profile, or nobody
+});
