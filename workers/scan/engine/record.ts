@@ -6,9 +6,13 @@ import { notifyScanners } from './notice.ts';
 import { liveKey } from './progress.ts';
 import { LeaseLost, type Scan, type ScanRow } from './scan.ts';
 
-const STALLS = 5;
+/** The row of a scan: begin, end, and settlement after a lost worker. `lease.ts` keeps it in between. */
+
+/** This many lost workers in a row without a written batch fail the scan. */
+const MAX_STALLS = 5;
 
 export interface Begun {
+  /** `running`: this worker owns the scan. `over`: it has ended. `waiting`: it stays queued. */
   state: 'running' | 'over' | 'waiting';
   row: ScanRow;
   /** Waits for a slot among the scans of this server, or for a disk that another scan reads. */
@@ -17,27 +21,29 @@ export interface Begun {
 
 interface Beginning {
   scanId: string;
+  /** Identifies this worker as owner of the scan. */
   token: string;
-  /** The spinning disk under each folder, if any. */
+  /** The spinning disk under each folder, by folder id; folders on other disks are absent. */
   spindles: ReadonlyMap<string, string>;
 }
 
 /**
  * Takes the scan for this worker: starts a queued one or resumes a running one. It stays queued while it has to wait
- * for another scan.
+ * for another scan. Throws LeaseLost when the scan does not exist.
  */
 export async function begin(work: Work, beginning: Beginning): Promise<Begun> {
   try {
     return await work.db.transaction((db) => take(work, db, beginning));
   } catch (error) {
-    if (!breaks(error, 'scans_one_running')) throw error;
+    if (!breaks(error, 'scans_one_running')) throw error; // one running scan of a library
     const row = existing(await work.db('scans').where({ id: beginning.scanId }).first());
     return { state: 'waiting', row, waitsFor: 'slot' };
   }
 }
 
 async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning): Promise<Begun> {
-  await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.scan.begin'))`); // so that two that start at once notice each other
+  // Serializes the starts of all scans, because crowdedBy counts the running ones.
+  await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.scan.begin'))`);
   const row = await db('scans').where({ id: scanId }).forUpdate().first();
   if (!row) throw new LeaseLost('no such scan');
   if (row.state !== 'queued' && row.state !== 'running') return { state: 'over', row };
@@ -47,10 +53,10 @@ async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning):
     return { state: 'over', row };
   }
   const resumed = row.state === 'running';
-  const busy = disksOf(row, spindles);
-  const waitsFor = resumed ? undefined : await crowdedBy(work, db, busy);
+  const disks = disksOf(row, spindles);
+  const waitsFor = resumed ? undefined : await crowdedBy(work, db, disks);
   if (waitsFor) return { state: 'waiting', row, waitsFor };
-  const [now] = await db('scans')
+  const [taken] = await db('scans')
     .where({ id: scanId })
     .update({
       state: 'running',
@@ -58,14 +64,15 @@ async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning):
       lease_holder: token,
       lease_until: db.raw(`now() + interval '15 seconds'`),
       started_at: db.raw('coalesce(started_at, now())'),
-      spindles: busy,
+      spindles: disks,
       ...(resumed ? { resumes: row.resumes + 1, stalls: row.stalls + 1 } : {}),
     })
     .returning('*');
   if (!resumed) await announce(work, db, row);
-  return { state: 'running', row: now ?? row };
+  return { state: 'running', row: taken ?? row };
 }
 
+/** The spinning disks that the scan reads; a scan without targets reads all folders. */
 function disksOf({ targets }: ScanRow, spindles: Beginning['spindles']): string[] {
   const disks = [...spindles].filter(([folderId]) => targets?.some((target) => target.folderId === folderId) ?? true);
   return [...new Set(disks.map(([, disk]) => disk))];
@@ -84,10 +91,10 @@ async function crowdedBy({ settings }: Work, db: Db, disks: readonly string[]): 
   return running.some(({ spindles }) => spindles.some((disk) => disks.includes(disk))) ? 'storage' : undefined;
 }
 
-/** Cancelled before it started, or resumed five times without a written batch. */
+/** The end of a scan that must not run: cancelled before it started, or its fifth worker in a row was lost. */
 function refusalOf(row: ScanRow): Pick<End, 'state' | 'error'> | undefined {
   if (row.cancel_requested) return { state: 'cancelled', error: null };
-  if (row.state !== 'running' || row.stalls + 1 < STALLS) return undefined;
+  if (row.state !== 'running' || row.stalls + 1 < MAX_STALLS) return undefined;
   return {
     state: 'failed',
     error: { code: 'INTERNAL', reason: 'stalled', message: 'Resumed five times without progress' },
@@ -105,11 +112,12 @@ interface End {
   error: object | null;
 }
 
+/** Writes the end of a scan and emits its event. */
 async function end(db: Db, { row, state, error }: End): Promise<void> {
   await db('scans')
     .where({ id: row.id })
     .update({ state, error: error && JSON.stringify(error), finished_at: new Date(), phase: null, lease_until: null });
-  const { libraryId, scanId } = { libraryId: row.library_id, scanId: row.id };
+  const [libraryId, scanId] = [row.library_id, row.id];
   const facts = { libraryId };
   if (state === 'completed') {
     const { added = 0, updated = 0, missing = 0 } = row.counts;
@@ -156,7 +164,10 @@ interface Ending {
   error?: object;
 }
 
-/** Ends the scan, if this worker still owns it, and emits the event. */
+/**
+ * Ends the scan, if this worker still owns it, and emits the event. Without a `Scan`, the worker failed before it had one:
+ * the row then keeps its counts.
+ */
 export async function finishScan(
   scan: Scan | { work: Work; scanId: string; token: string },
   ending: Ending,
@@ -170,12 +181,7 @@ export async function finishScan(
       await db('scans')
         .where({ id: scanId })
         .update({ counts: JSON.stringify(scan.counts), folders: JSON.stringify(scan.states) });
-    if ('row' in scan && ending.state === 'completed' && !row.targets) {
-      await db('libraries')
-        .where({ id: row.library_id })
-        .whereNull('first_scanned_at')
-        .update({ first_scanned_at: new Date() });
-    }
+    if ('row' in scan && ending.state === 'completed' && !row.targets) await markFirstScan(db, row.library_id);
     await end(db, {
       row: 'row' in scan ? { ...row, counts: scan.counts } : row,
       state: ending.state,
@@ -187,7 +193,12 @@ export async function finishScan(
   await withoutFail(() => work.redis.del(liveKey(scanId)), 0);
 }
 
-/** Items of each folder, shown with the library. */
+/** Records the time of the first complete scan of all folders. */
+async function markFirstScan(db: Db, libraryId: string): Promise<void> {
+  await db('libraries').where({ id: libraryId }).whereNull('first_scanned_at').update({ first_scanned_at: new Date() });
+}
+
+/** Stores the number of items in each folder, which the library shows. */
 async function countFolders(db: Db, libraryId: string): Promise<void> {
   await db.raw(
     `update library_folders f set item_count = n.items from (
@@ -198,19 +209,19 @@ async function countFolders(db: Db, libraryId: string): Promise<void> {
   );
 }
 
-const KEPT = 200;
-const KEPT_ISSUES = 20;
+const KEPT_SCANS = 200;
+const KEPT_ISSUE_LISTS = 20;
 
 /** Keeps the last 200 scans of a library, the issues of the last 20, and a pending confirmation. */
 async function trim(db: Db, libraryId: string): Promise<void> {
   await db.raw(
     `with ranked as (select id, guard, state, row_number() over (order by queued_at desc, id desc) as place from scans where library_id = ?)
-     delete from scans s using ranked r where s.id = r.id and r.place > ${KEPT} and r.guard is null and r.state not in ('queued', 'running')`,
+     delete from scans s using ranked r where s.id = r.id and r.place > ${KEPT_SCANS} and r.guard is null and r.state not in ('queued', 'running')`,
     [libraryId],
   );
   await db.raw(
     `delete from scan_issues i using (select id, row_number() over (order by queued_at desc, id desc) as place from scans where library_id = ?) r
-     where i.scan_id = r.id and r.place > ${KEPT_ISSUES}`,
+     where i.scan_id = r.id and r.place > ${KEPT_ISSUE_LISTS}`,
     [libraryId],
   );
 }

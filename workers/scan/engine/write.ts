@@ -20,39 +20,47 @@ import { formerOf, type Part, readTags, writePart } from './write-part.ts';
 
 interface Writable {
   part: readonly Piece[];
+  /** Results of the read files of this part; files can still be postponed here. */
   readings: Readings;
   issues: readonly Issue[];
 }
 
-/** Writes one checkpoint: items, files, absences, and the rows of directories that end with this part. */
+/**
+ * Writes one checkpoint: items, files, absences, and the rows of directories that end with this part. Throws LeaseLost, and
+ * writes nothing, when another worker took the scan.
+ *
+ * The order matters. `postponeLost` precedes `draftsOf`, which leaves postponed files out. `noteUnread` precedes `keptOf`,
+ * which stores its result with the directory.
+ */
 export async function write(scan: Scan, place: Place, writable: Writable): Promise<void> {
   const { part, readings } = writable;
-  const ended = part.filter(({ whole }) => whole).map(({ compared }) => compared);
+  const endedDirectories = part.filter(({ whole }) => whole).map(({ compared }) => compared);
   const known = await knownOf(scan, part);
   postponeLost(place, { part, readings, known });
   const drafts = await draftsOf(scan, place, writable);
-  const all: Part = { folder: place.folder, drafts, known, readings };
+  const partToWrite: Part = { folder: place.folder, drafts, known, readings };
   await scan.work.db.transaction(async (db) => {
     const held = { scanId: scan.row.id, token: scan.token, counts: scan.counts };
-    await lockLibraries(db, [scan.library.id, ...(await librariesOf(db, formerOf(all)))]); // before the scan's row, as in the API
-    await fence(db, held);
-    await markGone(scan, db, { place, ended });
-    if (drafts.length > 0) await writePart(scan, db, all);
+    await lockLibraries(db, [scan.library.id, ...(await librariesOf(db, formerOf(partToWrite)))]); // before the scan's row, as in the API
+    await fence(db, held); // holds the scan's row, so that no other worker takes it before the commit
+    await markGone(scan, db, { place, ended: endedDirectories });
+    if (drafts.length > 0) await writePart(scan, db, partToWrite);
     for (const { compared } of part) noteUnread(compared, readings); // another scan may have taken a file in the meantime
     await writeFaults(db, place.folder, { part, readings });
     await writeIssues(db, scan.row.id, writable.issues);
-    await place.memory.keep(db, ended.map(keptOf));
+    await place.memory.keep(db, endedDirectories.map(keptOf));
     await fence(db, held); // the counts including this part, for the worker that resumes
   });
   scan.counts.done += part.reduce((sum, piece) => sum + newIn(piece), 0);
 }
 
-/** Files that were not counted as unchanged when they were listed. */
+/** The number of files that were not counted as unchanged when they were listed. */
 function newIn({ compared: { toRead }, drafts }: Piece): number {
   const files = drafts.flatMap((draft) => draft.files);
   return files.filter(({ walked }) => toRead.has(walked.name)).length;
 }
 
+/** The items to write, with tags, without faulty and postponed files, and with the items that must be written with them. */
 async function draftsOf(scan: Scan, place: Place, { part, readings }: Writable): Promise<Draft[]> {
   const own = part.flatMap(({ compared: { directory }, drafts }) => {
     const sound = withoutFaulty(drafts, readings);
@@ -62,7 +70,7 @@ async function draftsOf(scan: Scan, place: Place, { part, readings }: Writable):
   return withCompanions(scan, place, own);
 }
 
-/** Only of this part's files, because a large directory is written in many parts. */
+/** Current rows of this part's files by path; not of the directory's, because a large one is written in many parts. */
 async function knownOf(scan: Scan, part: readonly Piece[]): Promise<Map<string, KnownFile>> {
   const ids = part.flatMap(({ compared, drafts }) =>
     drafts.flatMap((draft) => draft.files.flatMap(({ walked }) => compared.known.get(walked.name)?.id ?? [])),
@@ -71,7 +79,7 @@ async function knownOf(scan: Scan, part: readonly Piece[]): Promise<Map<string, 
   return new Map(rows.map((row) => [row.path, row]));
 }
 
-/** Postpones files whose rows were moved or deleted since the directory was compared. */
+/** Postpones, in `readings`, files whose rows were moved or deleted since the directory was compared. */
 function postponeLost(
   { folder }: Place,
   { part, readings, known }: { part: readonly Piece[]; readings: Readings; known: ReadonlyMap<string, KnownFile> },
@@ -84,6 +92,7 @@ function postponeLost(
     }
 }
 
+/** The row of a directory whose files are all written. Fingerprints stay unless its items were grouped again. */
 function keptOf({ directory, unsettled, unread, vanished, regroup, signature, made, show }: Compared): Kept {
   const kept = { directory, unsettled: unsettled || unread, vanished };
   if (!regroup) return kept;
@@ -120,7 +129,7 @@ async function describedBy(db: Db, folderId: string, paths: readonly string[]): 
   return rows.map((row) => row.show_key);
 }
 
-/** Leaves out files that another library took in the meantime. */
+/** Marks files as absent in this scan, except those that another folder or library took in the meantime. */
 async function markAbsent(db: Db, at: { scanId: string; folderId: string }, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await rowsOf(

@@ -60,8 +60,9 @@ export interface WalkedDirectory {
   videos: number;
   /** Signature of the sidecars. */
   signature: string;
-  /** Signature of everything listed. */
+  /** Signature of everything listed; empty if the directory must be reported each time. */
   content: string;
+  /** Number of entries that rules or reserved names exclude. */
   ignored: number;
   issues: WalkIssue[];
 }
@@ -69,7 +70,7 @@ export interface WalkedDirectory {
 /** Totals of unchanged directories. */
 export interface Same {
   directories: number;
-  /** The number that was not even listed. */
+  /** Number of them that were not even listed, because their time is the same. */
   passed: number;
   videos: number;
   faults: number;

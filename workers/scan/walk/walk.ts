@@ -1,21 +1,25 @@
-import { hash } from 'node:crypto';
 import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { isPassedOver, kindOf } from '../names/kinds.ts';
 import { type IgnoreRules, isIgnored, readIgnore } from './ignore.ts';
 import { isOfDevice, lostAbove } from './lost.ts';
+import { contentOf, signatureOf } from './signatures.ts';
 import type { KnownDirectory, Same, WalkBatch, WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
 
+/** A batch ends after the directory that reaches one of these. */
 const BATCH_FILES = 500;
 const BATCH_DIRECTORIES = 1000;
 const IGNORE_FILE = '.foyerignore';
+/** A larger ignore file is not read. */
 const IGNORE_BYTES = 64 * 1024;
 /** Longest path inside the storage in bytes, limited by the size of an index entry in Postgres. */
 const MAX_PATH = 2000;
-const ABSENT = new Set([-2, -20]); // ENOENT, ENOTDIR; other errors (ESTALE is -116 and has no name in Node) do not prove absence
+/** ENOENT and ENOTDIR; no other error proves absence. Numbers, because ESTALE (-116) has no name in Node. */
+const ABSENT = new Set([-2, -20]);
+/** ELOOP: a link to itself, which is never a file. */
+const LOOP = -40;
 
-const LOOP = -40; // ELOOP: a link to itself, which is never a file
-
+/** A directory to walk, with the ignore rules of the directories above it. */
 interface Waiting {
   path: string;
   rules: readonly IgnoreRules[];
@@ -26,7 +30,9 @@ interface Waiting {
  */
 export class Walk {
   readonly #order: WalkOrder;
+  /** A stack: the next directory is the last one. */
   readonly #waiting: Waiting[];
+  /** Real paths that links may lead to. */
   readonly #tops: readonly string[];
   #same: Same = { directories: 0, passed: 0, videos: 0, faults: 0 };
 
@@ -37,6 +43,7 @@ export class Walk {
     this.#tops = [realpathSync(join(order.root, order.folder)), ...(order.tops ?? [])];
   }
 
+  /** Throws when the library's own folder, or its mount, is gone. */
   next(): WalkBatch {
     const directories: WalkedDirectory[] = [];
     this.#same = { directories: 0, passed: 0, videos: 0, faults: 0 };
@@ -63,18 +70,18 @@ export class Walk {
     );
   }
 
-  /** Undefined for an unchanged directory, which is only counted. */
+  /** Lists a directory and puts its subdirectories on the stack. Undefined for an unchanged one, which is only counted. */
   #walk({ path, rules }: Waiting): WalkedDirectory | undefined {
     const directory = empty(path);
     try {
       directory.modifiedMs = statSync(join(this.#order.root, path)).mtimeMs;
       const known = this.#trusted(path);
       const sameTime = known?.modifiedMs === directory.modifiedMs;
-      const passed = sameTime && this.#order.quick === true;
-      if (passed) this.#pass(directory, rules);
+      const isSkipped = sameTime && this.#order.quick === true;
+      if (isSkipped) this.#skip(directory, rules);
       else this.#list(directory, [...rules, ...rulesIn(this.#order.root, path)]);
-      if (!known || (!passed && this.#isOther(directory, known))) return directory;
-      this.#count(known, passed);
+      if (!known || (!isSkipped && this.#isChanged(directory, known))) return directory;
+      this.#countSame(known, isSkipped);
       return sameTime ? undefined : { ...directory, state: 'same', files: [], directories: [] };
     } catch (error) {
       return this.#failed(directory, error);
@@ -82,7 +89,8 @@ export class Walk {
   }
 
   /**
-   * Reports a lost mount as one failure, however many directories it contains. Throws if it is the library's folder.
+   * Reports a lost mount as one failure, however many directories it contains: those that wait are dropped. Throws if it
+   * is the library's folder.
    */
   #failed(directory: WalkedDirectory, error: unknown): WalkedDirectory {
     const lost = isOfDevice(error) ? lostAbove(this.#order, directory.path) : undefined;
@@ -96,31 +104,32 @@ export class Walk {
   }
 
   /** Whether its content changed or a known subdirectory vanished. */
-  #isOther({ path, directories, content }: WalkedDirectory, known: KnownDirectory): boolean {
+  #isChanged({ path, directories, content }: WalkedDirectory, known: KnownDirectory): boolean {
     if (known.content !== content) return true;
     const there = new Set(directories);
     return [...(this.#order.expected?.get(path) ?? [])].some((name) => !there.has(name));
   }
 
-  /** The known state, unless part of it must be checked each time. */
+  /** The known state. Undefined if there is none, or if the directory must be reported each time. */
   #trusted(path: string): KnownDirectory | undefined {
     const known = this.#order.known?.get(path);
     return known?.content === '' ? undefined : known;
   }
 
-  #count(known: KnownDirectory, passed: boolean): void {
+  #countSame(known: KnownDirectory, isSkipped: boolean): void {
     this.#same.directories += 1;
-    this.#same.passed += Number(passed);
+    this.#same.passed += Number(isSkipped);
     this.#same.videos += known.videos;
     this.#same.faults += known.faults;
   }
 
-  /** Skips the listing, but walks its subdirectories. */
-  #pass(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
+  /** Skips the listing, but walks the known subdirectories. */
+  #skip(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
     directory.directories = [...(this.#order.expected?.get(directory.path) ?? [])];
     this.#enter(directory, rules);
   }
 
+  /** Fills in the directory. The content comes last, because it depends on everything before. */
   #list(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
     const absolute = join(this.#order.root, directory.path);
     for (const entry of entriesOf(absolute, directory)) this.#note(directory, entry, rules);
@@ -134,6 +143,7 @@ export class Walk {
     directory.content = contentOf(directory, this.#order.version);
   }
 
+  /** Puts the subdirectories on the stack, the first one on top. */
   #enter(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
     directory.directories.sort();
     if (this.#order.shallow) return;
@@ -141,6 +151,7 @@ export class Walk {
       this.#waiting.push({ path: joined(directory.path, name), rules });
   }
 
+  /** Adds an entry to the directory: as subdirectory, file or issue, or not at all. */
   #note(directory: WalkedDirectory, entry: Dirent, rules: readonly IgnoreRules[]): void {
     const path = joined(directory.path, entry.name);
     if (isPassedOver(entry.name) || isIgnored(rules, path, entry.isDirectory())) {
@@ -161,10 +172,9 @@ export class Walk {
       directory.files.push(fileOf(name, statSync(`${this.#order.root}/${joined(directory.path, name)}`)));
     } catch (error) {
       if (isOfDevice(error) && lostAbove(this.#order, directory.path) !== undefined) throw error;
-      if (!isAbsence(error))
-        directory.issues.push({ kind: 'unreadable', path: joined(directory.path, name), detail: wordOf(error) });
-      // Its absence is not proven, so nothing about this directory is certain.
-      if (!isAbsence(error)) directory.state = 'failed';
+      if (isAbsence(error)) return;
+      directory.issues.push({ kind: 'unreadable', path: joined(directory.path, name), detail: wordOf(error) });
+      directory.state = 'failed'; // its absence is not proven, so nothing about this directory is certain
     }
   }
 
@@ -196,7 +206,10 @@ function joined(path: string, name: string): string {
   return path === '' ? name : `${path}/${name}`;
 }
 
-/** Node returns names that are not UTF-8 with U+FFFD, so the directory is then read again as bytes. */
+/**
+ * The entries whose names are UTF-8; the others become issues. Node returns names that are not UTF-8 with U+FFFD, so the
+ * directory is then read again as bytes.
+ */
 function entriesOf(absolute: string, directory: WalkedDirectory): Dirent[] {
   const entries = readdirSync(absolute, { withFileTypes: true });
   if (!entries.some((entry) => entry.name.includes('\uFFFD'))) return entries;
@@ -209,9 +222,10 @@ function entriesOf(absolute: string, directory: WalkedDirectory): Dirent[] {
   return entries.filter((entry) => whole.has(entry.name));
 }
 
+/** Printable ASCII, which has only one normal form. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Names that look the same but differ in their bytes: both are refused, because they cannot be distinguished. */
+/** The second and later ones of names that look the same but differ in their bytes. */
 function twinsIn(names: readonly string[]): string[] {
   const marked = names.filter((name) => !PLAIN.test(name));
   const seen = new Set<string>();
@@ -227,7 +241,7 @@ function fileOf(name: string, stat: Stats): WalkedFile {
   return { name, size: stat.size, mtimeMs: stat.mtimeMs, inode: String(stat.ino) };
 }
 
-/** From this number on, files of a directory are reported by their count. */
+/** More unreadable files than this in a directory are reported as one issue with their number. */
 const MANY = 10;
 
 function sumUpUnreadable(directory: WalkedDirectory): void {
@@ -238,6 +252,7 @@ function sumUpUnreadable(directory: WalkedDirectory): void {
   directory.issues = [...others, { kind: 'unreadable', path: directory.path, detail }];
 }
 
+/** Removes a partial listing: it proves nothing. */
 function fail(directory: WalkedDirectory, error: unknown): void {
   directory.files = [];
   directory.directories = [];
@@ -250,27 +265,14 @@ function isAbsence(error: unknown): boolean {
   return error instanceof Error && 'errno' in error && ABSENT.has(Number(error.errno));
 }
 
+/** Code and number of an error, such as `EACCES -13`. Its message is not used, because it contains an absolute path. */
 function wordOf(error: unknown): string {
   return error instanceof Error && 'code' in error
     ? `${String(error.code)} ${'errno' in error ? String(error.errno) : ''}`.trim()
     : 'unknown';
 }
 
-/** Signature of the sidecars and the grouping code; a change groups the items of the directory again. */
-function signatureOf(files: readonly WalkedFile[], version: string): string {
-  const sidecars = files.filter((file) => kindOf(file.name) !== 'video');
-  if (sidecars.length === 0) return `${version} -`;
-  const text = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`).join('\n');
-  return `${version} ${hash('sha256', text, 'base64url').slice(0, 22)}`;
-}
-
-/** Undefined if it must be reported each time. */
-function contentOf({ state, files, directories, issues }: WalkedDirectory, version: string): string {
-  if (state !== 'listed' || issues.length > 0) return '';
-  const lines = files.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}\0${file.inode}`);
-  return hash('sha256', [version, ...directories, '', ...lines].join('\n'), 'base64url').slice(0, 27);
-}
-
+/** The rules of the ignore file in a directory; none for an unreadable one. */
 function rulesIn(root: string, path: string): IgnoreRules[] {
   const file = join(root, path, IGNORE_FILE);
   try {
@@ -282,7 +284,7 @@ function rulesIn(root: string, path: string): IgnoreRules[] {
   }
 }
 
-/** Identifies the file system that is mounted there. */
+/** Device and inode of the root and the folder: they change when another file system is mounted there. */
 export function identityOf({ root, folder }: Pick<WalkOrder, 'root' | 'folder'>): string {
   return [root, join(root, folder)]
     .map((path) => statSync(path))

@@ -12,8 +12,13 @@ declare module '#platform/column-types.ts' {
 
 export const TABLE = 'transcode_sessions';
 
+/**
+ * `starting` waits for a worker, `running` has one, `idle` encodes nothing until the next wanted segment, with or without a
+ * worker. `stopped` and `failed` are final.
+ */
 export type SessionState = 'starting' | 'running' | 'idle' | 'stopped' | 'failed';
 
+/** Why a session failed; `segment` is the number of the segment that could not be made. */
 export interface SessionError {
   code: string;
   reason: string;
@@ -27,15 +32,17 @@ export interface WorkerInfo {
   encoder: string;
   gpu?: string;
   pid: number;
-  /** The pid namespace of `pid`. */
+  /** The pid namespace of `pid`: another container on the same node has another one. */
   pids?: string;
 }
 
 export type SessionRow = Row<'transcode_sessions'>;
 
+/** A worker that does not renew for this long has lost the session. */
 const LEASE = `interval '10 seconds'`;
-/** No live worker holds the session. */
+/** SQL condition: no live worker holds the session. */
 export const FREE = '(lease_until is null or lease_until < now())';
+/** States of a session that has not ended. */
 export const OPEN: SessionState[] = ['starting', 'running', 'idle'];
 
 export type SessionDraft = Pick<
@@ -43,6 +50,7 @@ export type SessionDraft = Pick<
   'id' | 'playback_session_id' | 'account_id' | 'profile_id' | 'item_id' | 'file_id' | 'plan' | 'wanted_segment'
 >;
 
+/** The session waits for a worker at once; `wanted_segment` is the segment where the worker starts. */
 export async function insertSession(db: Db, draft: SessionDraft): Promise<void> {
   await db(TABLE).insert({ ...draft, plan: JSON.stringify(draft.plan), state: 'starting' });
 }
@@ -51,7 +59,7 @@ export async function findSession(db: Db, id: string): Promise<SessionRow | unde
   return db(TABLE).where({ id }).first();
 }
 
-/** Claims a free session for a worker. */
+/** Claims this session for a worker. Undefined when another worker holds it, or it does not wait for one. */
 export async function claimSession(db: Db, id: string, holder: WorkerInfo): Promise<SessionRow | undefined> {
   const [row] = await claim(db, holder).where({ id }).whereIn('state', ['starting', 'running']).returning('*');
   return row;
@@ -71,6 +79,7 @@ export async function claimOpenSession(db: Db, holder: WorkerInfo): Promise<Sess
   return row;
 }
 
+/** Gives the sessions that the caller selects to a worker, if they are free. */
 function claim(db: Db, holder: WorkerInfo) {
   return db(TABLE)
     .update({
@@ -93,9 +102,12 @@ export async function freeDeadWorkers(db: Db, own: WorkerInfo, isAlive: (pid: nu
   return dead.length;
 }
 
+/** Progress that a worker reports with its lease. */
 export interface Renewal {
   state: 'running' | 'idle';
+  /** Speed of the encoder relative to playback, if it is known. */
   speed?: number | undefined;
+  /** Number of times that the encoder was restarted at another segment. */
   restarts: number;
 }
 
@@ -121,21 +133,23 @@ export async function renewSession(
 }
 
 /**
- * Returns the lease. `starting` requests another worker now, `idle` waits for the next want. A want after `heardAt`,
- * which this worker may have missed, gives `starting`.
+ * Returns the lease of worker `holder`. `starting` requests another worker now, `idle` waits for the next wanted segment.
+ * `heardAt` is the time of the last one that this worker knows; a later one, which it missed, gives `starting`.
  */
 export async function releaseSession(
   db: Db,
   { id, holder, state, heardAt }: { id: string; holder: string; state: 'starting' | 'idle'; heardAt?: Date },
 ): Promise<void> {
-  const missed = `case when date_trunc('milliseconds', wanted_at) > ? then 'starting' else 'idle' end`;
-  const next = state === 'idle' && heardAt ? db.raw(missed, [heardAt]) : state;
+  // JavaScript times have milliseconds, those of Postgres microseconds.
+  const idleUnlessMissed = `case when date_trunc('milliseconds', wanted_at) > ? then 'starting' else 'idle' end`;
+  const next = state === 'idle' && heardAt ? db.raw(idleUnlessMissed, [heardAt]) : state;
   await db(TABLE)
     .update({ lease_holder: null, lease_until: null, worker: null, speed: null, state: next })
     .where({ id, lease_holder: holder })
     .whereIn('state', OPEN);
 }
 
+/** Final: an open session fails, whichever worker holds it. */
 export async function failSession(db: Db, id: string, error: SessionError): Promise<void> {
   await db(TABLE)
     .update({ state: 'failed', error: JSON.stringify(error), lease_holder: null, lease_until: null, worker: null })
@@ -151,7 +165,7 @@ export async function touchSession(db: Db, id: string): Promise<void> {
     .andWhereRaw(`(last_access_at is null or last_access_at < now() - interval '5 seconds')`);
 }
 
-/** Plans and last wants of the open ones of these sessions. */
+/** Plans and last wanted segments of these sessions, without stopped ones. Failed ones are included until the sweep. */
 export async function findOpenSessions(
   db: Db,
   ids: readonly string[],
@@ -167,7 +181,7 @@ export async function stopSession(db: Db, id: string): Promise<void> {
   await stopped(db).where({ id });
 }
 
-/** Returns the ids stopped now. */
+/** Stops the sessions of a playback session, now or after `afterMs`. Returns the ids stopped now. */
 export async function stopSessionsOf(db: Db, playbackSessionId: string, afterMs: number): Promise<string[]> {
   const rows = { playback_session_id: playbackSessionId };
   if (afterMs <= 0) return (await stopped(db).where(rows).returning('id')).map(({ id }) => id);
@@ -176,7 +190,7 @@ export async function stopSessionsOf(db: Db, playbackSessionId: string, afterMs:
   return [];
 }
 
-/** Records a pause. It is no fetch, so the worker of a paused viewer is free after a minute. */
+/** Records a pause or its end. It does not count as an access, so the worker of a paused viewer is free after a minute. */
 export async function pauseSessionsOf(db: Db, playbackSessionId: string, paused: boolean): Promise<void> {
   await db(TABLE)
     .update({ paused })
@@ -185,7 +199,7 @@ export async function pauseSessionsOf(db: Db, playbackSessionId: string, paused:
     .whereIn('state', OPEN);
 }
 
-/** A failed session stays failed; its segments are deleted as well. */
+/** Update that stops sessions. A failed session stays failed; its segments are deleted as well. */
 function stopped(db: Db) {
   return db(TABLE)
     .update({
@@ -196,8 +210,8 @@ function stopped(db: Db) {
 }
 
 /**
- * Stops sessions without a fetch for 90 seconds while playing or 30 minutes while paused, and those whose stop time has
- * passed. A player that reports playing from its buffer keeps its session.
+ * Stops sessions without an access for 90 seconds while playing or 30 minutes while paused, and those whose stop time has
+ * passed. A player that plays from its buffer and reports it keeps its session. Returns the number of stopped sessions.
  */
 export async function sweepSessions(db: Db): Promise<number> {
   return stopped(db).andWhereRaw(
@@ -207,7 +221,7 @@ export async function sweepSessions(db: Db): Promise<number> {
   );
 }
 
-/** Sessions that stopped 60 seconds ago and still have segments. */
+/** Ids of up to 50 sessions that stopped more than 60 seconds ago and may still have segments. */
 export async function sessionsToPurge(db: Db): Promise<string[]> {
   return db(TABLE)
     .whereNull('purged_at')
@@ -216,6 +230,7 @@ export async function sessionsToPurge(db: Db): Promise<string[]> {
     .pluck('id');
 }
 
+/** The segments of the session are deleted. */
 export async function markPurged(db: Db, id: string): Promise<void> {
   await db(TABLE).update({ purged_at: db.fn.now() }).where({ id });
 }
@@ -223,7 +238,7 @@ export async function markPurged(db: Db, id: string): Promise<void> {
 /** Sessions that a worker holds, and sessions that wait for one. */
 export async function countSlots(db: Db): Promise<{ used: number; waiting: number }> {
   const [row] = await db(TABLE)
-    .whereIn('state', ['starting', 'running', 'idle'])
+    .whereIn('state', OPEN)
     .select<{ used: number; waiting: number }[]>(
       db.raw(`count(*) filter (where lease_until > now()) as used`),
       db.raw(`count(*) filter (where state <> 'idle' and ${FREE}) as waiting`),
@@ -231,7 +246,10 @@ export async function countSlots(db: Db): Promise<{ used: number; waiting: numbe
   return { used: row?.used ?? 0, waiting: row?.waiting ?? 0 };
 }
 
-/** Requests a worker for an idle session without a new want. True when the session must be offered. */
+/**
+ * Requests a worker for an idle session without a newly wanted segment. True when the session changed: the caller must
+ * then offer it to the workers.
+ */
 export async function wakeSession(db: Db, id: string): Promise<boolean> {
   const woken = await db(TABLE)
     .update({ state: 'starting', last_access_at: db.fn.now() })
