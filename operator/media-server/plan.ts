@@ -26,14 +26,18 @@ import { deployments, type RollOut, rollOut, versionIn } from './roll-out.ts';
 import type { Server } from './server.ts';
 import { managedIn, nothingElseRuns, withStores } from './stores-in-use.ts';
 
+/** Inputs of a plan that are neither declared nor observed. */
 export interface Tools {
   images: DefaultImages;
   /** CIDRs of the cluster's pods and services. */
   clusterNetworks: readonly string[];
+  /** Makes random secrets. */
   fresh: Fresh;
 }
 
+/** The result of a pass: objects to apply, and facts for the status. */
 export interface Plan {
+  /** Mistakes in the spec or its references. While there are any, no roll-out starts. */
   faults: Fault[];
   /** Managed stores are not changed, and nothing is pruned. */
   holdsStores: boolean;
@@ -56,6 +60,7 @@ export interface Plan {
   recovery: Recovery;
 }
 
+/** Three steps, each from the results before: secrets and context, releases, objects. */
 export function planServer(server: Server, observed: Observed, tools: Tools): Plan {
   const faults = faultsOf(server, observed);
   const holdsStores = faults.some((fault) => fault.holdsStores);
@@ -81,23 +86,26 @@ export function planServer(server: Server, observed: Observed, tools: Tools): Pl
 interface Validity {
   /** The resource has no faults. */
   valid: boolean;
+  /** As in Plan. */
   holdsStores: boolean;
 }
 
 interface Prepared {
+  /** For objects of the new release. */
   context: Context;
   /** The context with managed stores that the spec no longer has, and that pods still use. */
   storeContext: Context;
   claim: boolean;
   recovery: Recovery;
   holdsStores: boolean;
-  /** Secrets that are created once. */
+  /** Secrets that are created once and then kept. */
   created: Manifest<'Secret'>[];
   /** Built from referenced objects; undefined while the resource has faults. */
   environment: Manifest<'Secret'> | undefined;
   owner: Manifest<'Secret'> | undefined;
 }
 
+/** Secrets first: the context and the environment read those that this pass creates, too. */
 function prepare(server: Server, observed: Observed, { valid, holdsStores, ...tools }: Tools & Validity): Prepared {
   const { images, fresh, clusterNetworks } = tools;
   const claim = needsClaim(server, observed, valid);
@@ -131,6 +139,7 @@ interface Releases {
   pool: Pool | undefined;
 }
 
+/** The release in force changes only when the new one is ready. Stores that old pods use stay in it until they end. */
 function releasesOf({ context, storeContext, environment, recovery }: Prepared, observed: Observed): Releases {
   const next = environment && rollOut(context, observed);
   const release = next?.ready ? next.release : releaseInForce(observed.release, context);
@@ -138,7 +147,7 @@ function releasesOf({ context, storeContext, environment, recovery }: Prepared, 
   const pool = poolOf(context.server, observed, { template: release.transcode, templates: release.templates });
   const isRolledOut = next?.ready === true && nothingElseRuns(next.release, observed);
   const managed = managedIn((isRolledOut ? context : storeContext).server);
-  const { restore: _before, ...rest } = release;
+  const { restore: _before, ...rest } = release; // recomputed in each pass
   const restore = restoreOf(context, observed, next?.ready === true);
   const additions = { managed, templates: pool.templates, ...recovery.mark, ...(restore && { restore }) };
   return { next, release: { ...rest, ...additions }, pool };
@@ -166,11 +175,13 @@ function objectsOf(prepared: Prepared, { next, release, pool }: Releases, observ
   ];
 }
 
+/** Databases, caches and object stores. The Cluster of CloudNativePG follows the spec even while the others are held. */
 const storesOf = ({ context, storeContext, holdsStores }: Prepared, { served }: Observed): Manifest[] => [
   ...(holdsStores ? [] : managedStores(storeContext)),
   ...(served.has('Cluster') ? cloudNativePGCluster(context) : []),
 ];
 
+/** Jobs of the roll-out; those of a recovery wait until it is ready. */
 const rollOutJobs = ({ context, recovery }: Prepared, { jobs, ready }: RollOut): Manifest<'Job'>[] => [
   ...jobs,
   ...(ready ? recovery.jobs(context) : []),
@@ -189,12 +200,12 @@ function independentObjects(context: Context, { served }: Observed): Manifest[] 
   ];
 }
 
-/** Needed until an owner exists. While that is unknown, an existing code stays. */
+/** A claim code is needed until an owner exists. While that is unknown, an existing code stays. */
 function needsClaim(server: Server, { api, secrets, release }: Observed, valid: boolean): boolean {
   if (api.setupComplete === true) return false;
-  const there = secrets.has(nameOf(server, 'claim'));
-  if (server.spec.ownerSecretRef) return there && !valid;
-  return api.setupComplete === false || release === undefined || there;
+  const exists = secrets.has(nameOf(server, 'claim'));
+  if (server.spec.ownerSecretRef) return exists && !valid;
+  return api.setupComplete === false || release === undefined || exists;
 }
 
 /** The hash stays after the code was deleted, so that the deletion does not cause another migration. */
@@ -203,6 +214,7 @@ function claimSha256(server: Server, secrets: Secrets, release: Release | undefi
   return code === undefined ? release?.claimSha256 : sha256(code);
 }
 
+/** The observed Secrets and those that this pass creates, as texts by key. */
 function withCreated(observed: Secrets, created: readonly Manifest<'Secret'>[]): Secrets {
   const texts = ({ data = {} }: Manifest<'Secret'>): Record<string, string> =>
     Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString('utf8')]));
@@ -219,6 +231,7 @@ function volumesOf(server: Server, observed: Observed): Map<string, StoreVolume 
   return volumes;
 }
 
+/** The part of a volume claim template that is read. */
 interface Claim {
   metadata: { annotations?: Record<string, string> };
   spec: { storageClassName?: string; resources: { requests: { storage: string } } };
@@ -227,9 +240,9 @@ interface Claim {
 function volumeOf({ spec }: KubeObject): StoreVolume | undefined {
   const [claim] = (spec as { volumeClaimTemplates?: Claim[] }).volumeClaimTemplates ?? [];
   if (!claim) return undefined;
-  const { metadata, spec: wanted } = claim;
-  const { annotations } = metadata;
-  return { storage: wanted.resources.requests.storage, storageClassName: wanted.storageClassName, annotations };
+  const { annotations } = claim.metadata;
+  const { resources, storageClassName } = claim.spec;
+  return { storage: resources.requests.storage, storageClassName, annotations };
 }
 
 /** While the roll-out waits: the release in force, with the replicas of the spec. */
@@ -238,7 +251,9 @@ function releaseInForce(release: Release | undefined, context: Context): Release
   return { ...release, deployments: withReplicas(release.deployments, deployments(context)) };
 }
 
-/** Environment Secrets that running pods still use, other than the next one. */
+/**
+ * Environment Secrets that pods or the release still use, other than the next one. Any mention of the name counts as use.
+ */
 function environmentsInUse(server: Server, observed: Observed, next: string | undefined): Manifest<'Secret'>[] {
   const prefix = nameOf(server, 'environment-');
   const others = childrenOf(observed, 'Secret').filter(

@@ -19,12 +19,15 @@ import { lowVolumes } from './store-volumes.ts';
 import { withStores } from './stores-in-use.ts';
 import { poolStatus } from './transcode-pool.ts';
 
+/** Ready while API pods answer; otherwise the reason is the first fault, else the first part that blocks the start. */
 function ready(input: CheckInput, parts: readonly Verdict[]): Verdict {
   const { server, observed, plan } = input;
   const name = nameOf(server, 'api');
   const api = childOf(observed, 'Deployment', name);
-  const before = ['SettingsValid', 'MediaReady', 'DatabaseReady', 'ObjectsReady', 'MigrationsApplied'];
-  const part = before.map((type) => parts.find((verdict) => verdict.type === type)).find((verdict) => blocks(verdict));
+  const startOrder = ['SettingsValid', 'MediaReady', 'DatabaseReady', 'ObjectsReady', 'MigrationsApplied'];
+  const part = startOrder
+    .map((type) => parts.find((verdict) => verdict.type === type))
+    .find((verdict) => blocks(verdict));
   const type = 'Ready';
   const { reason, message } = plan.faults[0] ?? part ?? no('Starting', `Deployment ${name} does not exist yet`);
   if (!api) return { type, ...no(reason, message) };
@@ -58,7 +61,7 @@ function withoutDatabase(parts: readonly Verdict[]): Omit<Verdict, 'type'> {
 const DEADLINE = 'ProgressDeadlineExceeded';
 
 /** Reasons that stop a roll-out until a user acts. */
-const STOPPED: readonly Reason[] = ['MigrationFailed', 'BackupFailed', 'ProgressDeadlineExceeded'];
+const STOPPED: readonly Reason[] = ['MigrationFailed', 'BackupFailed', DEADLINE];
 
 /** Reasons that end by themselves: no fault. */
 const UNDER_WAY: readonly Reason[] = [
@@ -85,9 +88,11 @@ function stalledRollOut({ server, observed }: CheckInput): Trouble | undefined {
   return undefined;
 }
 
+/** True for a failed part; parts that are not used do not count. */
 const blocks = (verdict: Verdict | undefined): boolean =>
   verdict?.status === 'False' && verdict.reason !== 'NoneAsked' && verdict.reason !== 'NotServed';
 
+/** The first check that applies decides; the order is from "stopped" over "changing" to "stable". */
 function progressing(input: CheckInput): Verdict {
   const { server, observed, plan } = input;
   const unsettled = [...childrenOf(observed, 'StatefulSet'), ...childrenOf(observed, 'Deployment')].filter(
@@ -142,8 +147,9 @@ function podTrouble({ server, observed }: CheckInput): Trouble | undefined {
 function refusedPods(observed: Observed): Trouble | undefined {
   for (const object of childrenOf(observed, 'Deployment')) {
     const failure = trueCondition(object, 'ReplicaFailure');
-    const message = `no pod of Deployment ${object.metadata.name} can be created: ${failure?.message ?? ''}`;
-    if (failure) return { reason: 'Refused', message };
+    if (!failure) continue;
+    const message = `no pod of Deployment ${object.metadata.name} can be created: ${failure.message ?? ''}`;
+    return { reason: 'Refused', message };
   }
   return undefined;
 }
@@ -187,6 +193,7 @@ function kstatus({ plan }: CheckInput, { status, reason, message }: Verdict): Ve
   return status === 'True' ? [{ type: 'Reconciling', ...yes(reason, message) }] : [];
 }
 
+/** Every condition, the summaries first. They are computed from the parts, so the parts come first here. */
 export function verdictsOf(input: CheckInput): Verdict[] {
   const parts = [
     checks.database(input),
@@ -200,8 +207,8 @@ export function verdictsOf(input: CheckInput): Verdict[] {
   ];
   const progress = progressing(input);
   const readiness = ready(input, parts);
-  const sum = degraded(input, { parts, ready: readiness, progressing: progress });
-  const summary = [readiness, progress, sum, ...kstatus(input, progress)];
+  const degradation = degraded(input, { parts, ready: readiness, progressing: progress });
+  const summary = [readiness, progress, degradation, ...kstatus(input, progress)];
   return [...summary, ...parts, checks.subtitles(input), ingress(input), ...notServed(input)];
 }
 
@@ -233,6 +240,7 @@ function remembered({ server, observed, plan }: CheckInput): Observed['known'] {
   });
 }
 
+/** The status to write; `before` are its current conditions, whose transition times are kept. */
 export function statusOf(input: CheckInput, before: readonly Condition[]): MediaServerStatus {
   const { server, observed, plan } = input;
   const verdicts = verdictsOf(input);
