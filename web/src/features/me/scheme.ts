@@ -12,5 +12,5 @@ export function useScheme(scheme: Scheme): void {
   if (scheme === 'system') localStorage.removeItem(KEPT);
   else localStorage.setItem(KEPT, scheme);
   const light = scheme === 'system' ? matchMedia('(prefers-color-scheme: light)').matches : scheme === 'light';
-  document.documentElement.dataset['scheme'] = light ? 'light' : 'dark';
+  document.documentElement.dataset.scheme = light ? 'light' : 'dark';
 }

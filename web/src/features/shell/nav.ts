@@ -23,6 +23,7 @@ const ICONS: Readonly<Record<string, IconName>> = {
 
 export const home = (): Place => ({ href: '/', label: m.home(), icon: 'home' });
 export const allLibraries = (): Place => ({ href: '/libraries', label: m.libraries(), icon: 'library' });
+export const search = (): Place => ({ href: '/search', label: m.search(), icon: 'search' });
 export const mine = (): Place => ({ href: '/me', label: m.mine(), icon: 'user' });
 
 export const placeOf = ({ id, name, type }: Pick<Library, 'id' | 'name' | 'type'>): Place => ({
