@@ -7,14 +7,19 @@ import { sourcesHash } from './vite/sources.ts';
 
 const root = import.meta.dirname;
 
-/** What every page needs, in few files: over HTTP/1.1 a browser has six connections. */
-const GROUPS = [
-  { name: 'vendor', test: /\/node_modules\/(svelte|@tanstack|esm-env|clsx|eventsource-parser)\// },
-  {
-    name: 'base',
-    test: /\/web\/src\/(core\/(api|browser|cache|events|messages)|ui|features\/(session|shell))\/|\/api\/client\/|\/\.messages\/(ui|errors|shell)\.ts/,
-  },
-];
+/**
+ * What every page needs, in few files: over HTTP/1.1 a browser has six connections. A group takes the imports of its modules too, so
+ * none may hold a module that imports Kit: with Kit's own modules in it, a wrong address loads for ever.
+ */
+const SPLITTING = {
+  groups: [
+    { name: 'vendor', test: /\/node_modules\/(svelte|@tanstack|esm-env|clsx|eventsource-parser)\// },
+    {
+      name: 'base',
+      test: /\/web\/src\/(core\/(api|browser|cache|events|messages)|ui)\/|\/api\/client\/|\/\.messages\/(ui|errors|shell)\.ts/,
+    },
+  ],
+};
 
 export default defineConfig({
   plugins: [
@@ -30,7 +35,7 @@ export default defineConfig({
     dedupe: ['eventsource-parser'], // the client's own import, from the packages of this folder
   },
   build: { target: 'es2023' },
-  environments: { client: { build: { rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } } } } },
+  environments: { client: { build: { rolldownOptions: { output: { codeSplitting: SPLITTING } } } } },
   worker: { format: 'es' },
   server: {
     fs: { allow: [resolve(root, '../api/client')] },
