@@ -27,8 +27,9 @@ describe('setup in a browser', () => {
     await page.click('button[type=submit]');
     expect(await page.textContent('.fault'), 'a weak password is a fault of its field').to.not.equal('');
     await page.fill('[name=password]', OWNER.password);
-    await page.click('button[type=submit]');
-    await page.click('button:has-text("Begin")');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('button:has-text("Begin"):focus');
+    await page.keyboard.press('Enter');
     await page.waitForSelector('h1:has-text("Home")');
     await page.waitForSelector('main a:has-text("Films")');
     const { body } = await api.anyone.login({ body: OWNER });
