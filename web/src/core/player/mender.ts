@@ -1,5 +1,5 @@
 // Carries out the remedies of the recovery table.
-import type { FoyerClient, ReportPlaybackResponse } from 'foyer-client';
+import type { FoyerClient, ReportPlaybackResponse } from '../../../../api/client/index.ts';
 import { type Problem, problemOf } from '../api/errors.ts';
 import { History, type Remedy, type Sign } from './recovery.ts';
 import type { Store } from './state.ts';

@@ -1,6 +1,6 @@
 // Positions that the server has not confirmed. They are written while playing and survive a killed tab; the next page
 // sends them with their time, and the server keeps the newest of its own and these.
-import type { SyncPlaybackBody } from 'foyer-client';
+import type { SyncPlaybackBody } from '../../../../api/client/index.ts';
 
 export interface Position {
   profileId: string;

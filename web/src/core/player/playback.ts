@@ -1,5 +1,10 @@
 // One item being played: its session, its source, its reports, and what is done about faults.
-import type { ChangePlaybackBody, FoyerClient, PlaybackStart, StartPlaybackBody } from 'foyer-client';
+import type {
+  ChangePlaybackBody,
+  FoyerClient,
+  PlaybackStart,
+  StartPlaybackBody,
+} from '../../../../api/client/index.ts';
 import { problemOf } from '../api/errors.ts';
 import { directSource } from './direct.ts';
 import { holdFrame, onNextFrame } from './frame.ts';

@@ -1,5 +1,5 @@
 // The player of one media element: what a person can do, and the events of the element turned into its state.
-import type { StartPlaybackBody } from 'foyer-client';
+import type { StartPlaybackBody } from '../../../../api/client/index.ts';
 import { isOpen } from './machine.ts';
 import { Playback, type PlaybackHome } from './playback.ts';
 import { type PlayerState, Store } from './state.ts';

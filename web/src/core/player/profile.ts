@@ -1,5 +1,5 @@
 // What this browser plays, measured once for each of its versions.
-import type { AudioSupport, ClientProfile, VideoSupport } from 'foyer-client';
+import type { AudioSupport, ClientProfile, VideoSupport } from '../../../../api/client/index.ts';
 
 /** The questions that a browser answers; a test gives its own answers. */
 export interface Probe {

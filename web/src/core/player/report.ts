@@ -1,5 +1,5 @@
 // Tells the server where the viewer is: at the interval that it gave, at each change, and when the page is left.
-import type { ReportPlaybackBody, ReportPlaybackResponse } from 'foyer-client';
+import type { ReportPlaybackBody, ReportPlaybackResponse } from '../../../../api/client/index.ts';
 import { LEAST_MS, type Outbox } from './outbox.ts';
 import type { Reading } from './reading.ts';
 

@@ -1,5 +1,11 @@
 // The playback session at the server: opened, changed without losing the second, and opened again after it was lost.
-import type { ChangePlaybackBody, FoyerClient, PlaybackSession, PlaybackStart, StartPlaybackBody } from 'foyer-client';
+import type {
+  ChangePlaybackBody,
+  FoyerClient,
+  PlaybackSession,
+  PlaybackStart,
+  StartPlaybackBody,
+} from '../../../../api/client/index.ts';
 import { problemOf } from '../api/errors.ts';
 import type { Outbox } from './outbox.ts';
 import { clientProfile, type Probe, refuseCodec } from './profile.ts';

@@ -1,5 +1,5 @@
 // All that the page shows of the player, as one value that is replaced at each change.
-import type { PlaybackSession, PlaybackStart } from 'foyer-client';
+import type { PlaybackSession, PlaybackStart } from '../../../../api/client/index.ts';
 import type { Problem } from '../api/errors.ts';
 import type { Phase } from './machine.ts';
 

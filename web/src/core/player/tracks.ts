@@ -1,5 +1,5 @@
 // The tracks of what is played, as the menus list them.
-import type { MediaStream, PlaybackDecision, PlaybackStart } from 'foyer-client';
+import type { MediaStream, PlaybackDecision, PlaybackStart } from '../../../../api/client/index.ts';
 
 export type Subtitle = PlaybackStart['subtitles'][number];
 
