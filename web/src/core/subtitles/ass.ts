@@ -30,7 +30,7 @@ export async function assTrack({ video, canvas, content, fonts }: AssOptions): P
     video,
     canvas,
     subContent: content,
-    fonts: [...fonts],
+    fonts: [...fonts, defaultFont], // one that comes only when it is missed would not be drawn in a paused film
     availableFonts: { [FALLBACK]: defaultFont },
     defaultFont: FALLBACK,
     queryFonts: false, // its other modes ask another host
@@ -43,7 +43,10 @@ export async function assTrack({ video, canvas, content, fonts }: AssOptions): P
   });
   await renderer.ready;
   const redraw = (): void => {
-    void renderer.resize(true).catch(() => undefined);
+    const { currentTime: mediaTime, videoWidth: width, videoHeight: height } = video;
+    if (width === 0) return;
+    const moment = { mediaTime, width, height, expectedDisplayTime: performance.now() };
+    void renderer.manualRender(moment, true).catch(() => undefined);
   };
   redraw();
   return {

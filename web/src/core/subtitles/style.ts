@@ -1,7 +1,7 @@
 // How text subtitles look, and their offset, which this browser keeps for each track.
 import type { SubtitleStyle } from '../../../../api/client/index.ts';
 
-export const SIZES = [50, 75, 100, 125, 150, 200] as const;
+export const SIZES = [75, 100, 125, 150, 200] as const;
 export const OFFSET_STEP_MS = 50;
 const MOST_OFFSET_MS = 3_600_000;
 

@@ -57,6 +57,10 @@ const CODECS: Readonly<Record<string, string>> = {
   mp3: 'MP3',
 };
 
+const CONTAINERS: Readonly<Record<string, string>> = { matroska: 'Matroska', webm: 'WebM', mpegts: 'MPEG-TS' };
+
+export const containerName = (container: string): string => CONTAINERS[container] ?? container.toUpperCase();
+
 export const codecName = (codec: string): string => CODECS[codec] ?? codec.toUpperCase();
 
 const REASONS: Readonly<Record<PlaybackReason, () => string>> = {

@@ -9,6 +9,11 @@ export const isRemoteKey = (key: string): boolean => REMOTE_KEYS.has(key);
 /** Handles a key in the sofa posture; false leaves it to the other keys. */
 export function remote(controller: Controller, key: string, root: HTMLElement): boolean {
   if (key === 'GoBack' || key === 'BrowserBack' || key === 'Escape') return goBack(controller);
+  const isInControls = root.querySelector('.chrome, [role=dialog]')?.contains(document.activeElement) ?? false;
+  if (key === 'Enter' && !isInControls && !controller.panel) {
+    controller.player.toggle();
+    return true;
+  }
   return controller.shown ? within(root, key) : hidden(controller, key, root);
 }
 
@@ -24,8 +29,7 @@ function goBack(controller: Controller): boolean {
 /** Seeking stays seeking while it is repeated: the controls do not take the focus. */
 function hidden(controller: Controller, key: string, root: HTMLElement): boolean {
   const { skipBackMs = 10_000, skipForwardMs = 10_000 } = controller.prefs ?? {};
-  if (key === 'Enter') controller.player.toggle();
-  else if (key === 'ArrowLeft') controller.player.seekBy(-skipBackMs);
+  if (key === 'ArrowLeft') controller.player.seekBy(-skipBackMs);
   else if (key === 'ArrowRight') controller.player.seekBy(skipForwardMs);
   else if (key === 'ArrowUp') controller.skip();
   else if (key === 'ArrowDown') {

@@ -1,0 +1,83 @@
+// The film goes on when a pod is killed or the network is cut, and the position is not lost.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Api } from '#support/api.ts';
+import { type Stage, worker } from '#support/hls-session.ts';
+import { startApiProcess } from '#support/processes.ts';
+import { eventually } from '#support/stores.ts';
+import { balancer } from './support/balancer.ts';
+import { addFilm, FPS, type GivenFilm, playing, shelf, shownFrame } from './support/films.ts';
+import type { AppPage } from './support/page.ts';
+import { openSignedIn, pauseAt, playsFrom, storedMs } from './support/player.ts';
+import { ownedServer } from './support/server.ts';
+
+/** What the browser itself says of broken connections. */
+const BROKEN = /Failed to load resource: net::|ERR_/;
+const SECONDS = 240;
+
+describe('playing through faults', function () {
+  this.timeout(300_000);
+  let api: Api;
+  const films: Record<string, GivenFilm> = {};
+
+  before(async () => {
+    api = await ownedServer();
+    worker({ ...api.deps, environment: {} } as Stage);
+    const place = await shelf(api);
+    films.mp4 = await addFilm(api, place, { name: 'direct.mp4', title: 'Direct', seconds: SECONDS });
+    films.mkv = await addFilm(api, place, { name: 'streamed.mkv', title: 'Streamed', seconds: SECONDS });
+  });
+
+  /** No failure is on the page. */
+  async function isWell({ page }: AppPage): Promise<void> {
+    expect(await page.locator('.player [role=alert]').count()).to.equal(0);
+    expect(await page.getAttribute('.player', 'data-phase')).to.be.oneOf(['playing', 'paused']);
+  }
+
+  /** The picture is the one of its time, so nothing was played twice or left out. */
+  async function isInTime(app: AppPage): Promise<void> {
+    await pauseAt(app);
+    await app.page.keyboard.press('Shift+ArrowLeft');
+    await app.page.waitForTimeout(1000);
+    const { at } = await playing(app.page);
+    expect(await shownFrame(app.page)).to.be.closeTo(Math.floor(at * FPS), 1);
+  }
+
+  for (const kind of ['mp4', 'mkv'] as const) {
+    const film = (): GivenFilm => films[kind] as GivenFilm;
+
+    it(`goes on when the pod that serves it is killed: ${kind}`, async () => {
+      const pod = await startApiProcess(api, { FOYER_MEDIA_ROOTS: JSON.stringify(api.config.mediaRoots) });
+      const service = await balancer([pod.url, api.url]);
+      const app = await openSignedIn(service.url, `/play/${film().itemId}?t=70`);
+      app.expectFault(BROKEN);
+      await playsFrom(app, 72);
+      process.kill(pod.pid, 'SIGKILL');
+      await app.page.keyboard.press('l'); // beyond what is buffered of the direct file
+      await app.page.keyboard.press('l');
+      await app.page.keyboard.press('l');
+      await playsFrom(app, 163, 20_000);
+      await isWell(app);
+      await isInTime(app);
+      const { at } = await playing(app.page);
+      await eventually(async () => Math.abs((await storedMs(api, film().itemId)) - at * 1000) < 2000);
+      await app.close();
+    });
+
+    it(`goes on after the network was cut for 40 seconds: ${kind}`, async () => {
+      const service = await balancer([api.url]);
+      const app = await openSignedIn(service.url, `/play/${film().itemId}?t=5`);
+      app.expectFault(BROKEN);
+      await playsFrom(app, 6);
+      service.cut();
+      await app.page.keyboard.press('9'); // nothing of it is there
+      await app.page.waitForSelector('text=Reconnecting', { timeout: 30_000 });
+      await sleep(40_000);
+      service.restore();
+      await playsFrom(app, 217, 30_000);
+      await isWell(app);
+      await isInTime(app);
+      await app.close();
+    });
+  }
+});

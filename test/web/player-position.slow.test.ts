@@ -1,0 +1,84 @@
+// The position survives a closed tab, a killed browser and a lost network, and it is never 0.
+import { expect } from 'chai';
+import { chromium } from 'playwright-core';
+import type { Api } from '#support/api.ts';
+import { type Stage, worker } from '#support/hls-session.ts';
+import { addFilm, type GivenFilm, playing, shelf } from './support/films.ts';
+import type { AppPage } from './support/page.ts';
+import { openSignedIn, playsFrom, storedMs } from './support/player.ts';
+import { OWNER, ownedServer } from './support/server.ts';
+
+const SECONDS = 300;
+const RUNS = Number(process.env.RUNS ?? 5);
+
+describe('the position in a film', function () {
+  this.timeout(120_000);
+  let api: Api;
+  let film: GivenFilm;
+
+  before(async () => {
+    api = await ownedServer();
+    worker({ ...api.deps, environment: {} } as Stage);
+    film = await addFilm(api, await shelf(api), { name: 'direct.mp4', title: 'Direct', seconds: SECONDS });
+  });
+
+  const near = async (at: number): Promise<void> => {
+    const stored = (await storedMs(api, film.itemId)) / 1000;
+    expect(stored).to.be.within(at - 10, at + 2);
+  };
+
+  for (let run = 0; run < RUNS; run++) {
+    const begin = 70 + run * 20;
+
+    it(`survives a closed tab, run ${run + 1}`, async () => {
+      const app = await openSignedIn(api.url, `/play/${film.itemId}?t=${begin}`);
+      await playsFrom(app, begin + 1 + run);
+      const { at } = await playing(app.page);
+      await app.close();
+      await near(at);
+    });
+
+    it(`survives a killed browser, run ${run + 1}`, async () => {
+      const args = ['--no-sandbox', '--autoplay-policy=no-user-gesture-required', '--mute-audio'];
+      const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+      const server = await chromium.launchServer({ executablePath, args });
+      const browser = await chromium.connect(server.wsEndpoint());
+      const page = await browser.newPage();
+      await page.goto(`${api.url}/sign-in?return=${encodeURIComponent(`/play/${film.itemId}?t=${begin}`)}`);
+      await page.fill('[name=username]', OWNER.username);
+      await page.fill('[name=password]', OWNER.password);
+      await page.click('button[type=submit]');
+      const app = { page } as AppPage;
+      await playsFrom(app, begin + 2);
+      await page.waitForTimeout(run * 1500);
+      const { at } = await playing(page);
+      await server.kill();
+      await near(at);
+    });
+
+    it(`waits in the browser while the network is gone, run ${run + 1}`, async () => {
+      const app = await openSignedIn(api.url, `/play/${film.itemId}?t=${begin}`);
+      app.expectFault(/Failed to load resource: net::/);
+      await playsFrom(app, begin + 1);
+      await app.context.setOffline(true);
+      await playsFrom(app, begin + 8);
+      const { at } = await playing(app.page);
+      await app.page.goto('about:blank');
+      expect((await storedMs(api, film.itemId)) / 1000, 'the server heard nothing').to.be.lessThan(at - 4);
+      await app.context.setOffline(false);
+      await app.page.goto(`${api.url}/play/${film.itemId}`);
+      await playsFrom(app, at - 9);
+      expect((await playing(app.page)).at).to.be.within(at - 9, at + 4);
+      await app.close();
+    });
+  }
+
+  it('is not sent from the first second, and is what it was after a film is opened and left at once', async () => {
+    const before = await storedMs(api, film.itemId);
+    expect(before).to.be.greaterThan(60_000);
+    const app = await openSignedIn(api.url, `/play/${film.itemId}`);
+    await app.page.waitForSelector('.player');
+    await app.close();
+    expect(await storedMs(api, film.itemId)).to.be.closeTo(before, 10_000);
+  });
+});
