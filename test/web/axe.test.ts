@@ -1,35 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import type { Api } from '#support/api.ts';
 import { clientFor } from '#support/api.ts';
+import { violations } from './support/axe.ts';
 import { type AppPage, openApp } from './support/page.ts';
 import { CLAIM, OWNER, ownedServer, unclaimedServer } from './support/server.ts';
-
-const axe = readFileSync(
-  createRequire(new URL('../../web/package.json', import.meta.url)).resolve('axe-core/axe.min.js'),
-  'utf8',
-);
-
-interface Violation {
-  id: string;
-  nodes: { html: string }[];
-}
-
-/** Violations of WCAG 2.2 A and AA, as one line each; the page scrolls in no direction but down. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe); // not by a script tag, which the policy forbids
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-  const found = await page.evaluate<Violation[]>(
-    `axe.run(document, { runOnly: ${JSON.stringify(tags)} }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))`,
-  );
-  const wide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
-  return [
-    ...found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
-    ...(wide ? ['scrolls sideways'] : []),
-  ];
-}
 
 describe('axe', () => {
   let fresh: Api;

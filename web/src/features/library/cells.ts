@@ -42,9 +42,11 @@ export function makeCard(): HTMLElement {
   const link = element('a', 'fy-card');
   const art = element('span', 'fy-art');
   const track = element('span', 'fy-track');
-  track.append(element('span', 'fy-done'));
-  art.append(element('span', 'fy-name'), element('span', 'fy-mark'), track);
-  link.append(art, element('span', 'fy-title'), element('span', 'fy-line'));
+  track.append(element('span', 'fy-done'), element('span', 'fy-part unseen'));
+  const name = element('span', 'fy-name');
+  name.ariaHidden = 'true';
+  art.append(name, element('span', 'fy-mark'), track);
+  link.append(element('span', 'fy-title'), element('span', 'fy-line'), art); // in the order of its name; the art is drawn first
   cell.append(link);
   return cell;
 }
@@ -82,6 +84,21 @@ export function markOf({ availability, unwatchedCount, userState, type }: Listed
   return undefined;
 }
 
+/** A text for screen readers alone. */
+function said(text: string): HTMLElement {
+  const made = element('span', 'unseen');
+  made.textContent = text;
+  return made;
+}
+
+/** A text that another one says better. */
+function hiddenText(text: string | number): HTMLElement {
+  const made = element('span', '');
+  made.ariaHidden = 'true';
+  made.textContent = String(text);
+  return made;
+}
+
 function paintMark(mark: HTMLElement, { item, selected, selecting }: Painted): void {
   const shown = item ? markOf(item) : undefined;
   const state = selecting ? `select ${selected}` : shown ? JSON.stringify(shown) : '';
@@ -90,15 +107,8 @@ function paintMark(mark: HTMLElement, { item, selected, selecting }: Painted): v
   mark.hidden = state === '';
   mark.className = `fy-mark${selecting ? ' fy-choice' : ''}${!selecting && shown && 'count' in shown ? ' fy-count' : ''}${selecting && selected ? ' fy-chosen' : ''}`;
   if (selecting) mark.replaceChildren(...(selected ? [icon('check', 16)] : []));
-  else if (shown) mark.replaceChildren('count' in shown ? String(shown.count) : icon(shown.icon, 16));
-}
-
-/** The whole name for screen readers: title, line, and what the marks mean. */
-function nameOf(item: Listed): string {
-  const mark = markOf(item);
-  const { progress, watched } = item.userState;
-  const begun = progress > 0 && !watched ? m.percent({ percent: Math.round(progress * 100) }) : '';
-  return [item.title, lineOf(item), mark?.label, begun].filter(Boolean).join(', ');
+  else if (shown)
+    mark.replaceChildren('count' in shown ? hiddenText(shown.count) : icon(shown.icon, 16), said(shown.label));
 }
 
 export function paintCard(cell: HTMLElement, painted: Painted): void {
@@ -116,9 +126,15 @@ export function paintCard(cell: HTMLElement, painted: Painted): void {
   part(cell, 'fy-title').textContent = item?.title ?? '';
   part(cell, 'fy-line').textContent = item ? lineOf(item) : '';
   part(cell, 'fy-art').style.background = item ? tileOf(item.id) : '';
+  part(cell, 'fy-part').textContent = m.percent({ percent: Math.round(progress * 100) });
+  paintLink(link, item, label);
+}
+
+/** Until its item arrives, a cell is named by its bucket and leads nowhere. */
+function paintLink(link: HTMLAnchorElement, item: Listed | undefined, label: string): void {
   if (item) {
     link.href = `/item/${item.id}`;
-    link.setAttribute('aria-label', nameOf(item));
+    link.removeAttribute('aria-label');
   } else {
     link.removeAttribute('href');
     link.setAttribute('aria-label', label || m.loading());
@@ -160,7 +176,5 @@ export function paintLine(cell: HTMLElement, painted: Painted): void {
   part(cell, 'fy-tile').style.background = item ? tileOf(item.id) : '';
   part(cell, 'fy-title').textContent = item?.title ?? label;
   for (const [name, text] of Object.entries(columns)) part(cell, `fy-${name}`).textContent = item ? text(item) : '';
-  if (item) link.href = `/item/${item.id}`;
-  else link.removeAttribute('href');
-  link.setAttribute('aria-label', item ? nameOf(item) : label || m.loading());
+  paintLink(link, item, label);
 }
