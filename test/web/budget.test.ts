@@ -15,7 +15,7 @@ describe('the first load of Home', () => {
     api = await ownedServer();
   });
 
-  it('is small, moves nothing, and asks nobody but the server', async () => {
+  it('is small, moves nothing, and requests nothing from other hosts', async () => {
     const app = await openApp(api.url, '/');
     await app.page.fill('[name=username]', OWNER.username);
     await app.page.fill('[name=password]', OWNER.password);

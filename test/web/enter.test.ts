@@ -67,7 +67,7 @@ describe('entering and leaving', () => {
     expect((await api.anyone.login({ body: { ...login, password: 'a new and longer one' } })).status).to.equal(200);
   });
 
-  it('demands a second factor on the way, and asks for it at the next sign-in', async () => {
+  it('demands a second factor on the way, and again at the next sign-in', async () => {
     const login = await member('cleo', false);
     await api.deps.db('settings').insert({ key: 'auth.twoFactor.requiredRoles', value: JSON.stringify(['member']) });
     await api.deps.settings.reload();
@@ -117,7 +117,7 @@ describe('entering and leaving', () => {
     await context.close();
   });
 
-  it('asks for the PIN of a profile, by keys alone, and says how many tries are left', async () => {
+  it('takes the PIN of a profile by keys alone, and shows how many tries are left', async () => {
     const kids = await api.anyone.createProfile({ headers, body: { name: 'Kids', pin: '4321' } });
     expect(kids.status).to.equal(201);
     const app = await openApp(api.url, '/profiles');

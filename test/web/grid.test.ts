@@ -75,7 +75,7 @@ describe('a library of 20,000 films in a browser', () => {
     await app.close();
   });
 
-  it('marks what is selected, and all that match but some', async () => {
+  it('marks the selected items, and all matching items but some', async () => {
     const app = await openGrid();
     const { page } = app;
     const watched = async (): Promise<number> => {

@@ -53,7 +53,7 @@ describe('playing through faults', function () {
       app.expectFault(BROKEN);
       await playsFrom(app, 72);
       process.kill(pod.pid, 'SIGKILL');
-      await app.page.keyboard.press('l'); // beyond what is buffered of the direct file
+      await app.page.keyboard.press('l'); // beyond the buffered part of the direct file
       await app.page.keyboard.press('l');
       await app.page.keyboard.press('l');
       await playsFrom(app, 163, 20_000);
@@ -70,7 +70,7 @@ describe('playing through faults', function () {
       app.expectFault(BROKEN);
       await playsFrom(app, 6);
       service.cut();
-      await app.page.keyboard.press('9'); // nothing of it is there
+      await app.page.keyboard.press('9'); // no part of it is buffered
       await app.page.waitForSelector('text=Reconnecting', { timeout: 30_000 });
       await sleep(40_000);
       service.restore();

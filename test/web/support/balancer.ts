@@ -5,7 +5,7 @@ import { atEnd } from '#support/stores.ts';
 
 export interface Balancer {
   url: string;
-  /** Refuses everything and breaks what is open. */
+  /** Refuses new connections and breaks the open ones. */
   cut(): void;
   restore(): void;
 }

@@ -70,7 +70,7 @@ export async function makeFilm(folder: string, { name, seconds, audio = ['eng'] 
 }
 
 export interface Sidecar {
-  /** Beside the film, such as `film.de.srt`. */
+  /** Next to the film, such as `film.de.srt`. */
   name: string;
   text: string;
   codec: 'subrip' | 'ass' | 'webvtt';

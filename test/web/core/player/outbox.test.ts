@@ -42,7 +42,7 @@ describe('positions that wait for the server', () => {
     expect(await sent()).to.deep.equal([]);
   });
 
-  it('needs no sending of what the server confirmed, unless it is older', async () => {
+  it('sends no position that the server confirmed, unless the confirmed one is older', async () => {
     outbox.keep(position({ at: 6000 }));
     outbox.confirm({ profileId: 'ana', itemId: 'film', at: 5000 });
     expect(kept.size).to.equal(1);
@@ -56,7 +56,7 @@ describe('positions that wait for the server', () => {
     expect(await sent('ben')).to.have.length(1);
   });
 
-  it('keeps what could not be sent, and what was kept while it was sent', async () => {
+  it('keeps positions that could not be sent, and those stored during a sending', async () => {
     outbox.keep(position());
     await outbox.flush('ana', () => Promise.reject(new Error('offline'))).catch(() => undefined);
     expect(kept.size).to.equal(1);
@@ -64,7 +64,7 @@ describe('positions that wait for the server', () => {
     expect(await sent()).to.have.length(1);
   });
 
-  it('keeps fifty at most, and survives what is no list of positions', async () => {
+  it('keeps fifty at most, and survives a stored value of another shape', async () => {
     for (let n = 0; n < 60; n++) outbox.keep(position({ itemId: `film ${n}` }));
     expect(await sent()).to.have.length(50);
     for (const text of [

@@ -40,18 +40,18 @@ describe('the measured profile of a browser', () => {
 
   it('is measured once a version', async () => {
     const home = storage();
-    let asked = 0;
+    let probes = 0;
     const count = async (): Promise<boolean> => {
-      asked += 1;
+      probes += 1;
       return true;
     };
     const counting = (version: string): Probe => probe({ version, smooth: count });
     await clientProfile(counting('a 1'), home);
-    const first = asked;
+    const first = probes;
     await clientProfile(counting('a 1'), home);
-    expect(asked).to.equal(first);
+    expect(probes).to.equal(first);
     await clientProfile(counting('a 2'), home);
-    expect(asked).to.be.greaterThan(first);
+    expect(probes).to.be.greaterThan(first);
   });
 
   it('leaves out a codec that failed, but never what the server converts to', async () => {

@@ -18,7 +18,7 @@ describe('the recovery table of the player', () => {
     expect(history.next(http(503), 60_001).do).to.equal('reopen');
   });
 
-  it('counts anew after playing went on', () => {
+  it('counts from zero after playback continued', () => {
     history.next(http(0), 0);
     history.recovered();
     expect(history.next(http(0), 90_000)).to.deep.equal({ do: 'retry', waitMs: 500 });

@@ -10,6 +10,7 @@ import { directSource } from './direct.ts';
 import { holdFrame, onNextFrame } from './frame.ts';
 import { phaseAfter, type Step } from './machine.ts';
 import { Mender } from './mender.ts';
+import { probeFile } from './probe-file.ts';
 import { type Reading, readingOf } from './reading.ts';
 import type { Sign } from './recovery.ts';
 import { Reporter } from './report.ts';
@@ -214,7 +215,7 @@ export class Playback {
       const { hlsSource } = await import('./hls.ts');
       if (turn === this.#turn) this.#source = hlsSource(options);
     } else {
-      this.#source = directSource({ ...options, look: () => this.#look() });
+      this.#source = directSource({ ...options, look: () => probeFile(this.#home.api, store.state.start ?? never()) });
     }
     onNextFrame(video, () => turn === this.#turn && store.patch({ held: false }));
   }
@@ -222,20 +223,6 @@ export class Playback {
   #reload(positionMs: number): void {
     this.#pendingMs = positionMs;
     if (this.#source) this.#source.load(positionMs);
-  }
-
-  /** How the server answers for the bytes of the file. */
-  async #look(): Promise<Sign | undefined> {
-    const { session } = this.#home.store.state.start ?? never();
-    try {
-      const request = { params: { fileId: session.mediaFileId }, query: { session: session.id } };
-      const answer = await this.#home.api.streamFile({ ...request, headers: { range: 'bytes=0-0' } });
-      await answer.body?.cancel();
-      return undefined;
-    } catch (error) {
-      const { status = 0, code, retryAfterSec } = problemOf(error);
-      return { kind: 'network', status, code, ...(retryAfterSec !== undefined && { retryAfterSec }) };
-    }
   }
 
   /** Any change of the session; the old source plays until the answer is there. */
