@@ -6,19 +6,25 @@ import { VttReader } from './vtt.ts';
 const MOST_BYTES = 64 * 2 ** 20;
 const PIECE = 32 * 1024;
 const TURN_MS = 12;
+const PARTLY_MS = 1500;
 
 const nextTurn = (): Promise<void> => new Promise((done) => setTimeout(done));
 
-/** Reads WebVTT from a response. */
-export async function readVtt(response: Response, signal: AbortSignal): Promise<CueTrack> {
+/** Reads WebVTT from a response; `partly` gets what is there when a large file takes its time. */
+export async function readVtt(
+  response: Response,
+  signal: AbortSignal,
+  partly: (track: CueTrack) => void,
+): Promise<CueTrack> {
   const reader = new VttReader();
   const decoder = new TextDecoder();
   let [read, began] = [0, performance.now()];
+  let shown = began;
   const bytes = response.body?.getReader();
   for (;;) {
     const part = await bytes?.read();
     signal.throwIfAborted();
-    if (!part?.value || read > MOST_BYTES) break;
+    if (!part?.value || read > MOST_BYTES || reader.isFull) break;
     read += part.value.length;
     for (let at = 0; at < part.value.length; at += PIECE) {
       reader.push(decoder.decode(part.value.subarray(at, at + PIECE), { stream: true }));
@@ -26,6 +32,9 @@ export async function readVtt(response: Response, signal: AbortSignal): Promise<
       await nextTurn();
       signal.throwIfAborted();
       began = performance.now();
+      if (began - shown < PARTLY_MS) continue;
+      partly(new CueTrack(reader.cues));
+      shown = performance.now();
     }
   }
   void bytes?.cancel();

@@ -46,6 +46,11 @@ export class VttReader {
   /** A line feed that comes next belongs to the end of a line that is over. */
   #isAfterReturn = false;
 
+  /** More cues would not be kept. */
+  get isFull(): boolean {
+    return this.cues.length >= MOST_CUES;
+  }
+
   push(piece: string): void {
     const text = this.#isAfterReturn && piece.startsWith('\n') ? piece.slice(1) : piece;
     if (piece.length > 0) this.#isAfterReturn = piece.endsWith('\r');

@@ -67,10 +67,15 @@ function focusFirst(root: HTMLElement, way: readonly [number, number] | undefine
   return true;
 }
 
-/** The distance along the arrow, and three times the distance beside it. */
+/** The distance along the arrow, and three times the gap beside it; a wide bar is above all that it covers. */
 function costOf(from: DOMRect, to: DOMRect, [x, y]: readonly [number, number]): number {
-  const dx = to.x + to.width / 2 - (from.x + from.width / 2);
-  const dy = to.y + to.height / 2 - (from.y + from.height / 2);
-  const along = dx * x + dy * y;
-  return along > 4 ? along + 3 * Math.abs(dx * y + dy * x) : Number.POSITIVE_INFINITY;
+  const along =
+    x * (to.x + to.width / 2 - (from.x + from.width / 2)) + y * (to.y + to.height / 2 - (from.y + from.height / 2));
+  const beside =
+    x === 0 ? gap([from.left, from.right], [to.left, to.right]) : gap([from.top, from.bottom], [to.top, to.bottom]);
+  return along > 4 ? along + 3 * beside : Number.POSITIVE_INFINITY;
 }
+
+type Span = readonly [from: number, to: number];
+
+const gap = (a: Span, b: Span): number => Math.max(0, b[0] - a[1], a[0] - b[1]);
