@@ -223,7 +223,8 @@ export class Player {
 
   #halted(): void {
     const { video } = this.#home;
-    if (video.ended || this.state.phase === 'ended' || video.readyState === 0) return;
+    // The event comes late: a press that plays again may have come before it.
+    if (!video.paused || video.ended || this.state.phase === 'ended' || video.readyState === 0) return;
     if (this.state.wanted && isOpen(this.state.phase) && !document.hidden) {
       // By the system's own controls, or by a headset that was pulled out.
       this.#store.patch({ wanted: false });
