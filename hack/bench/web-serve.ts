@@ -38,7 +38,14 @@ const { pid: ours, port } = await startApiProcess(api);
 const bareFile = join(process.cwd(), 'hack/bench', `.bare-${process.pid}.mjs`);
 writeFileSync(bareFile, BARE);
 
-async function compare(name: string, path: string, file: string, type: string): Promise<void> {
+interface Served {
+  path: string;
+  /** The compressed bytes. */
+  file: string;
+  type: string;
+}
+
+async function compare(name: string, { path, file, type }: Served): Promise<void> {
   const barePort = await freePort();
   const bare = await started([bareFile, String(barePort), file, type], {}, 'up');
   const [own, theirs] = [`http://127.0.0.1:${port}${path}`, `http://127.0.0.1:${barePort}/`];
@@ -56,13 +63,9 @@ async function compare(name: string, path: string, file: string, type: string): 
 }
 
 console.log(`\nFiles of the web app: wrk -c32, ${seconds} s a run, ${PAIRS} pairs. ${machine()}\n\n${HEADER}`);
-await compare('the shell', '/library/0190', 'web/build/index.html.br', 'text/html');
-await compare(
-  `a chunk of ${statSync(join(CHUNKS, largest)).size} bytes`,
-  chunk,
-  join(CHUNKS, largest),
-  'text/javascript',
-);
+await compare('the shell', { path: '/library/0190', file: 'web/build/index.html.br', type: 'text/html' });
+const size = statSync(join(CHUNKS, largest)).size;
+await compare(`a chunk of ${size} bytes`, { path: chunk, file: join(CHUNKS, largest), type: 'text/javascript' });
 rmSync(bareFile);
 await endAll();
 process.exit(0);
