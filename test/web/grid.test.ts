@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import type { Api } from '#support/api.ts';
+import { type Relay, startRelay } from '#platform/relay.ts';
+import { type Api, clientFor } from '#support/api.ts';
 import type { GivenLibrary } from '#support/given-items.ts';
 import { violations } from './support/axe.ts';
 import { openApp } from './support/page.ts';
-import { ownedServer } from './support/server.ts';
+import { OWNER, ownedServer } from './support/server.ts';
 import { filmLibrary, signedIn } from './support/shelves.ts';
 
 const COUNT = 20_000;
@@ -18,12 +19,15 @@ const focused = (page: Page): Promise<{ name: string; top: number }> =>
 describe('a library of 20,000 films in a browser', () => {
   let api: Api;
   let library: GivenLibrary;
+  let relay: Relay;
   let storageState: BrowserContextOptions['storageState'];
   before(async () => {
     api = await ownedServer();
     library = await filmLibrary(api, COUNT);
     storageState = await signedIn(api);
+    relay = startRelay(api.deps.config.databaseUrl, api.deps.redis, api.deps.log);
   });
+  after(() => relay.stop());
 
   async function openGrid(query = '', options: BrowserContextOptions = {}) {
     const viewport = { width: 1280, height: 800 };
@@ -75,7 +79,21 @@ describe('a library of 20,000 films in a browser', () => {
     await app.close();
   });
 
-  it('marks the selected items, and all matching items but some', async () => {
+  it('shows a mark of another device without moving', async () => {
+    const app = await openGrid();
+    const { body } = await api.anyone.login({ body: OWNER });
+    const other = clientFor(api.url, { authorization: `Bearer ${body.accessToken}` });
+    await app.page.locator('[role=gridcell][data-index="4"] a[href]').focus();
+    const before = await focused(app.page);
+    const href = await app.page.getAttribute('[role=gridcell][data-index="4"] a', 'href');
+    await other.markWatched({ params: { id: String(href?.split('/').at(-1)) } });
+    await app.page.waitForSelector('[role=gridcell][data-index="4"] a:has-text("Watched")', { timeout: 8000 });
+    expect(await focused(app.page)).to.deep.equal(before);
+    await other.unmarkWatched({ params: { id: String(href?.split('/').at(-1)) } });
+    await app.close();
+  });
+
+  it('marks a selection, and all that match but some', async () => {
     const app = await openGrid();
     const { page } = app;
     const watched = async (): Promise<number> => {

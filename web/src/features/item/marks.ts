@@ -55,8 +55,16 @@ export function setWatched(item: Marked, watched: boolean, mayUndo = true): Prom
     patch: watched ? { watched, progress: 0, positionMs: 0 } : { watched },
     text: watched ? m.watchedNow({ title: item.title }) : m.unwatchedNow({ title: item.title }),
     send: () => (watched ? api.markWatched({ params }) : api.unmarkWatched({ params })),
-    ...(mayUndo && { undo: () => void setWatched(was, !watched, false) }),
+    ...(mayUndo && { undo: () => void unset(item, was) }),
   });
+}
+
+/** The mark as it was, and the place in the film with it. */
+async function unset(item: Marked, now: Marked): Promise<void> {
+  const { watched, positionMs = 0, progress } = item.userState;
+  if (!(await setWatched(now, watched, false)) || watched || positionMs === 0) return;
+  await api.setItemProgress({ params: { id: item.id }, body: { positionMs } });
+  applyPatches(new Map([[item.id, { positionMs, progress }]]));
 }
 
 export function setFavorite(item: Marked, favorite: boolean, mayUndo = true): Promise<boolean> {
