@@ -30,7 +30,7 @@ export async function balancer(pods: readonly string[]): Promise<Balancer> {
   const ports = pods.map(portOf);
   const open = new Set<Socket>();
   let isCut = false;
-  const server = createServer(async (client) => {
+  const serve = async (client: Socket): Promise<void> => {
     client.on('error', () => undefined);
     open.add(client);
     client.once('close', () => open.delete(client));
@@ -43,7 +43,8 @@ export async function balancer(pods: readonly string[]): Promise<Balancer> {
     pod.once('close', () => client.resetAndDestroy());
     client.once('close', () => pod.destroy());
     client.pipe(pod).pipe(client);
-  }).listen(0, '127.0.0.1');
+  };
+  const server = createServer((client) => void serve(client)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const breakAll = (): void => {
     for (const socket of open) socket.resetAndDestroy();
