@@ -1,6 +1,7 @@
 // Where Play leads: the item itself, or of a container the child to continue with.
 import { api } from '#core/api/client.ts';
 import { problemOf } from '#core/api/errors.ts';
+import { playPath } from '#core/player/address.ts';
 import * as m from '#messages/item.ts';
 import { failureText } from '#ui/failure-text.ts';
 import { toast } from '#ui/toasts.svelte.ts';
@@ -9,7 +10,6 @@ import { goto } from '$app/navigation';
 const PLAYED = ['movie', 'episode', 'video', 'track', 'audiobook', 'lesson', 'recording'];
 
 export const isPlayed = (type: string): boolean => PLAYED.includes(type);
-export const playPath = (id: string): string => `/play/${id}`;
 
 export async function play({ id, type }: { id: string; type: string }): Promise<void> {
   try {
