@@ -6,8 +6,11 @@ export interface Tokens {
   refreshToken?: string | undefined;
 }
 
-/** Requests new tokens with a refresh token, or with the browser's cookie when there is none. Throws when the server refuses. */
-export type Refresh = (refreshToken: string | undefined) => Promise<SignIn>;
+/**
+ * Requests new tokens with a refresh token, or with the browser's cookie when there is none. Throws when the server refuses.
+ * The same `retryKey` within 30 seconds repeats a request whose response was lost; without one each call has its own.
+ */
+export type Refresh = (refreshToken: string | undefined, retryKey?: string) => Promise<SignIn>;
 
 /** The credential of requests, and whether to repeat a refused one. */
 export interface Credential {

@@ -68,7 +68,7 @@ export class Transport {
   /** False when the sign-in has ended: the caller then gets the first refusal. */
   async #renewed(credential: Credential, sent: Record<string, string>): Promise<boolean> {
     try {
-      return (await credential.renew?.((token) => this.#refresh(token), sent)) ?? false;
+      return (await credential.renew?.((token, key) => this.#refresh(token, key), sent)) ?? false;
     } catch (error) {
       if (error instanceof FoyerError && error.status === 401) return false;
       throw error;
@@ -76,8 +76,8 @@ export class Transport {
   }
 
   /** Repeats a request whose response was lost, with the same key: the server does not count it as a second use of the token. */
-  async #refresh(refreshToken: string | undefined): Promise<SignIn> {
-    const headers = { 'idempotency-key': newKey() };
+  async #refresh(refreshToken: string | undefined, retryKey = newKey()): Promise<SignIn> {
+    const headers = { 'idempotency-key': retryKey };
     const body = refreshToken === undefined ? {} : { refreshToken };
     const refresh = (): Promise<Response> => this.#once('refreshSession', { body, headers }, {});
     const response = await refresh().catch(refresh);

@@ -64,7 +64,13 @@ describe('a lease in place of Web Locks', () => {
 describe('the session of a browser', () => {
   let endings = 0;
   const sessionOf = (storage: ReturnType<typeof memory>): SessionCredential =>
-    browserSession({ locks: tab(storage), storage, now: Date.now, ended: () => (endings += 1) });
+    browserSession({
+      locks: tab(storage),
+      storage,
+      now: Date.now,
+      newId: () => `key-${ids++}`,
+      ended: () => (endings += 1),
+    });
   beforeEach(() => {
     endings = 0;
   });
@@ -111,6 +117,26 @@ describe('the session of a browser', () => {
       await session.renew?.(() => Promise.reject(lost), session.headers()).catch((error: unknown) => error),
     ).to.equal(lost);
     expect(endings).to.equal(0);
+  });
+
+  it('repeats a refresh whose response was lost with its key, also from a page that was opened again', async () => {
+    const storage = memory();
+    const keys: string[] = [];
+    const lost = (key: string): Promise<never> => {
+      keys.push(key);
+      return Promise.reject(new TypeError('fetch failed'));
+    };
+    const answered = async (key: string): Promise<void> => void keys.push(key);
+    await sessionOf(storage)
+      .refreshAhead(lost, -1)
+      .catch(() => undefined);
+    const again = sessionOf(storage);
+    const renew = again.renew?.((_token, key = '') => lost(key), again.headers());
+    await renew?.catch(() => undefined);
+    await again.refreshAhead(answered, -1);
+    await again.refreshAhead(answered, -1);
+    expect(new Set(keys.slice(0, 3)).size, 'the key of the lost one').to.equal(1);
+    expect(keys[3], 'a new one has a key of its own').to.not.equal(keys[0]);
   });
 
   it('refreshes ahead unless a tab did so lately', async () => {

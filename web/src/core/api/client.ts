@@ -56,6 +56,7 @@ export const session = browserSession({
   locks,
   storage: localStorage,
   now: Date.now,
+  newId,
   ended: () => {
     for (const handle of endings) handle();
   },

@@ -53,7 +53,9 @@ function take(event: StreamEvent): void {
 /** Refreshes before the token ends, so that pictures and films never meet an old cookie; on waking before anything else. */
 function keepFresh(): () => void {
   const refresh = (): void =>
-    void session.refreshAhead(() => api.refreshSession({ body: {} }), AHEAD_MS).catch(() => undefined);
+    void session
+      .refreshAhead((key) => api.refreshSession({ body: {}, headers: { 'idempotency-key': key } }), AHEAD_MS)
+      .catch(() => undefined);
   const wake = (): void => {
     if (document.visibilityState === 'visible') refresh();
   };
