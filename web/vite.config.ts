@@ -2,22 +2,27 @@ import { resolve } from 'node:path';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vite';
 import { shellAdapter } from './vite/adapter.ts';
+import { firstPage } from './vite/first-page.ts';
 import { messages } from './vite/messages.ts';
 import { sourcesHash } from './vite/sources.ts';
 
 const root = import.meta.dirname;
 
+const first = firstPage(root);
+
 /**
- * What every page needs, in few files: over HTTP/1.1 a browser has six connections. A group takes the imports of its modules too, so
- * none may hold a module that imports Kit: with Kit's own modules in it, a wrong address loads for ever.
+ * What the first page needs, in few files: over HTTP/1.1 a browser has six connections. No group takes the imports of its modules,
+ * since with Kit's own modules in one a wrong address loads for ever; `base` is complete without them, or a module of it would run
+ * before what it needs.
  */
 const SPLITTING = {
+  includeDependenciesRecursively: false,
   groups: [
-    { name: 'vendor', test: /\/node_modules\/(svelte|@tanstack|esm-env|clsx|eventsource-parser)\// },
     {
-      name: 'base',
-      test: /\/web\/src\/(core\/(api|browser|cache|events|messages)|ui)\/|\/api\/client\/|\/\.messages\/(ui|errors|shell)\.ts/,
+      name: 'vendor',
+      test: /\/node_modules\/(svelte|@tanstack|esm-env|clsx|eventsource-parser)\/|preload-helper|rolldown\/runtime/,
     },
+    { name: 'base', test: (id: string) => first.has(id.split('?')[0] ?? '') },
   ],
 };
 
@@ -35,7 +40,11 @@ export default defineConfig({
     dedupe: ['eventsource-parser'], // the client's own import, from the packages of this folder
   },
   build: { target: 'es2023' },
-  environments: { client: { build: { rolldownOptions: { output: { codeSplitting: SPLITTING } } } } },
+  environments: {
+    client: {
+      build: { rolldownOptions: { preserveEntrySignatures: 'allow-extension', output: { codeSplitting: SPLITTING } } },
+    },
+  },
   worker: { format: 'es' },
   server: {
     fs: { allow: [resolve(root, '../api/client')] },

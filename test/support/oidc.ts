@@ -49,7 +49,7 @@ function certificate(): { key: Buffer; cert: Buffer } {
 }
 
 /** A real OpenID provider on loopback, over TLS: it signs `next` in without a prompt. */
-export async function startOidcServer(): Promise<OidcServer> {
+export async function startOidcServer(redirects: readonly string[] = []): Promise<OidcServer> {
   const { key, cert } = certificate();
   setDefaultCACertificates([...getCACertificates('default'), cert.toString()]);
   const pair = await generateKeyPair('RS256', { extractable: true });
@@ -70,7 +70,7 @@ export async function startOidcServer(): Promise<OidcServer> {
         .setProtectedHeader({ alg: 'RS256', kid: 'of-the-provider', typ })
         .sign(await importJWK(jwk, 'RS256')),
   };
-  const provider = providerWith(issuer, { jwk, people, them });
+  const provider = providerWith(issuer, { jwk, people, them, redirects });
   server.on('request', (request, response) => {
     if (them.instead(request, response)) return;
     if (request.url?.startsWith('/enter/')) void enter(provider, { request, response, them, people });
@@ -87,15 +87,17 @@ interface Making {
   jwk: JWK;
   people: Map<string, Somebody>;
   them: OidcServer;
+  /** Addresses of apps in addition to REDIRECT. */
+  redirects: readonly string[];
 }
 
-function providerWith(issuer: string, { jwk, people, them }: Making): Provider {
+function providerWith(issuer: string, { jwk, people, them, redirects }: Making): Provider {
   const provider = new Provider(issuer, {
     clients: [
       {
         client_id: CLIENT.id,
         client_secret: CLIENT.secret,
-        redirect_uris: [REDIRECT],
+        redirect_uris: [REDIRECT, ...redirects],
         backchannel_logout_uri: 'https://127.0.0.1:9/logout',
         backchannel_logout_session_required: true,
       },

@@ -1,0 +1,51 @@
+// How the app looks for a profile: the sheet of its theme for each scheme, the scheme, the size of text and motion.
+import type { ResponseOf, ThemeSelection } from '../../../../api/client/index.ts';
+
+export type Scheme = 'dark' | 'light';
+export type Mode = ThemeSelection['mode'];
+
+export interface Dress {
+  /** Address of the sheet; absent for the server's default theme, which the shell links. */
+  sheet?: string;
+  /** The scheme that the theme has; a theme may have one alone. */
+  scheme: Scheme;
+}
+
+export interface Look {
+  mode: Mode;
+  dark: Dress;
+  light: Dress;
+  /** Of the size of text. */
+  scale: number;
+  reducedMotion: boolean;
+}
+
+type Themes = Pick<ResponseOf<'listThemes'>, 'items' | 'selection' | 'serverDefault'>;
+
+const CONTRAST = 'high-contrast';
+
+/** The look of a selection; `contrast` is true on a device that prefers more contrast. */
+export function lookOf({ items, selection, serverDefault }: Themes, contrast: boolean): Look {
+  const contrasts = selection.highContrast === 'on' || (selection.highContrast === 'system' && contrast);
+  const dress = (scheme: Scheme): Dress => {
+    const own = selection[`${scheme}ThemeId`] ?? selection.themeId;
+    const id = contrasts ? CONTRAST : (own ?? serverDefault[`${scheme}ThemeId`] ?? serverDefault.themeId);
+    const theme = items.find((item) => item.id === id);
+    if (!theme) return { scheme };
+    return {
+      ...(id !== serverDefault.themeId && { sheet: theme.stylesheetUrl }),
+      scheme: theme.schemeNames.includes(scheme) ? scheme : (theme.schemeNames[0] ?? scheme),
+    };
+  };
+  return {
+    mode: selection.mode,
+    dark: dress('dark'),
+    light: dress('light'),
+    scale: selection.textScale,
+    reducedMotion: selection.reducedMotion === 'on',
+  };
+}
+
+/** Changes with any token of the server's default theme. */
+export const defaultVersion = ({ items, serverDefault }: Themes): string | undefined =>
+  items.find(({ id }) => id === serverDefault.themeId)?.stylesheetUrl;
