@@ -138,6 +138,10 @@ describe('browsing', () => {
 
       expect(await titles(library, { filter: 'watched:eq:true' })).to.deep.equal(['Seen']);
       expect(await titles(library, { filter: 'in_progress:eq:true' })).to.deep.equal(['Begun']);
+      await db('item_states').where({ item_id: seen, profile_id: member.profileId }).update({ position_ms: 90_000 });
+      const again = await titles(library, { filter: 'in_progress:eq:true' });
+      expect(again, 'a watched film that is watched again').to.have.members(['Begun', 'Seen']);
+      await db('item_states').where({ item_id: seen, profile_id: member.profileId }).update({ position_ms: 0 });
       expect(await titles(library, { filter: 'progress:gte:0.5' })).to.deep.equal(['Begun']);
       expect(await titles(library, { sort: '-lastPlayedAt' })).to.deep.equal(['Begun', 'Seen', 'New']);
       expect(await titles(library, { sort: '-playCount' })).to.deep.equal(['Seen', 'Begun', 'New']);

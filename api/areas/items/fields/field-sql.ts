@@ -234,9 +234,12 @@ export const unwatched = stateOf({
   container: 'exists ?',
   leaves: [UNWATCHED],
 });
-/** A container is in progress when some of its items are unwatched and some were started. */
+/**
+ * An item with a position is in progress, also one that was watched before and is watched again. A container is in
+ * progress when some of its items are unwatched and some were started.
+ */
 export const inProgress = stateOf({
-  leaf: '(not coalesce(s.watched, false) and coalesce(s.position_ms, 0) > 0)',
+  leaf: '(coalesce(s.position_ms, 0) > 0)',
   container: '(exists ? and exists ?)',
   leaves: [UNWATCHED, STARTED],
 });

@@ -1,9 +1,13 @@
 // Entering and leaving: what every way of signing in ends with, and sign-out in all tabs.
 
 import { api, session, whenEnded } from '#core/api/client.ts';
+import { problemOf } from '#core/api/errors.ts';
 import { safePath, signInPath } from '#core/browser/paths.ts';
 import { onTabMessage, sayToTabs } from '#core/browser/tabs.ts';
 import { query, queryClient } from '#core/cache/query.ts';
+import * as m from '#messages/session.ts';
+import { failureText } from '#ui/failure-text.ts';
+import { toast } from '#ui/toasts.svelte.ts';
 import { goto } from '$app/navigation';
 
 /** Goes on after a sign-in, back to where the person was; the app's layout first leads to what the server demands of the account. */
@@ -35,11 +39,22 @@ async function leave(back: boolean): Promise<void> {
   await goto(back ? signInPath(here()) : '/sign-in', { replaceState: true });
 }
 
+/** Shows why when the server could not be told: the person is still signed in then. */
 export async function signOut(): Promise<void> {
-  const { providerUrl } = await api.logout({ body: {} });
+  const ended = await api.logout({ body: {} }).catch((error: unknown) => {
+    toast.show({ text: m.signOutFailed({ reason: failureText(problemOf(error)).title }) });
+  });
+  if (!ended) return;
+  const { providerUrl } = ended;
   sayToTabs({ what: 'signed-out' });
   if (providerUrl) location.assign(providerUrl);
   else await leave(false);
+}
+
+/** Where a tab returns when another one signed in: nothing plays by itself. */
+function whereOthersReturn(): string {
+  const path = safePath(new URLSearchParams(location.search).get('return'));
+  return path.startsWith('/play/') ? '/' : path;
 }
 
 /** Follows the end of the sign-in and changes in other tabs, for the life of the page. */
@@ -52,8 +67,7 @@ export function followSession(): () => void {
     onTabMessage(({ what }) => {
       if (what === 'signed-out') void leave(true);
       else if (what === 'profile') location.reload();
-      else if (location.pathname === '/sign-in')
-        location.assign(safePath(new URLSearchParams(location.search).get('return')));
+      else if (location.pathname === '/sign-in') location.assign(whereOthersReturn());
     }),
   ];
   return () => {
