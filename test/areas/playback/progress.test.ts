@@ -35,6 +35,33 @@ describe('Progress', () => {
     expect((await sessionAfter({ positionMs: 930_000, at: ago(0) })).positionMs).to.equal(930_000);
   });
 
+  it('keeps what another device has played while a paused player repeats its position, until that one plays on', async () => {
+    const id = await film();
+    const params = { id: (await play(id)).body.session.id };
+    const report = (state: 'playing' | 'paused', positionMs: number, at?: string) =>
+      given.me.reportPlayback({ params, body: { state, positionMs, ...(at && { at }) } });
+    const pausedAt = ago(30_000);
+    await report('paused', 600_000, pausedAt);
+    await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000, at: ago(20_000) } });
+    for (const at of [pausedAt, ago(0), undefined]) {
+      const { session } = (await report('paused', 600_000, at)).body;
+      expect(session).to.include({ positionMs: 600_000, state: 'paused' });
+      expect(Date.now() - Date.parse(session.lastReportAt ?? '')).to.be.lessThan(5000);
+      expect((await progress(id)).positionMs).to.equal(900_000);
+    }
+    await report('playing', 600_000);
+    expect((await progress(id)).positionMs).to.equal(600_000);
+  });
+
+  it('keeps what another device has played when a paused player is closed', async () => {
+    const id = await film();
+    const params = { id: (await play(id)).body.session.id };
+    await given.me.reportPlayback({ params, body: { state: 'paused', positionMs: 600_000, at: ago(30_000) } });
+    await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000, at: ago(20_000) } });
+    await given.me.endPlaybackSession({ params, query: { positionMs: 600_000 } });
+    expect((await progress(id)).positionMs).to.equal(900_000);
+  });
+
   it('counts no play for a report that a later report of another device has overtaken', async () => {
     const id = await film();
     const params = { id: (await play(id)).body.session.id };

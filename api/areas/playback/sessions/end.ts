@@ -7,6 +7,8 @@ import type { Call } from '#kernel/endpoint.ts';
 import { invalid, notFound } from '#kernel/errors.ts';
 import { recordPosition } from '../progress/progress.ts';
 import { emitState } from '../progress/state-event.ts';
+import { standsAt } from './report.ts';
+import { withinFile } from './start.ts';
 
 interface Ending {
   positionMs?: number | undefined;
@@ -36,7 +38,9 @@ async function notifyEnded({ db, who }: Call, row: SessionRow, message: string |
 
 async function endOwn(call: Call, row: SessionRow, { positionMs, message }: Ending): Promise<void> {
   if (message) throw invalid(['query', 'message'], 'not_allowed', "only for another's session");
-  if (row.state !== 'stopped' && positionMs !== undefined) await keepPosition(call, row, positionMs);
+  const isNew =
+    positionMs !== undefined && !standsAt(row, withinFile(positionMs, { durationMs: row.duration_ms ?? 0 }));
+  if (row.state !== 'stopped' && isNew) await keepPosition(call, row, positionMs);
   await stop(call, row, { reason: 'client', positionMs });
 }
 

@@ -65,6 +65,10 @@ async function ignoreLate({ db, now }: Call, { id, commands }: SessionRow): Retu
   return { row, commands };
 }
 
+/** A paused player repeats the position that it has reported, so the position of another device stays. */
+export const standsAt = (row: SessionRow, positionMs: number): boolean =>
+  row.state === 'paused' && row.read_at !== null && row.position_ms === positionMs;
+
 /** A position beyond the end is the end. */
 async function keep(
   call: Call,
@@ -73,6 +77,7 @@ async function keep(
 ): Promise<{ positionMs: number; counted: boolean }> {
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const positionMs = Math.min(body.positionMs, durationMs || Number.MAX_SAFE_INTEGER);
+  if (body.state === 'paused' && standsAt(row, positionMs)) return { positionMs, counted: false };
   const reading = { item, positionMs, durationMs, fileId: row.file_id, at, mayCount: !row.counted_play, ofFile: true };
   const { counted } = await recordPosition(call, { ...reading, profileId: row.profile_id });
   return { positionMs, counted };

@@ -11,6 +11,7 @@ import { holdFrame, onNextFrame } from './frame.ts';
 import { phaseAfter, type Step } from './machine.ts';
 import { Mender } from './mender.ts';
 import { probeFile } from './probe-file.ts';
+import { Reached } from './reached.ts';
 import { type Reading, readingOf } from './reading.ts';
 import type { Sign } from './recovery.ts';
 import { Reporter } from './report.ts';
@@ -36,6 +37,7 @@ export class Playback {
   readonly #mender: Mender;
   #source: Source | undefined;
   #reporter: Reporter | undefined;
+  #reached = new Reached();
   /** Raised by each load; what an older one answers later is left out. */
   #turn = 0;
   /** Where the source begins, while it is not there yet. */
@@ -72,6 +74,7 @@ export class Playback {
   async open(itemId: string, body: StartPlaybackBody = {}): Promise<void> {
     const turn = this.#next();
     this.step('open');
+    this.#reached = new Reached();
     void import('./hls.ts'); // arrives while the server decides
     this.#mender.whenFailed(() => this.open(itemId, body));
     try {
@@ -136,11 +139,8 @@ export class Playback {
 
   /** The page is hidden or will be gone. */
   leave({ forGood }: { forGood: boolean }): void {
-    this.#reporter?.leave();
-    if (!forGood) return;
-    const { start } = this.#home.store.state;
-    this.#reporter?.stop();
-    if (start) this.#end(start);
+    if (forGood) void this.#reporter?.end();
+    else this.#reporter?.leave();
   }
 
   close(): void {
@@ -171,12 +171,6 @@ export class Playback {
     clearTimeout(this.#settled);
     this.#turn += 1;
     return this.#turn;
-  }
-
-  #end({ session }: PlaybackStart): void {
-    const positionMs = Math.round(this.positionMs());
-    const query = positionMs >= 1000 ? { positionMs } : {};
-    void this.#home.parting.endPlaybackSession({ params: { id: session.id }, query }).catch(() => undefined);
   }
 
   async #use(start: PlaybackStart, positionMs: number): Promise<void> {
@@ -265,10 +259,13 @@ export class Playback {
       session: { id, itemId, profileId, fileId },
       keepAliveMs,
       outbox,
+      reached: this.#reached,
       now: Date.now,
       read: () => this.#reading(),
       send: (of, body) => api.reportPlayback({ params: { id: of }, body }),
       sendLast: (of, body) => parting.reportPlayback({ params: { id: of }, body }),
+      end: (of, positionMs) =>
+        parting.endPlaybackSession({ params: { id: of }, query: positionMs === undefined ? {} : { positionMs } }),
       answered: ({ commands }) => this.#mender.obey(commands),
       failed: (error) => {
         const { reason, status } = problemOf(error);

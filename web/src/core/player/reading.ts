@@ -17,6 +17,11 @@ interface Source {
   bandwidthBps: number | undefined;
 }
 
+/** The part of a media element that a reading needs; old browsers count no frames. */
+interface Drawn {
+  getVideoPlaybackQuality?(): { droppedVideoFrames: number };
+}
+
 const STATES: Partial<Record<PlayerState['phase'], Reading['state']>> = {
   playing: 'playing',
   paused: 'paused',
@@ -28,7 +33,7 @@ const STATES: Partial<Record<PlayerState['phase'], Reading['state']>> = {
 /** Undefined in phases in which nothing is being watched. */
 export function readingOf(
   { phase, rate, bufferedMs, subtitleId }: PlayerState,
-  video: HTMLVideoElement,
+  video: Drawn,
   { positionMs, bandwidthBps }: Source,
 ): Reading | undefined {
   const state = STATES[phase];

@@ -1,17 +1,22 @@
 // Tells the server where the viewer is: at the interval that it gave, at each change, and when the page is left.
 import type { ReportPlaybackBody, ReportPlaybackResponse } from '../../../../api/client/index.ts';
 import { LEAST_MS, type Outbox } from './outbox.ts';
+import type { Reached } from './reached.ts';
 import type { Reading } from './reading.ts';
 
 export interface ReportHome {
   session: { id: string; profileId: string; itemId: string; fileId: string };
   keepAliveMs: number;
   outbox: Outbox;
+  /** Of the item, also across sessions. */
+  reached: Reached;
   /** Undefined while nothing can be said, such as before the first picture. */
   read(): Reading | undefined;
   send(id: string, body: ReportPlaybackBody): Promise<ReportPlaybackResponse>;
   /** The same request, which outlives the page. */
   sendLast(id: string, body: ReportPlaybackBody): Promise<unknown>;
+  /** Ends the session with its last position; outlives the page too. */
+  end(id: string, positionMs: number | undefined): Promise<unknown>;
   answered(answer: ReportPlaybackResponse): void;
   failed(error: unknown): void;
   now(): number;
@@ -28,6 +33,7 @@ export class Reporter {
   /** The person went to the beginning: its position counts too. */
   #fromStart = false;
   #stopped = false;
+  #confirmedAt = 0;
 
   constructor(home: ReportHome) {
     this.#home = home;
@@ -48,19 +54,25 @@ export class Reporter {
   /** The person sought to here. */
   sought(positionMs: number): void {
     this.#fromStart = positionMs < LEAST_MS;
+    this.#home.reached.forget();
     this.changed();
   }
 
-  /** The page is hidden or left. */
+  /** The page is hidden. */
   leave(): void {
     const body = this.#body();
     this.#keep();
     if (!body || this.#stopped) return;
-    const at = Date.parse(body.at ?? '');
-    void this.#home.sendLast(this.#home.session.id, body).then(
-      () => this.#confirm(at),
-      () => undefined, // the position is kept and sent by the next page
-    );
+    void this.#confirmed(this.#home.sendLast(this.#home.session.id, body), Date.parse(body.at ?? ''));
+  }
+
+  /** The player is closed or the page is left: one request has the end and the last position. */
+  async end(): Promise<void> {
+    if (this.#stopped) return;
+    const body = this.#body();
+    this.#keep();
+    this.stop();
+    await this.#confirmed(this.#home.end(this.#home.session.id, body?.positionMs), Date.parse(body?.at ?? ''));
   }
 
   stop(): void {
@@ -74,20 +86,36 @@ export class Reporter {
     return reading && (reading.positionMs >= LEAST_MS || this.#fromStart) ? reading : undefined;
   }
 
+  #at(reading: Reading): number {
+    return this.#home.reached.at(reading, this.#home.now());
+  }
+
   #body(): ReportPlaybackBody | undefined {
     const reading = this.#reading();
-    return reading && { ...reading, at: new Date(this.#home.now()).toISOString() };
+    return reading && { ...reading, at: new Date(this.#at(reading)).toISOString() };
   }
 
   #keep(): void {
     const reading = this.#reading();
     if (!reading || this.#stopped) return;
+    const at = this.#at(reading);
+    if (at <= this.#confirmedAt) return;
     const { profileId, itemId, fileId } = this.#home.session;
-    this.#home.outbox.keep({ profileId, itemId, fileId, positionMs: reading.positionMs, at: this.#home.now() });
+    this.#home.outbox.keep({ profileId, itemId, fileId, positionMs: reading.positionMs, at });
   }
 
   #confirm(at: number): void {
+    if (Number.isNaN(at)) return;
+    this.#confirmedAt = Math.max(this.#confirmedAt, at);
     this.#home.outbox.confirm({ ...this.#home.session, at });
+  }
+
+  /** A position of a request that failed is kept, and a later page sends it. */
+  #confirmed(request: Promise<unknown>, at: number): Promise<void> {
+    return request.then(
+      () => this.#confirm(at),
+      () => undefined,
+    );
   }
 
   async #report(): Promise<void> {
