@@ -45,9 +45,9 @@ export class Outbox {
     if (rest.length < entries.length) this.#write(rest);
   }
 
-  /** Sends what this profile has waiting. Positions stay here when the server is not reached. */
-  async flush(profileId: string, send: Send): Promise<void> {
-    const waiting = this.#read().filter((entry) => entry.profileId === profileId);
+  /** Sends what this profile has waiting up to a time. Positions stay here when the server is not reached. */
+  async flush(profileId: string, send: Send, until = Number.POSITIVE_INFINITY): Promise<void> {
+    const waiting = this.#read().filter((entry) => entry.profileId === profileId && entry.at <= until);
     if (waiting.length === 0) return;
     const reports = waiting.map(({ profileId: _of, at, ...report }) => ({ ...report, at: new Date(at).toISOString() }));
     await send({ reports });
