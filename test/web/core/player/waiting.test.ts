@@ -70,7 +70,7 @@ describe('the sender of positions that wait', () => {
     expect(calls.length).to.equal(count);
   });
 
-  it('leaves a position that a running player still reports, until it is old or somebody requests', async () => {
+  it('leaves a position that a running player still reports, until it is old or a flush is requested', async () => {
     start();
     keep('film');
     await passed(EVERY_MS * 2.5);
