@@ -42,6 +42,14 @@ const idle = async (): Promise<void> => {
 };
 
 describe('blocks of a long list', () => {
+  it('read a range across places that are not loaded, in order', async () => {
+    const { blocks } = list(1_000, marksOf(1_000, 200));
+    blocks.want(0, 1);
+    await idle();
+    const items = await blocks.read(150, 851, new AbortController().signal);
+    expect(items.map(({ id }) => id)).to.deep.equal(Array.from({ length: 701 }, (_, at) => `item ${150 + at}`));
+  });
+
   it('reach every place by one request behind a mark, with the items of that place', async () => {
     for (const [total, every] of [
       [20_000, 200],

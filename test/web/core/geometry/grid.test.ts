@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { moved } from '../../../../web/src/core/geometry/focus.ts';
 import { heightOf, layoutOf, linesOf, rowOf, specFor } from '../../../../web/src/core/geometry/grid.ts';
+import { nearest } from '../../../../web/src/core/geometry/nearest.ts';
 import { bucketAt, indexAt, marksOf, shareOf } from '../../../../web/src/core/geometry/rail.ts';
 import {
   anchorAt,
@@ -106,6 +107,7 @@ describe('arrow keys in a grid', () => {
       [0, 'ArrowRight', 1],
       [5, 'ArrowRight', 6],
       [0, 'ArrowLeft', undefined],
+      [6, 'ArrowLeft', undefined],
       [19, 'ArrowRight', undefined],
       [1, 'ArrowDown', 7],
       [13, 'ArrowDown', 19],
@@ -124,11 +126,32 @@ describe('arrow keys in a grid', () => {
 
   it('are mirrored where the page is read from right to left', () => {
     expect(moved(3, 'ArrowRight', { ...field, mirrored: true })).to.equal(2);
+    expect(moved(6, 'ArrowRight', { ...field, mirrored: true })).to.equal(undefined);
   });
 
   it('reach both ends of a list of one column', () => {
     expect(moved(2, 'PageDown', { count: 5, columns: 1, page: 10 })).to.equal(4);
     expect(moved(4, 'ArrowDown', { count: 5, columns: 1, page: 10 })).to.equal(undefined);
+    expect(moved(2, 'ArrowLeft', { count: 5, columns: 1, page: 10 })).to.equal(undefined);
+  });
+});
+
+describe('arrow keys of a page', () => {
+  const box = (left: number, top: number, width = 100, height = 40) => ({ left, top, width, height });
+  const boxes = new Map([
+    ['right', box(200, 0)],
+    ['far right', box(500, 0)],
+    ['below', box(20, 300)],
+    ['below aside', box(400, 250)],
+    ['bar below', box(0, 600, 1000)],
+  ]);
+
+  it('lead to the nearest box in their direction, a wide one from all that it covers', () => {
+    expect(nearest(box(0, 0), boxes, [1, 0])).to.equal('right');
+    expect(nearest(box(0, 0), boxes, [0, 1])).to.equal('below');
+    expect(nearest(box(800, 500), boxes, [0, 1])).to.equal('bar below');
+    expect(nearest(box(0, 0), boxes, [-1, 0])).to.equal(undefined);
+    expect(nearest(box(0, 0), boxes, [0, -1])).to.equal(undefined);
   });
 });
 

@@ -98,6 +98,18 @@ export class Blocks<T extends { id: string }> {
     this.#fill();
   }
 
+  /** All items from `from` up to `to`, loaded where they are not in memory. */
+  async read(from: number, to: number, signal: AbortSignal): Promise<T[]> {
+    const found: T[] = [];
+    for (let at = Math.max(0, from); at < Math.min(to, this.total); ) {
+      const block = this.#blockAt(at);
+      if (!this.#blocks.has(block.start)) await this.#reach(block, signal);
+      found.push(...(this.#blocks.get(block.start)?.slice(at - block.start, to - block.start) ?? []));
+      at = block.start + block.size;
+    }
+    return found;
+  }
+
   /** Aborts every request. */
   stop(): void {
     this.want(0, 0);

@@ -28,8 +28,15 @@ export function moved(
   if (key === 'Home') return 0;
   if (key === 'End') return count - 1;
   const step = steps[key];
+  if (isSideways(key) && leaves(index, step === 1, columns)) return undefined;
   return step === undefined ? undefined : landed(index, step, { count, columns });
 }
+
+const isSideways = (key: string): boolean => key === 'ArrowLeft' || key === 'ArrowRight';
+
+/** Backwards from the first column, or to the side of a list of one column, the focus leaves. */
+const leaves = (index: number, forward: boolean, columns: number): boolean =>
+  columns === 1 || (!forward && index % columns === 0);
 
 function landed(index: number, step: number, { count, columns }: Pick<Field, 'count' | 'columns'>): number | undefined {
   const next = index + step;

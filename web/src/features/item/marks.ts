@@ -2,7 +2,7 @@
 import type { UserState } from 'foyer-client';
 import { api } from '#core/api/client.ts';
 import { problemOf } from '#core/api/errors.ts';
-import { invalidate } from '#core/cache/query.ts';
+import { invalidate, query, queryClient } from '#core/cache/query.ts';
 import * as m from '#messages/item.ts';
 import { failureText } from '#ui/failure-text.ts';
 import { toast } from '#ui/toasts.svelte.ts';
@@ -76,6 +76,20 @@ export function setFavorite(item: Marked, favorite: boolean, mayUndo = true): Pr
     send: () => api.setItemRating({ params: { id: item.id }, body: { favorite } }),
     ...(mayUndo && { undo: () => void setFavorite(was, !favorite, false) }),
   });
+}
+
+export const favoriteQuery = (id: string) => query('getItem', { params: { id } });
+
+/** The other state of the mark; an item without it, such as a card of a grid, is read first. */
+export async function toggleFavorite(item: Marked): Promise<boolean> {
+  try {
+    const favorite =
+      item.userState.favorite ?? (await queryClient.fetchQuery(favoriteQuery(item.id))).userState.favorite;
+    return await setFavorite({ ...item, userState: { ...item.userState, favorite } }, !favorite);
+  } catch (error) {
+    toast.show({ text: failureText(problemOf(error)).title });
+    return false;
+  }
 }
 
 export function setRating(item: Marked, value: number | null): Promise<boolean> {

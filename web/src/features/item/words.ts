@@ -5,9 +5,10 @@ import * as m from '#messages/item.ts';
 
 const MINUTE = 60_000;
 
-/** Such as `1 h 52 min`. */
+/** Such as `1 h 52 min`; under a minute `24 s`. */
 export function lengthText(ms: number): string {
-  const minutes = Math.max(1, Math.round(ms / MINUTE));
+  if (ms < MINUTE) return m.seconds({ seconds: Math.max(1, Math.round(ms / 1000)) });
+  const minutes = Math.round(ms / MINUTE);
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   if (hours === 0) return m.minutes({ minutes: rest });
   return rest === 0 ? m.hours({ hours }) : m.hoursMinutes({ hours, minutes: rest });

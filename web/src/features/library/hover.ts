@@ -18,6 +18,7 @@ function button(name: string, label: string): HTMLButtonElement {
 export function followHover(host: HTMLElement, act: Act): () => void {
   const pair = [button('play', m.play()), button('more', m.more())];
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let pressed = false;
   const cellOf = (target: EventTarget | null): HTMLElement | null =>
     (target as Element | null)?.closest<HTMLElement>('.fy-cell:not(.fy-waiting)') ?? null;
   const over = ({ target, pointerType }: PointerEvent): void => {
@@ -25,8 +26,12 @@ export function followHover(host: HTMLElement, act: Act): () => void {
     if (pointerType === 'mouse' && cell?.querySelector('.fy-art') && pair[0]?.parentElement !== cell)
       cell.append(...pair);
   };
-  const out = (): void => {
+  const remove = (): void => {
     for (const one of pair) one.remove();
+  };
+  /** Every element that the pointer leaves gets the event; only the host counts. */
+  const out = ({ target }: Event): void => {
+    if (target === host) remove();
   };
   const press = (event: MouseEvent): void => {
     const at = pair.indexOf((event.target as Element).closest('button') as HTMLButtonElement);
@@ -43,12 +48,22 @@ export function followHover(host: HTMLElement, act: Act): () => void {
     act('menu', cell, { x: event.clientX, y: event.clientY });
   };
   const stop = (): void => clearTimeout(timer);
+  /** The finger of a long press lifts: without this the browser would click what is under it now. */
+  const lift = (event: TouchEvent): void => {
+    stop();
+    if (pressed && event.cancelable) event.preventDefault();
+    pressed = false;
+  };
   const touch = (event: TouchEvent): void => {
     const [finger] = event.touches;
     const cell = cellOf(event.target);
     if (!finger || !cell) return;
     stop();
-    timer = setTimeout(() => act('menu', cell, { x: finger.clientX, y: finger.clientY }), LONG_PRESS_MS);
+    pressed = false;
+    timer = setTimeout(() => {
+      pressed = true;
+      act('menu', cell, { x: finger.clientX, y: finger.clientY });
+    }, LONG_PRESS_MS);
   };
   const listeners = [
     ['pointerover', over],
@@ -57,15 +72,17 @@ export function followHover(host: HTMLElement, act: Act): () => void {
     ['contextmenu', menu],
     ['touchstart', touch],
     ['touchmove', stop],
-    ['touchend', stop],
+    ['touchend', lift],
+    ['touchcancel', stop],
   ] as const;
-  const capture = { capture: true, passive: false };
-  for (const [name, handle] of listeners)
-    host.addEventListener(name, handle as EventListener, name.startsWith('touch') ? { passive: true } : capture);
+  const optionsOf = (name: string) => ({
+    capture: !name.startsWith('touch'),
+    passive: /^touch(start|move)/.test(name),
+  });
+  for (const [name, handle] of listeners) host.addEventListener(name, handle as EventListener, optionsOf(name));
   return () => {
     stop();
-    out();
-    for (const [name, handle] of listeners)
-      host.removeEventListener(name, handle as EventListener, { capture: !name.startsWith('touch') });
+    remove();
+    for (const [name, handle] of listeners) host.removeEventListener(name, handle as EventListener, optionsOf(name));
   };
 }

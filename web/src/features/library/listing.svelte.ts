@@ -1,6 +1,6 @@
 // The items of a library in one sort and filter: blocks behind the marks of its index. The last lists stay in memory, so
 // that a return to one shows it at once.
-import type { GetLibraryIndexResponse, IndexBucket, ItemSummary, Library } from 'foyer-client';
+import type { GetLibraryIndexResponse, IndexBucket, ItemSummary, Library, UserState } from 'foyer-client';
 import { api } from '#core/api/client.ts';
 import { query, queryClient } from '#core/cache/query.ts';
 import { printFilter } from '#core/filter/parse.ts';
@@ -10,7 +10,7 @@ import { isIndexed, type State } from './view.ts';
 
 /** What every list has of an item: a card, or a summary where the view shows more. */
 export type Listed = Pick<ItemSummary, 'id' | 'type' | 'title'> &
-  Partial<Omit<ItemSummary, 'userState'>> & { userState: Pick<ItemSummary['userState'], 'watched' | 'progress'> };
+  Partial<Omit<ItemSummary, 'userState'>> & { userState: Pick<UserState, 'watched' | 'progress'> & Partial<UserState> };
 
 export interface Listing {
   key: string;

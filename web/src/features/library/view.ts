@@ -67,6 +67,17 @@ export function queryOf(library: Pick<Library, 'type'>, { view, sort, filter, ty
 const INDEXED = ['title', 'addedAt', 'releasedOn', 'year', 'rating', 'takenAt'];
 export const isIndexed = (sort: string): boolean => INDEXED.includes(sort.replace(/^-/, ''));
 
+const lookKey = (id: string): string => `foyer.library.${id}`;
+
+/** The query of a library's view and sort that the person chose last on this device; filters are not kept. */
+export const keptLook = (id: string): string => localStorage.getItem(lookKey(id)) ?? '';
+
+export function keepLook(library: Pick<Library, 'id' | 'type'>, { view, sort }: State): void {
+  const look = queryOf(library, { view, sort, filter: [], page: 1 });
+  if (look) localStorage.setItem(lookKey(library.id), look);
+  else localStorage.removeItem(lookKey(library.id));
+}
+
 const DENSITY = 'foyer.density';
 export const keptDensity = (): Density => (localStorage.getItem(DENSITY) as Density | null) ?? 'normal';
 export const keepDensity = (density: Density): void => localStorage.setItem(DENSITY, density);

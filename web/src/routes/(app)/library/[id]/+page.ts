@@ -1,7 +1,12 @@
+import { redirect } from '@sveltejs/kit';
 import { query, queryClient } from '#core/cache/query.ts';
+import { keptLook } from '#features/library/view.ts';
 import type { PageLoad } from './$types';
 
-export const load: PageLoad = ({ params }) => {
+/** An address without a state leads to the view and the sort that were chosen last. */
+export const load: PageLoad = ({ params, url }) => {
+  const look = url.search === '' ? keptLook(params.id) : '';
+  if (look) redirect(307, `/library/${params.id}${look}`);
   void queryClient.prefetchQuery(query('getLibrary', { params }));
   return { id: params.id };
 };
