@@ -79,7 +79,16 @@ describe('the player without a pointer', function () {
     for (let i = 0; i < 3; i++) await page.keyboard.press(']');
     await page.waitForSelector('text=Subtitle delay +0.15 s');
     await page.keyboard.press('>');
+    await page.waitForSelector('text=Speed 1.25×');
     await eventually(async () => (await playing(page)).rate === 1.25);
+    for (const [key, words] of [
+      ['m', 'Muted'],
+      ['m', 'Volume 100 %'],
+      ['ArrowDown', 'Volume 95 %'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await page.waitForSelector(`[role=status] >> text=${words}`);
+    }
     expect((await playing(page)).paused, 'no key played it').to.equal(true);
     await app.close();
   });

@@ -99,16 +99,19 @@ export class Player {
     video.volume = clamp(Math.round(volume * 100) / 100, 0, 1);
     video.muted = false;
     storage.setItem(VOLUME, String(video.volume));
+    this.#heard();
   }
 
   toggleMuted(): void {
     this.#home.video.muted = !this.#home.video.muted;
+    this.#heard();
   }
 
   setRate(rate: number): void {
     const { video } = this.#home;
     video.defaultPlaybackRate = clamp(rate, RATES.least, RATES.most);
     video.playbackRate = video.defaultPlaybackRate;
+    this.#store.patch({ rate: video.playbackRate });
   }
 
   setSubtitle(id: string | null): Promise<void> {
@@ -172,7 +175,13 @@ export class Player {
     const { video, storage } = this.#home;
     const kept = Number(storage.getItem(VOLUME) ?? Number.NaN);
     if (kept >= 0 && kept <= 1) video.volume = kept;
-    this.#store.patch({ volume: video.volume, muted: video.muted });
+    this.#heard();
+  }
+
+  /** The events of the element come later than the words of a key. */
+  #heard(): void {
+    const { volume, muted } = this.#home.video;
+    this.#store.patch({ volume, muted });
   }
 
   #listen(): void {
@@ -189,7 +198,7 @@ export class Player {
     on('ended', () => this.#playback.step('end'));
     on('timeupdate progress seeking seeked', () => this.#measure());
     on('seeked', () => this.#ready());
-    on('volumechange', () => this.#store.patch({ volume: video.volume, muted: video.muted }));
+    on('volumechange', () => this.#heard());
     on('ratechange', () => this.#rated());
     addEventListener('pagehide', () => this.#playback.leave({ forGood: true }), { signal });
     addEventListener('pageshow', ({ persisted }) => persisted && void this.reopen(), { signal });

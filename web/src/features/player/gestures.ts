@@ -7,6 +7,22 @@ export interface Gestures {
   twice(isTouch: boolean, share: number): void;
   /** Dragging sideways, as a share of the width from where it began; `isEnd` when the finger leaves. */
   drag(share: number, isEnd: boolean): void;
+  /** The browser or a second finger ended the dragging; nothing moves. */
+  cancel(): void;
+}
+
+/** The element that is pressed. */
+interface Surface {
+  clientWidth: number;
+  addEventListener(name: string, handle: (event: Event) => void, options: { signal: AbortSignal }): void;
+}
+
+interface Pointer {
+  pointerId: number;
+  pointerType: string;
+  button: number;
+  clientX: number;
+  clientY: number;
 }
 
 const TWICE_MS = 300;
@@ -20,13 +36,13 @@ interface Down {
 }
 
 /** Listens on an element; returns the work that ends it. */
-export function listen(element: HTMLElement, gestures: Gestures): () => void {
+export function listen(element: Surface, gestures: Gestures): () => void {
   const ends = new AbortController();
   let down: Down | undefined;
   let waiting: ReturnType<typeof setTimeout> | undefined;
   const width = (): number => element.clientWidth || 1;
 
-  function released(event: PointerEvent): void {
+  function released(event: Pointer): void {
     const isTouch = event.pointerType !== 'mouse';
     if (waiting !== undefined) {
       clearTimeout(waiting);
@@ -41,8 +57,14 @@ export function listen(element: HTMLElement, gestures: Gestures): () => void {
     if (!isTouch) gestures.press(false);
   }
 
-  const handlers: Record<string, (event: PointerEvent) => void> = {
+  function cancelled(): void {
+    if (down?.isDragging) gestures.cancel();
+    down = undefined;
+  }
+
+  const handlers: Record<string, (event: Pointer) => void> = {
     pointerdown(event) {
+      cancelled();
       if (event.button === 0) down = { id: event.pointerId, x: event.clientX, y: event.clientY, isDragging: false };
     },
     pointermove(event) {
@@ -58,12 +80,10 @@ export function listen(element: HTMLElement, gestures: Gestures): () => void {
       if (from.isDragging) gestures.drag((event.clientX - from.x) / width(), true);
       else if (Math.hypot(event.clientX - from.x, event.clientY - from.y) < DRAG_PX) released(event);
     },
-    pointercancel() {
-      down = undefined;
-    },
+    pointercancel: cancelled,
   };
   for (const [name, handle] of Object.entries(handlers))
-    element.addEventListener(name, handle as (event: Event) => void, { signal: ends.signal });
+    element.addEventListener(name, handle as unknown as (event: Event) => void, { signal: ends.signal });
   return () => {
     ends.abort();
     clearTimeout(waiting);

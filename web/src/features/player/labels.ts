@@ -4,7 +4,7 @@ import type { Problem } from '#core/api/errors.ts';
 import { language } from '#core/messages/text.ts';
 import { channelsOf, languageName, type Quality, type Subtitle } from '#core/player/tracks.ts';
 import * as m from '#messages/player.ts';
-import { megabits } from './time.ts';
+import { bitRateText } from './time.ts';
 
 export interface Label {
   name: string;
@@ -32,8 +32,8 @@ export function audioLabel(track: MediaStream): Label {
 
 export function qualityLabel({ quality, height, bitrate }: Quality): Label {
   if (quality === 'original')
-    return { name: m.original(), note: joined([`${height}p`, megabits(bitrate, language())]) };
-  return { name: height > 0 ? `${height}p` : m.soundOnly(), note: megabits(bitrate, language()) };
+    return { name: m.original(), note: joined([`${height}p`, bitRateText(bitrate, language())]) };
+  return { name: height > 0 ? `${height}p` : m.soundOnly(), note: bitRateText(bitrate, language()) };
 }
 
 const CODECS: Readonly<Record<string, string>> = {

@@ -12,9 +12,12 @@ export function clock(ms: number): string {
 export const endsAt = (leftMs: number, language: string): string =>
   new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' }).format(Date.now() + leftMs);
 
-/** Such as 8.2 Mb/s. */
-export const megabits = (bitrate: number, language: string): string =>
-  `${new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(bitrate / 1_000_000)} Mb/s`;
+/** Such as 8.2 Mb/s or 640 kb/s. */
+export function bitRateText(bitrate: number, language: string): string {
+  const isLow = Math.round(bitrate / 1000) < 1000;
+  const digits = new Intl.NumberFormat(language, { maximumFractionDigits: isLow ? 0 : 1 });
+  return isLow ? `${digits.format(bitrate / 1000)} kb/s` : `${digits.format(bitrate / 1_000_000)} Mb/s`;
+}
 
 /** Such as +0.25 s. */
 export const signedSeconds = (ms: number, language: string): string =>
