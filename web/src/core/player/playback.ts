@@ -8,6 +8,7 @@ import type {
 import { problemOf } from '../api/errors.ts';
 import { directSource } from './direct.ts';
 import { holdFrame, onNextFrame } from './frame.ts';
+import { Line } from './line.ts';
 import { phaseAfter, type Step } from './machine.ts';
 import { Mender } from './mender.ts';
 import { probeFile } from './probe-file.ts';
@@ -18,7 +19,7 @@ import { Reporter } from './report.ts';
 import { Ended, type SessionHome, Sessions } from './session.ts';
 import { isHls, type Source } from './source.ts';
 import type { Store } from './state.ts';
-import { deliveredAsPicture, isTextTrack } from './tracks.ts';
+import { AUTO, deliveredAsPicture, isTextTrack, subtitleBefore } from './tracks.ts';
 
 export interface PlaybackHome extends SessionHome {
   video: HTMLVideoElement;
@@ -35,6 +36,7 @@ export class Playback {
   readonly #home: PlaybackHome;
   readonly #sessions: Sessions;
   readonly #mender: Mender;
+  readonly line: Line;
   #source: Source | undefined;
   #reporter: Reporter | undefined;
   #reached = new Reached();
@@ -48,6 +50,8 @@ export class Playback {
   constructor(home: PlaybackHome) {
     this.#home = home;
     this.#sessions = new Sessions(home);
+    const quality = (id: string): Promise<void> => this.#takeQuality(id);
+    this.line = new Line({ store: home.store, quality, now: Date.now });
     this.#mender = new Mender({
       api: home.api,
       store: home.store,
@@ -55,7 +59,7 @@ export class Playback {
       reopen: () => this.reopen(),
       recoverMedia: () => this.#source?.recoverMedia(),
       refuseCodec: () => this.#refuseCodec(),
-      quality: (id) => this.setQuality(id),
+      quality,
       positionMs: () => this.positionMs(),
       skipTo: (positionMs) => this.seek(positionMs),
     });
@@ -75,6 +79,7 @@ export class Playback {
     const turn = this.#next();
     this.step('open');
     this.#reached = new Reached();
+    this.#home.store.patch({ isAuto: undefined });
     void import('./hls.ts'); // arrives while the server decides
     this.#mender.whenFailed(() => this.open(itemId, body));
     try {
@@ -107,9 +112,10 @@ export class Playback {
     return this.#change({ audioStreamId });
   }
 
+  /** A quality of the menu; with Auto a slow line lowers it. */
   setQuality(quality: string): Promise<void> {
-    this.#quality = quality;
-    return this.#change({ quality });
+    this.#home.store.patch({ isAuto: quality === AUTO });
+    return this.#takeQuality(quality);
   }
 
   /** Text is an overlay of ours and changes at once; pictures are part of the stream. */
@@ -185,6 +191,7 @@ export class Playback {
       problem: undefined,
       trouble: undefined,
       stopReason: undefined,
+      isAuto: store.state.isAuto ?? isHls(start.session.url),
     });
     this.#report(start);
     await this.#attach(start, positionMs);
@@ -217,6 +224,11 @@ export class Playback {
   #reload(positionMs: number): void {
     this.#pendingMs = positionMs;
     if (this.#source) this.#source.load(positionMs);
+  }
+
+  #takeQuality(quality: string): Promise<void> {
+    this.#quality = quality;
+    return this.#change({ quality });
   }
 
   /** Any change of the session; the old source plays until the answer is there. */
@@ -280,12 +292,6 @@ export class Playback {
     if (this.#pendingMs === undefined && video.readyState === 0) return undefined;
     return readingOf(store.state, video, { positionMs: this.positionMs(), bandwidthBps: this.#source?.bandwidthBps() });
   }
-}
-
-/** The track that is still shown after a change was refused. */
-function subtitleBefore(start: PlaybackStart, current: string | null): string | null {
-  const delivered = start.session.decision.subtitle?.streamId ?? null;
-  return isTextTrack(start, current) ? current : delivered;
 }
 
 function never(): never {

@@ -194,7 +194,7 @@ export class Player {
     on('canplay', () => this.#ready());
     on('playing', () => this.#moves());
     on('pause', () => this.#halted());
-    on('waiting', () => this.state.wanted && this.#playback.step('wait'));
+    on('waiting', () => this.#waits());
     on('ended', () => this.#playback.step('end'));
     on('timeupdate progress seeking seeked', () => this.#measure());
     on('seeked', () => this.#ready());
@@ -212,6 +212,12 @@ export class Player {
       this.#store.patch({ wanted: false, notice: { kind: 'elsewhere' } });
     };
     this.#channel.addEventListener('message', other, { signal });
+  }
+
+  #waits(): void {
+    if (!this.state.wanted) return;
+    if (this.state.phase === 'playing' && !this.#home.video.seeking) void this.#playback.line.starved();
+    this.#playback.step('wait');
   }
 
   #rated(): void {

@@ -15,6 +15,10 @@ export type Trouble =
 export type Notice =
   | { kind: 'skipped' }
   | { kind: 'lowered' }
+  /** By a slow line. */
+  | { kind: 'loweredSlow' }
+  /** The line is slow, and the person chose the quality. */
+  | { kind: 'slowLine' }
   | { kind: 'message'; text: string }
   | { kind: 'elsewhere' }
   | { kind: 'problem'; problem: Problem };
@@ -38,6 +42,8 @@ export interface PlayerState {
   problem?: Problem;
   /** The server ended the session. */
   stopReason?: NonNullable<PlaybackSession['stopReason']>;
+  /** A slow line lowers the quality. Absent until something plays. */
+  isAuto?: boolean;
   /** A canvas holds the last picture. */
   held: boolean;
 }

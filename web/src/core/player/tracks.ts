@@ -16,6 +16,12 @@ export function isTextTrack(start: PlaybackStart, id: string | null): boolean {
 export const deliveredAsPicture = ({ session }: PlaybackStart): boolean =>
   session.decision.subtitle?.delivery === 'burn-in';
 
+/** The track that is still shown after a change was refused. */
+export function subtitleBefore(start: PlaybackStart, current: string | null): string | null {
+  const delivered = start.session.decision.subtitle?.streamId ?? null;
+  return isTextTrack(start, current) ? current : delivered;
+}
+
 export type TextFormat = 'ass' | 'vtt';
 
 export const formatOf = ({ format }: Subtitle): TextFormat => (/^(ass|ssa)$/i.test(format) ? 'ass' : 'vtt');
@@ -26,6 +32,9 @@ export function nextOf<T>(list: readonly T[], isCurrent: (one: T) => boolean): T
 }
 
 export type Quality = PlaybackDecision['alternatives'][number];
+
+/** The quality that leaves the choice to the server and the line. */
+export const AUTO = 'auto';
 
 /** The next step below what is delivered now. */
 export function lowerQuality({ bitrate, alternatives }: PlaybackDecision): Quality | undefined {
