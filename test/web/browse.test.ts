@@ -140,7 +140,9 @@ describe('browsing with a mouse, a finger and the arrow keys alone', () => {
   it('lists all of a folder while it is scrolled', async () => {
     const { db } = api.deps;
     const videos = await givenLibrary(db, 'videos', { item_counts: JSON.stringify({ video: 405 }) });
-    await db('library_folders').where({ id: videos.folderId }).update({ path: `media/${videos.id}` });
+    await db('library_folders')
+      .where({ id: videos.folderId })
+      .update({ path: `media/${videos.id}` });
     for (let at = 1; at <= 405; at += 1) {
       const title = `Clip ${String(at).padStart(3, '0')}`;
       const item = await givenItem(db, videos, { type: 'video', title, top: true });

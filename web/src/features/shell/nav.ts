@@ -7,6 +7,8 @@ export interface Place {
   href: string;
   label: string;
   icon: IconName;
+  /** `tap` where the page redirects by what is kept on the device: a redirect of an earlier hover may be out of date. */
+  preload?: 'tap';
 }
 
 const ICONS: Readonly<Record<string, IconName>> = {
@@ -30,6 +32,7 @@ export const placeOf = ({ id, name, type }: Pick<Library, 'id' | 'name' | 'type'
   href: `/library/${id}`,
   label: name,
   icon: ICONS[type] ?? 'folder',
+  preload: 'tap',
 });
 
 /** Whether a place is the page at `path`, or holds it. */
