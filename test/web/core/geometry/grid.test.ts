@@ -137,7 +137,7 @@ describe('arrow keys in a grid', () => {
 });
 
 describe('arrow keys of a page', () => {
-  const box = (left: number, top: number, width = 100, height = 40) => ({ left, top, width, height });
+  const box = (left: number, top: number, width = 100) => ({ left, top, width, height: 40 });
   const boxes = new Map([
     ['right', box(200, 0)],
     ['far right', box(500, 0)],
