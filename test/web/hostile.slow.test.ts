@@ -50,7 +50,7 @@ describe('hostile names', () => {
     it(`are texts that stay on the page at 360 px: ${kind}`, async () => {
       const { db, redis, settings } = api.deps;
       await redis.flushdb();
-      const short = [...name].slice(0, 60).join('');
+      const short = Array.from(name).slice(0, 60).join('');
       await db('settings')
         .insert({ key: 'server.name', value: JSON.stringify(short) })
         .onConflict('key')
@@ -59,7 +59,7 @@ describe('hostile names', () => {
       await db('profiles').where({ main: true }).update({ name: short });
       await db('profiles')
         .where({ main: false })
-        .update({ name: `${[...short].slice(0, 56).join('')} 2` });
+        .update({ name: `${Array.from(short).slice(0, 56).join('')} 2` });
       await db('accounts').where({ username: OWNER.username }).update({ display_name: short, listed: true });
       const library = await givenLibrary(db, 'movies');
       await db('libraries').where({ id: library.id }).update({ name: short });
