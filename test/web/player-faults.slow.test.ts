@@ -1,3 +1,4 @@
+// Runs alone: the browser, the transcoder and ffmpeg share the cores, and it compares times.
 // The film goes on when a pod is killed or the network is cut, and the position is not lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

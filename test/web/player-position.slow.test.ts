@@ -1,3 +1,4 @@
+// Runs alone: the browser, the transcoder and ffmpeg share the cores, and it compares times.
 // The position survives a closed tab, a killed browser and a lost network, and it is never 0.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// Runs alone: the browser, the transcoder and ffmpeg share the cores, and it compares times.
 // Subtitles: their time, hostile files, and ASS against ffmpeg's own drawing.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
