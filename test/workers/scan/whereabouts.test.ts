@@ -8,7 +8,7 @@ describe('Whereabouts', function () {
 
   it('reports nothing about a folder that hangs, and sends it no second call', async () => {
     const place = await newPlace('movies');
-    const looks = new Looks(20);
+    const looks = new Looks(500);
     const file = { storage_id: place.api.given.storageId, folder_id: place.folderId, path: 'none.mkv' };
     expect(await new Whereabouts({ work: place.work(), looks }).isGone(file)).to.equal(true);
     const { promise, resolve } = Promise.withResolvers<string>();
