@@ -12,6 +12,7 @@ const FIRST_PAUSE_MS = 200;
 /** With jitter and a list it stays below 30 s, the time within which a change after a fault must be handled. */
 const PAUSE_MAX_MS = 15_000;
 const IDLE_MS = 90_000;
+const QUIET_SHARE = 0.9;
 /** First and longest interval between checks whether a kind is served; it doubles each time. */
 const ABSENT_MS = 30_000;
 const ABSENT_MAX_MS = 600_000;
@@ -202,12 +203,12 @@ export class Informer {
 
   /**
    * True for a silent watch of a kind without bookmarks, which is no fault. It is reopened, to check that the API server is
-   * reachable.
+   * reachable. The timer of the socket starts with the headers, a moment before the watch counts as open.
    */
   #wasQuiet(error: unknown): boolean {
     const silentMs = this.#byteAt === undefined ? 0 : performance.now() - this.#byteAt;
     this.#byteAt = undefined;
-    return error instanceof Unreached && !this.#hasBookmarks && silentMs >= this.#idleMs;
+    return error instanceof Unreached && !this.#hasBookmarks && silentMs >= this.#idleMs * QUIET_SHARE;
   }
 
   async #pause(atLeastMs = 0): Promise<void> {
