@@ -6,6 +6,7 @@ import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
 import type { Row, Update } from '#platform/typed-query.ts';
 import { settleJob } from './settle.ts';
+import type { Suspects } from './suspects.ts';
 import {
   FinalFailure,
   type Handler,
@@ -31,6 +32,7 @@ interface Setting {
   paused: () => boolean;
   /** Jobs that run here, by id, with the function that cancels each. */
   running: Map<string, () => void>;
+  suspects: Suspects;
 }
 
 /** One attempt. The row is the record and decides about retries; graphile-worker only delivers it. */
@@ -38,14 +40,32 @@ export async function runJob(id: string, setting: Setting): Promise<void> {
   const cancel = new AbortController();
   setting.running.set(id, () => cancel.abort('cancelled')); // before it is active, because it may be cancelled from then on
   try {
-    const job = await begin(setting.deps, id);
-    if (job) await attempt(job, setting, cancel);
+    if (await wasLost(setting.deps, id))
+      await setting.suspects.run((cleared) => beginAndAttempt(id, setting, { cancel, cleared }));
+    else await beginAndAttempt(id, setting, { cancel, cleared: () => undefined });
   } finally {
     setting.running.delete(id);
   }
 }
 
-async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, cancel: AbortController): Promise<void> {
+/** Read before the job begins, because a job that waits for another suspect has not lost a further worker. */
+async function wasLost({ db }: WorkerDeps, id: string): Promise<boolean> {
+  return (await db('jobs').where({ id, state: 'active' }).first('id')) !== undefined;
+}
+
+async function beginAndAttempt(id: string, setting: Setting, hooks: Hooks): Promise<void> {
+  const job = await begin(setting.deps, id);
+  if (job) await attempt(job, setting, hooks);
+}
+
+interface Hooks {
+  cancel: AbortController;
+  /** Called at each checkpoint: the job makes progress, so it is not the one that crashes workers. */
+  cleared: () => void;
+}
+
+async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, hooks: Hooks): Promise<void> {
+  const { cancel, cleared } = hooks;
   const { id } = job;
   const signal = AbortSignal.any([stop, cancel.signal]);
   // Cancellations arrive by notification; polled too, in case that connection hangs.
@@ -59,6 +79,7 @@ async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, c
     const payload = jobs[job.kind].payload.parse(job.payload) as never;
     const handle = handlers[job.kind] as Handler<JobName>;
     const kept = (): void => {
+      cleared();
       if (paused()) cancel.abort('paused');
     };
     const result = await handle(payload, workFor(job, { deps, signal, kept }));

@@ -7,6 +7,7 @@ import { LANES, STREAMING } from '#platform/lanes.ts';
 import { ALIVE, addTask, enqueue } from '#platform/queue.ts';
 import { Lane } from './lanes.ts';
 import { runJob } from './run-job.ts';
+import { Suspects } from './suspects.ts';
 import type { Handlers, WorkerDeps } from './work.ts';
 
 const SWEEP_MS = 1000;
@@ -53,7 +54,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
     streaming = (await alive.query<{ streaming: boolean }>(STREAMING)).rows[0]?.streaming ?? false;
   };
   await look();
-  const setting = { pool, alive, deps, handlers, stop: stop.signal, running };
+  const setting = { pool, alive, deps, handlers, stop: stop.signal, running, suspects: new Suspects() };
   const lanes = LANES.map((spec, number) => ({
     ...setting,
     lane: new Lane(spec, deps, () => streaming),
@@ -133,6 +134,7 @@ interface Running {
   stop: AbortSignal;
   /** Jobs that run in this process. */
   running: Map<string, () => void>;
+  suspects: Suspects;
 }
 
 /** Adds workers for the part of the lane's width that has none yet. */
@@ -164,7 +166,7 @@ async function startRunner(running: Running): Promise<Runner> {
 }
 
 /** Runs a job of the queue; if the queue closed after the job was taken, the job is requeued. */
-function taskFor(queue: Queue, { lane, deps, handlers, stop, running }: Running): Task {
+function taskFor(queue: Queue, { lane, deps, handlers, stop, running, suspects }: Running): Task {
   return async (payload, { job }) => {
     const { id } = payload as { id: string };
     if (!lane.isOpen(queue)) {
@@ -172,6 +174,6 @@ function taskFor(queue: Queue, { lane, deps, handlers, stop, running }: Running)
       return;
     }
     const paused = (): boolean => lane.isStill(queue);
-    await lane.hold(queue, () => runJob(id, { deps, handlers, stop, paused, running }));
+    await lane.hold(queue, () => runJob(id, { deps, handlers, stop, paused, running, suspects }));
   };
 }

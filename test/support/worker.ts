@@ -28,6 +28,7 @@ const note = (work: Work, word: string): void =>
 /** The effect of `library.purge` here, by its `reason`. */
 const acts: Record<string, (work: Work) => Promise<unknown>> = {
   die: async () => process.kill(process.pid, 'SIGKILL'),
+  slow: async ({ signal }) => sleep(1000, undefined, { signal }),
   wait: async ({ signal }) => sleep(60_000, undefined, { signal }),
   checkpoint: async (work) => {
     if (work.checkpoint) return { went: 'on', from: work.checkpoint, attempt: work.attempt };

@@ -7,6 +7,7 @@ import { type Api, startApi } from '#support/api.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { runJob } from '#workers/run-job.ts';
 import { settleOnce } from '#workers/settle.ts';
+import { Suspects } from '#workers/suspects.ts';
 import { FinalFailure, type Handlers } from '#workers/work.ts';
 
 describe('the subject of a job', () => {
@@ -46,7 +47,7 @@ describe('the subject of a job', () => {
   async function run(id: string, handle?: () => Promise<never>): Promise<void> {
     const handlers = { 'library.scan': handle } as unknown as Handlers;
     const setting = { deps: api.deps, handlers, stop: new AbortController().signal, paused: () => false };
-    await runJob(id, { ...setting, running: new Map() });
+    await runJob(id, { ...setting, running: new Map(), suspects: new Suspects() });
   }
 
   it('fails when its workers died each time: the library can be scanned again and shows the reason', async () => {
