@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Db } from '#platform/db.ts';
+import { containersSql } from '#platform/item-types.ts';
 import { may, type Principal, type Sight } from './principal.ts';
 
 /**
@@ -49,8 +50,6 @@ export function limitsItems({
   return ageLimit !== undefined || hideUnrated || labels !== undefined;
 }
 
-const CONTAINERS = `('show', 'season', 'artist', 'album', 'author', 'comic-series', 'course', 'section', 'photo-album')`;
-
 /** The highest visible age, and the age that stands for a missing rating. */
 const agesOf = ({ ageLimit, hideUnrated }: Sight): { limit: number; unrated: number } => ({
   limit: ageLimit ?? 1000,
@@ -84,10 +83,10 @@ export function onlyUnhidden(query: Knex.QueryBuilder, who: Principal, alias: st
 function onlyFilled(query: Knex.QueryBuilder, sees: Sight, alias: string): void {
   const { limit, unrated } = agesOf(sees);
   query.where((any) => {
-    any.whereRaw(`${alias}.type not in ${CONTAINERS}`).orWhereExists((held) => {
+    any.whereRaw(`${alias}.type <> all(${containersSql})`).orWhereExists((held) => {
       held.select(held.client.raw('1')).from('items as held');
       held.whereRaw(
-        `(held.parent_id = ${alias}.id or held.grandparent_id = ${alias}.id) and held.type not in ${CONTAINERS} and held.trashed_at is null
+        `(held.parent_id = ${alias}.id or held.grandparent_id = ${alias}.id) and held.type <> all(${containersSql}) and held.trashed_at is null
          and coalesce(held.age_years, ${alias}.age_years, ?) <= ?`,
         [unrated, limit],
       );

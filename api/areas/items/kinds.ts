@@ -37,26 +37,6 @@ export function heldTypesOf(libraryType: string): readonly string[] {
   return heldTypes[libraryType] ?? [libraryType];
 }
 
-/** Types that hold others. All other types are played, read or viewed themselves. */
-export const containerTypes = [
-  'show',
-  'season',
-  'artist',
-  'album',
-  'photo-album',
-  'author',
-  'comic-series',
-  'course',
-  'section',
-] as const;
-
-export function isContainer(type: string): boolean {
-  return (containerTypes as readonly string[]).includes(type);
-}
-
-/** `array['show', …]` for constant SQL text. */
-export const containersSql = `array[${containerTypes.map((type) => `'${type}'`).join()}]`;
-
 /** By the height of the best file. Wide films are lower than their name (3840 by 1600 is 4k). */
 export function resolutionOf(height: number | null): 'sd' | 'hd' | 'fhd' | '4k' | '8k' | undefined {
   if (height === null) return undefined;

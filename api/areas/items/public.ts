@@ -30,7 +30,7 @@ export {
   PersonRole,
   UserState,
 } from './items.schemas.ts';
-export { containerTypes, heldTypesOf, isContainer, resolutionOf, topTypesOf } from './kinds.ts';
+export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
 export { itemsMatching } from './listing/matching.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
 export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';

@@ -3,6 +3,7 @@ import { findStorages } from '#areas/storage/public.ts';
 import { conflict } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import { containersSql } from '#platform/item-types.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { NewFolder } from './libraries.schemas.ts';
 import { recountLibrary } from './trash.store.ts';
@@ -130,9 +131,9 @@ export async function removeFolders(db: Db, libraryId: string, folderIds: readon
   );
   await db.raw(
     `update items i set ${trash} from libraries l
-     where l.id = i.library_id and i.library_id = ? and i.trashed_at is null and i.type in ('season', 'show')
+     where l.id = i.library_id and i.library_id = ? and i.trashed_at is null and i.type = any(${containersSql})
        and not exists (select 1 from items c where (c.parent_id = i.id or c.grandparent_id = i.id) and c.trashed_at is null
-                       and c.type = 'episode')`,
+                       and c.type <> all(${containersSql}))`,
     [libraryId],
   );
   await db('library_folders').where({ library_id: libraryId }).whereIn('id', ids).delete();

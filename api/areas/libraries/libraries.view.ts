@@ -5,6 +5,7 @@ import { notFound } from '#kernel/errors.ts';
 import { imageRefSql } from '#kernel/images.ts';
 import { iso } from '#kernel/schemas.ts';
 import { named, remembered } from '#platform/db.ts';
+import { containersSql } from '#platform/item-types.ts';
 import type { Library, LibraryFolder } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';
 import { settingsOf } from './settings.ts';
@@ -122,7 +123,7 @@ async function withVisibleCounts({ db, who }: Call, libraries: Library[]): Promi
     .select(
       db.raw(`count(*)::int as n, coalesce(sum(i.size_bytes), 0)::bigint as size,
         coalesce(sum(i.runtime_ms), 0)::bigint as duration,
-        count(*) filter (where i.availability = 'missing' and i.type not in ('show', 'season'))::int as missing`),
+        count(*) filter (where i.availability = 'missing' and i.type <> all(${containersSql}))::int as missing`),
     );
   const byLibrary = Map.groupBy(rows, (row) => row.library_id);
   const inFolders: { folder_id: string; n: number }[] = await db('media_files as f')

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
 import { ageSql, onlyUnhidden } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
+import { containersSql } from '#platform/item-types.ts';
 import type { Row } from '#platform/typed-query.ts';
 
 declare module '#platform/column-types.ts' {
@@ -151,7 +152,7 @@ export async function recountLibrary(db: Db, libraryId: string): Promise<void> {
      from (select coalesce(jsonb_object_agg(type, items), '{}') as counts, coalesce(sum(size), 0)::bigint as size,
              coalesce(sum(duration), 0)::bigint as duration, coalesce(sum(missing), 0)::int as missing
            from (select type, count(*)::int as items, sum(size_bytes) as size, sum(runtime_ms) as duration,
-                   count(*) filter (where availability = 'missing' and type not in ('show', 'season')) as missing
+                   count(*) filter (where availability = 'missing' and type <> all(${containersSql})) as missing
                  from items where library_id = ? and trashed_at is null and extra_of is null group by type) by_type) n
      where l.id = ?`,
     [libraryId, libraryId],

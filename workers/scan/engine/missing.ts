@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db.ts';
+import { containersSql } from '#platform/item-types.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
 import { doubtRest, type Lost } from '../store/doubts.ts';
 import { addToLibraries, lockLibraries, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
@@ -121,7 +122,7 @@ async function trashSome(
   await fence(db, { scanId: scan.row.id, token: scan.token, counts: scan.counts });
   const rows = await rowsOf<{ id: string }>(
     db,
-    `select i.id from items i where i.library_id = ? and i.availability = 'missing' and i.trashed_at is null and i.type not in ('show', 'season')
+    `select i.id from items i where i.library_id = ? and i.availability = 'missing' and i.trashed_at is null and i.type <> all(${containersSql})
        and i.missing_since <= now() - make_interval(hours => ?)
        and not exists (select 1 from media_files f where f.item_id = i.id and f.folder_id <> all(?::uuid[])) limit ${BATCH}`,
     [scan.library.id, hours, folderIds],

@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db.ts';
+import { containersSql } from '#platform/item-types.ts';
 import { rowsOf } from './context.ts';
 
 /** Reasons for the trash from which an item returns with its file; items deleted by a user stay. */
@@ -45,7 +46,7 @@ export async function rollUpItems(db: Db, ids: readonly string[], former: readon
   return [...leaves.map((row) => row.id), ...(await rollUpParents(db, ids, former))];
 }
 
-const LEAF = `c.type not in ('season', 'show') and c.extra_of is null`;
+const LEAF = `c.type <> all(${containersSql}) and c.extra_of is null`;
 /** Whether a container has such a child: two index lookups, because `or` may read all items. */
 const HOLDS = (like: string): string =>
   ['parent_id', 'grandparent_id']
@@ -56,7 +57,7 @@ const LATEST = (what: string): string => `(select ${what} from (
   union all select c.missing_since, c.trashed_at from items c where c.grandparent_id = h.id and ${LEAF}) below)`;
 
 /**
- * Seasons and shows are missing when all children are, trashed when all are trashed for being missing, and return with
+ * Containers are missing when all children are, trashed when all are trashed for being missing, and return with
  * the first child.
  */
 async function rollUpParents(db: Db, ids: readonly string[], former: readonly string[]): Promise<string[]> {
@@ -109,7 +110,7 @@ export async function measure(db: Db, ids: readonly string[]): Promise<Measures>
     db,
     `select library_id, type, count(*) filter (where shown)::int as n, coalesce(sum(size_bytes) filter (where shown), 0)::bigint as size,
        coalesce(sum(runtime_ms) filter (where shown), 0)::bigint as duration,
-       count(*) filter (where shown and availability = 'missing' and type not in ('show', 'season'))::int as missing,
+       count(*) filter (where shown and availability = 'missing' and type <> all(${containersSql}))::int as missing,
        count(*) filter (where trashed_at is not null)::int as trashed
      from items, lateral (select trashed_at is null and extra_of is null as shown) s where id = any(?::uuid[]) group by library_id, type`,
     [ids],

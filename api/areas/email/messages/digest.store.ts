@@ -13,6 +13,7 @@ import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import { containerTypes } from '#platform/item-types.ts';
 import { pluralText } from '#platform/languages.ts';
 import type { Settings } from '#platform/settings.ts';
 import type { Content } from '../content/render.ts';
@@ -24,7 +25,6 @@ const MOST_KEPT = 50;
 const MOST_NEW = 2000;
 const GO_ON = 5;
 const DAY_MS = 86_400_000;
-const CONTAINERS = ['show', 'season', 'artist', 'album', 'author', 'comic-series', 'course', 'section', 'photo-album'];
 
 interface Titled {
   id: string;
@@ -73,7 +73,7 @@ async function addedTitles(db: Db, who: Principal, since: Date): Promise<string[
     .leftJoin('items as above', 'above.id', 'items.grandparent_id')
     .where('items.added_at', '>', since)
     .whereNull('items.extra_of')
-    .whereNotIn('items.type', CONTAINERS)
+    .whereNotIn('items.type', containerTypes)
     .modify(onlyVisibleItems, who)
     .orderBy('items.added_at', 'desc')
     .limit(MOST_NEW)

@@ -11,7 +11,7 @@ import {
   scalar,
   type Where,
 } from '#kernel/filter-sql.ts';
-import { containersSql } from '../kinds.ts';
+import { containersSql } from '#platform/item-types.ts';
 
 /**
  * Building blocks of the item filter fields. Their SQL assumes the query of `visibleItems`: `items as i`, and the

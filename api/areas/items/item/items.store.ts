@@ -3,9 +3,9 @@ import { may, type Principal } from '#identity/principal.ts';
 import { notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
+import { containersSql, isContainer } from '#platform/item-types.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { detailLists, ExtraKind, type ItemDetail, type ItemSummary, moreDetails } from '../items.schemas.ts';
-import { containersSql, isContainer } from '../kinds.ts';
 import { findLabels, findTags } from '../relations/relations.store.ts';
 import {
   findItemSummaries,

@@ -4,8 +4,8 @@ import { may, type Principal } from '#identity/principal.ts';
 import { onlyVisibleItems } from '#identity/visibility.ts';
 import { ImageRef } from '#kernel/schemas.ts';
 import { type Db, remembered, Slot } from '#platform/db.ts';
+import { containersSql } from '#platform/item-types.ts';
 import type { ItemSummary } from '../items.schemas.ts';
-import { containersSql } from '../kinds.ts';
 import { summarySql } from './summary-sql.ts';
 
 export interface SummaryRow {

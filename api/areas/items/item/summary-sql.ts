@@ -1,4 +1,5 @@
-import { containersSql, resolutionSql, THERE } from '../kinds.ts';
+import { containersSql } from '#platform/item-types.ts';
+import { resolutionSql, THERE } from '../kinds.ts';
 
 /**
  * ItemSummary as JSON written by Postgres, so that a page is sent without parsing. Reads `items as i`, the caller's
