@@ -15,6 +15,8 @@ export interface Gate {
   /** Files at a time. */
   lanes: number;
   run: Pick<Run, 'bounds' | 'env'>;
+  /** Up to so many failing files are tried again; default 5. More are a fault of the product (hack/decisions/023). */
+  againMax?: number;
   /** Resolves once suites that need a cluster can run. */
   cluster: () => Promise<void>;
   print: (line: string) => void;
@@ -28,8 +30,7 @@ export interface Result {
   seconds: Map<string, number>;
 }
 
-/** More files than these are a fault of the product, and are not tried again (hack/decisions/023). */
-const AGAIN_MAX = 2;
+const AGAIN_MAX = 5;
 const TAIL = 60;
 
 function ended({ command: [program = '', ...words] }: Step): Promise<{ ok: boolean; output: string }> {
@@ -78,7 +79,7 @@ class Running {
   /** Once more, alone: what passes then is named as unsteady and does not fail the gate. */
   async again(): Promise<string[]> {
     const files = this.failing();
-    if (files.length === 0 || files.length > AGAIN_MAX) return [];
+    if (files.length === 0 || files.length > (this.#gate.againMax ?? AGAIN_MAX)) return [];
     for (const file of files) {
       this.#gate.print(`  once more, alone: ${file}`);
       this.outcomes.delete(file);

@@ -105,9 +105,9 @@ describe('hack/test', function () {
     ]);
   });
 
-  it('does not retry failures of three files', async () => {
+  it('does not retry failures of more files than it may', async () => {
     rmSync(join(folder, 'mark'));
-    const result = await gate(['fails', 'broken', 'unsteady', 'passes']);
+    const result = await gate(['fails', 'broken', 'unsteady', 'passes'], { againMax: 2 });
     expect(result).to.deep.include({ passed: 3, failed: 3, unsteady: [] });
     expect(printed).not.to.contain('once more');
   });

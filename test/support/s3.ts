@@ -29,7 +29,17 @@ export function startS3(): Promise<string> {
   return running;
 }
 
-async function start(): Promise<string> {
+/** Another process may take one of its ports before it does; then it ends, and others are tried. */
+async function start(tries = 3): Promise<string> {
+  try {
+    return await startOnce();
+  } catch (error) {
+    if (tries === 1) throw error;
+    return start(tries - 1);
+  }
+}
+
+async function startOnce(): Promise<string> {
   const folder = temporaryFolder('s3', atEndOfRun);
   const identity = { name: 'test', credentials: [{ accessKey: ACCESS, secretKey: SECRET }], actions: ['Admin'] };
   writeFileSync(join(folder, 's3.json'), JSON.stringify({ identities: [identity] }));
