@@ -76,6 +76,7 @@ describe('hack/test', function () {
       const result = await gate([name, 'waits', 'passes', 'fails', 'hook'], {
         lanes: 1,
         seconds: { [fileOf(name)]: 30 },
+        againMax: 2,
       });
       expect(result.failed).to.equal(3);
       expect(printed).to.match(printedText);
