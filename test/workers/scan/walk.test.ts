@@ -10,7 +10,7 @@ import type { WalkedDirectory } from '#workers/scan/walk/types.ts';
 async function walkAsNobody(root: string): Promise<WalkedDirectory[]> {
   const program = `const { Walk } = await import('#workers/scan/walk/walk.ts');
     if (process.getuid() === 0) process.setuid(65534);
-    const order = { root: process.argv[1], folder: '', from: [''], ignore: [], version: '1' };
+    const order = { root: process.argv[1], folder: '', type: 'movies', from: [''], ignore: [], version: '1' };
     process.stdout.write(JSON.stringify(new Walk(order).next().directories));`;
   const args = ['--input-type=module', '-e', program, root];
   return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout) as WalkedDirectory[];

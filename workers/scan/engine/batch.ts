@@ -1,6 +1,6 @@
 import type { Probed } from '#workers/probe/probe.ts';
 import { extrasFolder } from '../names/extras.ts';
-import { kindOf } from '../names/kinds.ts';
+import { isMedia } from '../names/media.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { lockLibraries } from '../store/rollup.ts';
 import type { WalkBatch } from '../walk/types.ts';
@@ -65,10 +65,10 @@ function countListed(scan: Scan, { directories, same }: WalkBatch, all: readonly
   counts.directories += listed.length + same.directories;
   counts.directoriesSkipped += same.passed;
   counts.ignored += listed.reduce((sum, directory) => sum + directory.ignored, 0);
-  const asTheyWere = same.videos - same.faults;
+  const asTheyWere = same.media - same.faults;
   counts.unreadable += same.faults;
   for (const { files, unchanged, returned } of all) {
-    counts.found += files.filter((file) => kindOf(file.name) === 'video').length;
+    counts.found += files.filter((file) => isMedia(scan.library.type, file.name)).length;
     counts.done += unchanged;
     counts.unchanged += unchanged;
     counts.returned += returned;

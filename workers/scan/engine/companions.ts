@@ -1,7 +1,7 @@
 import { Decoration } from '../group/decorate.ts';
 import type { Draft } from '../group/draft.ts';
 import { mergeDrafts } from '../group/merge.ts';
-import { kindOf } from '../names/kinds.ts';
+import { isMedia } from '../names/media.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { doubt } from '../store/doubts.ts';
 import { nameOf } from '../store/item-rows.ts';
@@ -14,6 +14,9 @@ import { Memory } from './memory.ts';
 import type { Place } from './place.ts';
 import type { Scan } from './scan.ts';
 import { whyUnavailable } from './unavailable.ts';
+
+/** Types whose items several directories may describe; all others lie in one. */
+const mergedTypes = new Set(['movie', 'show', 'episode', 'album']);
 
 /** An item as one directory describes it. */
 export interface Described {
@@ -30,7 +33,7 @@ export interface Described {
 export async function withCompanions(scan: Scan, place: Place, own: readonly Described[]): Promise<Draft[]> {
   const drafts = mergeDrafts(own.map(({ draft }) => draft));
   const directories = Map.groupBy(own, ({ draft }) => nameOf(draft));
-  const shared = drafts.filter((draft) => !draft.extra && draft.type !== 'season' && draft.type !== 'video');
+  const shared = drafts.filter((draft) => !draft.extra && mergedTypes.has(draft.type));
   const others = await findOthers(scan.work.db, scan.library, {
     drafts: shared.map((draft) => ({
       draft,
@@ -77,6 +80,7 @@ async function describedIn(scan: Scan, folder: ScannedFolder, wanted: Wanted): P
   const order = {
     root: folder.root,
     folder: folder.path,
+    type: scan.library.type,
     tops: await scan.tops.all(),
     from: [...wanted.keys()],
     shallow: true,
@@ -112,7 +116,7 @@ async function describe(
     const at = path === '' ? file.name : `${path}/${file.name}`;
     return scan.passedOver.has(`${folder.storageId} ${at}`) || memory.isFaulty(at, file);
   };
-  const media = files.filter((file) => kindOf(file.name) !== 'video' || !isOut(file));
+  const media = files.filter((file) => !isMedia(scan.library.type, file.name) || !isOut(file));
   const grouping = groupingOf(scan, folder, { path, files: media });
   const found: Described[] = [];
   for await (const draft of groupSlowly(grouping)) {

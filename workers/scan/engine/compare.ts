@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Row } from '#platform/typed-query.ts';
 import { Breath } from '../breath.ts';
-import { kindOf } from '../names/kinds.ts';
+import { isMedia } from '../names/media.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
 import { findListed, isProbed, isUnchanged, type ListedFile } from '../store/known.ts';
 import type { WalkedDirectory, WalkedFile } from '../walk/types.ts';
@@ -14,9 +14,9 @@ export interface Compared {
   directory: WalkedDirectory;
   /** Its files without ignored ones. */
   files: WalkedFile[];
-  /** Known videos by name. */
+  /** Known media files by name. */
   known: Map<string, ListedFile>;
-  /** Names of videos to read: new, changed or due for another probe. */
+  /** Names of media files to read: new, changed or due for another probe. */
   toRead: Set<string>;
   unchanged: number;
   returned: number;
@@ -89,7 +89,7 @@ async function compareOne(scan: Scan, one: One): Promise<Compared> {
   }
   const present = new Set(directory.files.map((file) => file.name));
   for (const [name, row] of byName) if (!present.has(name) && row.there) compared.absent.push(row.id);
-  compared.signature = `${directory.signature} ${namesOf(compared.files)}`;
+  compared.signature = `${directory.signature} ${namesOf(scan, compared.files)}`;
   compared.regroup ||= before?.signature !== compared.signature || hasNews(compared, rows);
   return compared;
 }
@@ -120,9 +120,9 @@ function newCompared({ memory, directory, before, regroup }: One): Compared {
   };
 }
 
-/** Videos are compared by name; sidecars by the signature of the walk. */
-function namesOf(files: readonly WalkedFile[]): string {
-  const names = files.map(({ name }) => name).filter((name) => kindOf(name) === 'video');
+/** Media files are compared by name; sidecars by the signature of the walk. */
+function namesOf({ library }: Scan, files: readonly WalkedFile[]): string {
+  const names = files.map(({ name }) => name).filter((name) => isMedia(library.type, name));
   return hash('sha256', names.join('\n'), 'base64url').slice(0, 22);
 }
 
@@ -140,7 +140,7 @@ interface Look {
 }
 
 function look(scan: Scan, { compared, memory, folder, file, before }: Look): void {
-  if (kindOf(file.name) !== 'video') {
+  if (!isMedia(scan.library.type, file.name)) {
     compared.files.push(file);
     return;
   }

@@ -64,6 +64,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   const order = {
     root: folder.root,
     folder: folder.path,
+    type: scan.library.type,
     tops: await scan.tops.all(),
     from: [...from],
     ignore: scan.library.settings.ignore,
@@ -76,8 +77,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
       if (isEmptyRoot(batch.directories[0], { folder, memory }))
         return { trusted: false, empty: true, reason: 'empty-root', files: 0 };
       await takeBatch(scan, place, batch);
-      listing.files +=
-        batch.same.videos + batch.directories.reduce((sum, directory) => sum + directory.files.length, 0);
+      listing.files += batch.same.media + batch.directories.reduce((sum, directory) => sum + directory.files.length, 0);
       if (batch.directories.some((directory) => directory.state === 'failed')) listing.trusted = false;
       if (batch.identity !== identity) throw new WalkFailed('another file system');
     }
@@ -156,6 +156,7 @@ async function again(scan: Scan, place: Place, directory: string): Promise<void>
   const order = {
     root: place.folder.root,
     folder: place.folder.path,
+    type: scan.library.type,
     tops: await scan.tops.all(),
     from: [directory],
     shallow: true,

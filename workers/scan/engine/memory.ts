@@ -72,7 +72,7 @@ export class Memory {
     return new Map(
       [...this.#directories].map(([path, row]) => [
         path,
-        { modifiedMs: row.modified_ms, videos: row.files, faults: faults.get(path)?.length ?? 0, content: row.content },
+        { modifiedMs: row.modified_ms, media: row.files, faults: faults.get(path)?.length ?? 0, content: row.content },
       ]),
     );
   }
@@ -165,7 +165,7 @@ function rowOf({ directory, unsettled }: Kept): DirectoryRow {
   return {
     path: directory.path,
     modified_ms: certain ? directory.modifiedMs : -1,
-    files: directory.videos,
+    files: directory.media,
     content: unsettled ? '' : directory.content,
   };
 }

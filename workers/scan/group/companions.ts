@@ -1,4 +1,5 @@
-import { kindOf, splitName } from '../names/kinds.ts';
+import { splitName } from '../names/kinds.ts';
+import { isMedia } from '../names/media.ts';
 import { type Picture, pictureStems, readSidecar, type Sidecar, sidecarStems } from '../names/sidecars.ts';
 import { atOnce, type Steps } from '../names/steps.ts';
 import type { WalkedFile } from '../walk/types.ts';
@@ -15,12 +16,12 @@ export interface Found extends Picture {
 }
 
 /**
- * The files of one directory by the video they belong to. Built once per directory, so that grouping costs the same per
+ * The files of one directory by the media file they belong to. Built once per directory, so that grouping costs the same per
  * file.
  */
 export interface Companions {
   byName: ReadonlyMap<string, WalkedFile>;
-  /** Files other than videos, by name in lower case. */
+  /** Files other than media, by name in lower case. */
   byLowName: ReadonlyMap<string, WalkedFile>;
   /** By the folded stem of the video. */
   tracks: ReadonlyMap<string, readonly Track[]>;
@@ -30,23 +31,24 @@ export interface Companions {
   shared: readonly Found[];
 }
 
+/** A listing belongs to one library, so to one type. */
 const built = new WeakMap<readonly WalkedFile[], Companions>();
 
 /** The index of a directory's listing. */
-export function companionsOf(files: readonly WalkedFile[]): Companions {
-  return atOnce(companionSteps(files));
+export function companionsOf(files: readonly WalkedFile[], type: string): Companions {
+  return atOnce(companionSteps(files, type));
 }
 
 /** `companionsOf` with pauses. */
-export function* companionSteps(files: readonly WalkedFile[]): Steps<Companions> {
+export function* companionSteps(files: readonly WalkedFile[], type: string): Steps<Companions> {
   const known = built.get(files);
   if (known) return known;
-  const companions = yield* build(files);
+  const companions = yield* build(files, type);
   built.set(files, companions);
   return companions;
 }
 
-function* build(files: readonly WalkedFile[]): Steps<Companions> {
+function* build(files: readonly WalkedFile[], type: string): Steps<Companions> {
   const byName = new Map<string, WalkedFile>();
   const byLowName = new Map<string, WalkedFile>();
   const stems = new Set<string>();
@@ -54,7 +56,7 @@ function* build(files: readonly WalkedFile[]): Steps<Companions> {
   for (const file of files) {
     byName.set(file.name, file);
     const low = file.name.toLowerCase();
-    if (kindOf(file.name) === 'video') {
+    if (isMedia(type, file.name)) {
       const { stem } = splitName(file.name);
       stems.add(folded(stem));
       lowStems.add(stem.toLowerCase());
@@ -65,7 +67,7 @@ function* build(files: readonly WalkedFile[]): Steps<Companions> {
   const pictures = new Map<string, Found[]>();
   const shared: Found[] = [];
   for (const file of files) {
-    const track = isHalf(file.name, byLowName) ? undefined : trackOf(file, stems);
+    const track = isMedia(type, file.name) || isHalf(file.name, byLowName) ? undefined : trackOf(file, stems);
     if (track) push(tracks, folded(track.stem), track);
     for (const { stem, ...picture } of pictureStems(file.name)) {
       if (stem === '') shared.push({ file, ...picture });

@@ -50,7 +50,7 @@ export class Decoration {
       const name = grouping.within.at(-1 - up) ?? '';
       const directory = up === 0 ? grouping.directory : grouping.directory.split('/').slice(0, -up).join('/');
       const files = up === 0 ? grouping.files : await this.#list(directory);
-      const nfo = companionsOf(files).byLowName.get(SHOW_NFO);
+      const nfo = companionsOf(files, grouping.library.type).byLowName.get(SHOW_NFO);
       if (!nfo && titleKey(readName(name).title) !== titleKey(draft.title)) continue;
       draft.artwork = artworkOf({ ...grouping, directory, files }, '', true);
       const read = nfo && (await this.#nfo(inside(directory, nfo.name)));
@@ -91,8 +91,8 @@ export class Decoration {
 }
 
 /** The NFO file of a film, an episode or a video. */
-export function nfoOf({ type, alone, files: [first] }: Draft, { files }: Grouping): WalkedFile | undefined {
-  return first && nfoFile(files, first.walked.name, alone ? (SHARED_NFO[type] ?? []) : []);
+export function nfoOf({ type, alone, files: [first] }: Draft, grouping: Grouping): WalkedFile | undefined {
+  return first && nfoFile(grouping, first.walked.name, alone ? (SHARED_NFO[type] ?? []) : []);
 }
 
 /** A file with only a page address identifies the film and adds nothing else. */

@@ -20,7 +20,7 @@ export function groupDirectory(grouping: Grouping): Grouped {
 
 /** `groupDirectory` one item at a time, with pauses; containers come before their content. */
 export function* draftsOf(grouping: Grouping): Drafting {
-  yield* companionSteps(grouping.files);
+  yield* companionSteps(grouping.files, grouping.library.type);
   if (grouping.library.type === 'shows') return yield* groupShows(grouping);
   if (grouping.library.type === 'movies') return yield* groupMovies(grouping);
   for (const { name } of grouping.files) yield kindOf(name) === 'video' ? videoDraft(grouping, name) : undefined;

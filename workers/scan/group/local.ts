@@ -8,8 +8,8 @@ export function inside(directory: string, name: string): string {
 }
 
 /** Subtitles and audio tracks next to a video; the longest matching video name wins. */
-export function tracksOf({ directory, files }: Grouping, video: string): ExternalTrack[] {
-  const found = companionsOf(files).tracks.get(folded(splitName(video).stem)) ?? [];
+export function tracksOf({ directory, files, library }: Grouping, video: string): ExternalTrack[] {
+  const found = companionsOf(files, library.type).tracks.get(folded(splitName(video).stem)) ?? [];
   return found.map(({ file: { name, size, mtimeMs }, sidecar }) => ({
     ...sidecar,
     path: inside(directory, name),
@@ -19,8 +19,8 @@ export function tracksOf({ directory, files }: Grouping, video: string): Externa
 }
 
 /** Pictures of a video, with `shared` also those of the whole folder. */
-export function artworkOf({ directory, files }: Grouping, video: string, shared: boolean): LocalArtwork {
-  const companions = companionsOf(files);
+export function artworkOf({ directory, files, library }: Grouping, video: string, shared: boolean): LocalArtwork {
+  const companions = companionsOf(files, library.type);
   const own = companions.pictures.get(splitName(video).stem.toLowerCase()) ?? [];
   const artwork: LocalArtwork = {};
   // A picture named like the video wins over the folder's.
@@ -32,11 +32,11 @@ export function artworkOf({ directory, files }: Grouping, video: string, shared:
 
 /** The NFO of a video: by its name, with `shared` also one of the usual names. */
 export function nfoFile(
-  files: readonly WalkedFile[],
+  { files, library }: Pick<Grouping, 'files' | 'library'>,
   video: string,
   shared: readonly string[],
 ): WalkedFile | undefined {
-  const { byLowName } = companionsOf(files);
+  const { byLowName } = companionsOf(files, library.type);
   const names = [`${splitName(video).stem}.nfo`.toLowerCase(), ...shared];
   return names.flatMap((name) => byLowName.get(name) ?? [])[0];
 }
@@ -46,7 +46,7 @@ export function draftFile(
   name: string,
   more: Omit<DraftFile, 'path' | 'walked' | 'tracks'>,
 ): DraftFile {
-  const walked = companionsOf(grouping.files).byName.get(name);
+  const walked = companionsOf(grouping.files, grouping.library.type).byName.get(name);
   if (!walked) throw new Error('a grouped file was not listed');
   return { path: inside(grouping.directory, name), walked, tracks: tracksOf(grouping, name), ...more };
 }

@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
-import { kindOf } from '../names/kinds.ts';
-import type { WalkedDirectory, WalkedFile } from './types.ts';
+import { isMedia } from '../names/media.ts';
+import type { WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
 
 /** Signature of the sidecars and the grouping code; a change groups the items of the directory again. */
-export function signatureOf(files: readonly WalkedFile[], version: string): string {
-  const sidecars = files.filter((file) => kindOf(file.name) !== 'video');
+export function signatureOf(
+  files: readonly WalkedFile[],
+  { version, type }: Pick<WalkOrder, 'version' | 'type'>,
+): string {
+  const sidecars = files.filter((file) => !isMedia(type, file.name));
   if (sidecars.length === 0) return `${version} -`;
   const text = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`).join('\n');
   return `${version} ${hash('sha256', text, 'base64url').slice(0, 22)}`;

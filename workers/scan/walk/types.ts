@@ -4,8 +4,8 @@
 
 export interface KnownDirectory {
   modifiedMs: number;
-  /** Number of videos in it, and the names of those that are no media. */
-  videos: number;
+  /** Number of media files in it, and of those that are faulty. */
+  media: number;
   faults: number;
   content: string;
 }
@@ -15,6 +15,8 @@ export interface WalkOrder {
   root: string;
   /** The library's folder: nothing outside it is opened. */
   folder: string;
+  /** Type of the library, which decides what its media are. */
+  type: string;
   /** Real paths of all folders of the library, the only places that links may lead to. Default: the folder's own. */
   tops?: string[];
   /** Directories to start from: `folder` or below. */
@@ -57,7 +59,8 @@ export interface WalkedDirectory {
   /** Names of the subdirectories that are walked too. */
   directories: string[];
   files: WalkedFile[];
-  videos: number;
+  /** Number of files that become items. */
+  media: number;
   /** Signature of the sidecars. */
   signature: string;
   /** Signature of everything listed; empty if the directory must be reported each time. */
@@ -72,7 +75,7 @@ export interface Same {
   directories: number;
   /** Number of them that were not even listed, because their time is the same. */
   passed: number;
-  videos: number;
+  media: number;
   faults: number;
 }
 

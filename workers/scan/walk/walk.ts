@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { isPassedOver, kindOf } from '../names/kinds.ts';
+import { isPassedOver } from '../names/kinds.ts';
+import { isMedia, isNoted } from '../names/media.ts';
 import { type IgnoreRules, isIgnored, readIgnore } from './ignore.ts';
 import { isOfDevice, lostAbove } from './lost.ts';
 import { contentOf, signatureOf } from './signatures.ts';
@@ -34,7 +35,7 @@ export class Walk {
   readonly #waiting: Waiting[];
   /** Real paths that links may lead to. */
   readonly #tops: readonly string[];
-  #same: Same = { directories: 0, passed: 0, videos: 0, faults: 0 };
+  #same: Same = { directories: 0, passed: 0, media: 0, faults: 0 };
 
   constructor(order: WalkOrder) {
     this.#order = order;
@@ -46,7 +47,7 @@ export class Walk {
   /** Throws when the library's own folder, or its mount, is gone. */
   next(): WalkBatch {
     const directories: WalkedDirectory[] = [];
-    this.#same = { directories: 0, passed: 0, videos: 0, faults: 0 };
+    this.#same = { directories: 0, passed: 0, media: 0, faults: 0 };
     let files = 0;
     while (
       this.#waiting.length > 0 &&
@@ -119,7 +120,7 @@ export class Walk {
   #countSame(known: KnownDirectory, isSkipped: boolean): void {
     this.#same.directories += 1;
     this.#same.passed += Number(isSkipped);
-    this.#same.videos += known.videos;
+    this.#same.media += known.media;
     this.#same.faults += known.faults;
   }
 
@@ -137,8 +138,8 @@ export class Walk {
     directory.files.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const name of twinsIn([...directory.directories, ...directory.files.map((file) => file.name)]))
       directory.issues.push({ kind: 'name-conflict', path: joined(directory.path, name) });
-    directory.videos = directory.files.filter((file) => kindOf(file.name) === 'video').length;
-    directory.signature = signatureOf(directory.files, this.#order.version);
+    directory.media = directory.files.filter((file) => isMedia(this.#order.type, file.name)).length;
+    directory.signature = signatureOf(directory.files, this.#order);
     this.#enter(directory, rules);
     directory.content = contentOf(directory, this.#order.version);
   }
@@ -162,7 +163,7 @@ export class Walk {
       directory.directories.push(entry.name);
     } else if (entry.isSymbolicLink()) {
       this.#link(directory, entry.name);
-    } else if (entry.isFile() && kindOf(entry.name) !== 'other') {
+    } else if (entry.isFile() && isNoted(this.#order.type, entry.name)) {
       this.#file(directory, entry.name);
     }
   }
@@ -188,17 +189,18 @@ export class Walk {
       const target = realpathSync(join(this.#order.root, path));
       const inside = this.#tops.some((top) => target === top || target.startsWith(top + sep));
       if (!inside) directory.issues.push({ kind: 'link-outside', path });
-      else if (statSync(target).isFile() && kindOf(name) !== 'other') this.#file(directory, name);
+      else if (statSync(target).isFile() && isNoted(this.#order.type, name)) this.#file(directory, name);
     } catch (error) {
       if (isAbsence(error)) return;
       directory.issues.push({ kind: 'unreadable', path, detail: wordOf(error) });
-      if (kindOf(name) !== 'other' && Number((error as { errno?: number }).errno) !== LOOP) directory.state = 'failed';
+      if (isNoted(this.#order.type, name) && Number((error as { errno?: number }).errno) !== LOOP)
+        directory.state = 'failed';
     }
   }
 }
 
 function empty(path: string): WalkedDirectory {
-  const counted = { modifiedMs: 0, videos: 0, ignored: 0 };
+  const counted = { modifiedMs: 0, media: 0, ignored: 0 };
   return { path, state: 'listed', ...counted, directories: [], files: [], signature: '', content: '', issues: [] };
 }
 
