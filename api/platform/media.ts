@@ -53,8 +53,32 @@ export interface ProbedChapter {
   title: string;
 }
 
+/** What the tags of a track say about it, of ID3, Vorbis comments, MP4 and APE alike. */
+export interface MusicTags {
+  title?: string;
+  /** Performers of the track, the main one first. */
+  artists: string[];
+  album?: string;
+  /** Empty where the file names none. */
+  albumArtists: string[];
+  track?: number;
+  disc?: number;
+  discs?: number;
+  discTitle?: string;
+  compilation: boolean;
+  /** YYYY, YYYY-MM or YYYY-MM-DD; the first release if the file names it, else this one's. */
+  date?: string;
+  genres: string[];
+  labels: string[];
+  composers: string[];
+  /** Sort forms of `title`, `album` and the first album artist. */
+  sorts: { title?: string; album?: string; albumArtist?: string };
+  /** MusicBrainz ids: release, releaseGroup, recording, artist, albumArtist; also isrc and barcode. */
+  ids: Record<string, string>;
+}
+
 export interface ProbedFile {
-  /** matroska webm mp4 avi mpegts mpegps ogg flac mp3 wav asf flv. */
+  /** matroska webm mp4 avi mpegts mpegps ogg flac mp3 aac wav aiff asf flv ape wavpack dsf musepack. */
   container: string;
   durationMs: number;
   /** First timestamp of the file in ms; it is subtracted from all times that players see. */
@@ -65,6 +89,8 @@ export interface ProbedFile {
   chapters: ProbedChapter[];
   /** Container tags, keys lower case. */
   tags: Record<string, string>;
+  /** Of files in libraries of music. */
+  music?: MusicTags;
   /** Version of the probing code; files with an older one are probed again. */
   probeVersion: number;
 }

@@ -7,6 +7,7 @@ import { fileOf } from './ffprobe-answer.ts';
 import { probeMatroska } from './matroska/index.ts';
 import { isCut } from './mp4/boxes.ts';
 import { probeMp4 } from './mp4/index.ts';
+import { probeMusic } from './music/index.ts';
 import type { Probed, Stretch } from './probed.ts';
 import { SNIFF_BYTES, type Sniffed, sniff } from './sniff.ts';
 
@@ -22,6 +23,8 @@ export interface ProbeOptions {
   signal?: AbortSignal;
   /** Where the file was found to contain only zeros. */
   zeros?: readonly Stretch[];
+  /** Reads the tags of a track too. */
+  music?: boolean;
 }
 
 /**
@@ -29,8 +32,16 @@ export interface ProbeOptions {
  * enough. Throws ProbeError with the fault; any other error is a fault of this machine and may be retried.
  */
 export async function probeFile(path: string, options: ProbeOptions = {}): Promise<Probed> {
-  const found = await read(path, options);
+  const found = options.music ? await readTrack(path, options) : await read(path, options);
   return { ...found, file: withBoundedTexts(found.file) };
+}
+
+async function readTrack(path: string, options: ProbeOptions): Promise<Probed> {
+  const source = await opened(path);
+  const sniffed = await headOf(source)
+    .then(sniff)
+    .finally(() => source.close());
+  return probeMusic(path, sniffed, { signal: options.signal, read: () => read(path, options) });
 }
 
 async function read(path: string, options: ProbeOptions): Promise<Probed> {

@@ -1,0 +1,104 @@
+import { stat } from 'node:fs/promises';
+import type { MusicTags, ProbedFile, ProbedStream } from '#platform/media.ts';
+import { codecStringOf } from '../codec-strings.ts';
+import { usualLayout } from '../codecs/audio.ts';
+import { ProbeError } from '../fault.ts';
+import { PROBE_VERSION, type Probed } from '../probed.ts';
+import type { Sniffed } from '../sniff.ts';
+import { opusSeconds } from './opus-length.ts';
+import { readMusic } from './reader.ts';
+import type { Sound } from './thread.ts';
+
+/** Our codec names by the beginning of music-metadata's. */
+const CODECS: readonly (readonly [begins: string, codec: string])[] = [
+  ['MPEG 1 Layer 3', 'mp3'],
+  ['MPEG 2 Layer 3', 'mp3'],
+  ['MPEG 2.5 Layer 3', 'mp3'],
+  ['FLAC', 'flac'],
+  ['Opus', 'opus'],
+  ['Vorbis', 'vorbis'],
+  ['PCM', 'pcm'],
+];
+
+/** Containers with one stream whose facts music-metadata reads as exactly as ffprobe; all others are ffprobe's. */
+const PLAIN = new Set(['mp3', 'flac', 'ogg', 'wav']);
+
+/**
+ * An audio file with its tags. `read` gives the streams of a container that music-metadata does not know exactly.
+ * A file whose tags cannot be read has none; one whose streams cannot be read is faulty.
+ */
+export async function probeMusic(
+  path: string,
+  sniffed: Sniffed,
+  { signal, read }: { signal?: AbortSignal | undefined; read: () => Promise<Probed> },
+): Promise<Probed> {
+  const tagged = await readMusic(path, signal).catch((error: unknown) => {
+    if (error instanceof ProbeError && error.fault === 'corrupt') return undefined;
+    throw error;
+  });
+  const plain = tagged && PLAIN.has(sniffed.container) ? await plainFile(path, sniffed, tagged.sound) : undefined;
+  const probed = plain ? { file: plain } : await read();
+  const music = tagged?.tags ?? NO_TAGS;
+  return { ...probed, file: { ...probed.file, tags: { ...probed.file.tags, ...textsOf(music) }, music } };
+}
+
+/** The tags as texts, which the details of a file show. */
+function textsOf(music: MusicTags): Record<string, string> {
+  const { title, album, track, disc, date, artists, albumArtists, genres, labels, composers } = music;
+  const texts = {
+    ...{ title, album, date, track, disc },
+    ...{ artist: artists.join('; '), album_artist: albumArtists.join('; '), genre: genres.join('; ') },
+    ...{ label: labels.join('; '), composer: composers.join('; ') },
+  };
+  const said = Object.entries(texts).map(([name, value]) => [name, String(value ?? '')] as const);
+  return Object.fromEntries(said.filter(([, value]) => value !== ''));
+}
+
+const NO_TAGS: MusicTags = {
+  artists: [],
+  albumArtists: [],
+  compilation: false,
+  genres: [],
+  labels: [],
+  composers: [],
+  sorts: {},
+  ids: {},
+};
+
+async function plainFile(path: string, { container }: Sniffed, sound: Sound): Promise<ProbedFile | undefined> {
+  const codec = CODECS.find(([begins]) => sound.codec?.startsWith(begins))?.[1];
+  const seconds = codec === 'opus' ? await opusSeconds(path) : sound.seconds;
+  const durationMs = Math.round((seconds ?? 0) * 1000);
+  if (codec === undefined || durationMs <= 0 || !sound.channels || !sound.sampleRate) return undefined;
+  const { size } = await stat(path);
+  return {
+    container,
+    durationMs,
+    startMs: 0,
+    bitrate: Math.round((size * 8000) / durationMs),
+    streams: [streamOf(codec, sound)],
+    chapters: [],
+    tags: {},
+    probeVersion: PROBE_VERSION,
+  };
+}
+
+function streamOf(codec: string, sound: Sound): ProbedStream {
+  const channelLayout = usualLayout(sound.channels ?? 0);
+  const codecString = codecStringOf({ codec });
+  const lossless = codec === 'flac' || codec === 'pcm';
+  return {
+    index: 0,
+    kind: 'audio',
+    codec,
+    default: false,
+    forced: false,
+    hearingImpaired: false,
+    ...(sound.channels && { channels: sound.channels }),
+    ...(sound.sampleRate && { sampleRate: Math.round(sound.sampleRate) }),
+    ...(lossless && sound.bitDepth && { bitDepth: sound.bitDepth }),
+    ...(sound.bitrate && { bitrate: Math.round(sound.bitrate) }),
+    ...(channelLayout && { channelLayout }),
+    ...(codecString && { codecString }),
+  };
+}

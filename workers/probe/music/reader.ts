@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { ProbeError } from '../fault.ts';
+import type { MusicAnswer } from './thread.ts';
+
+const THREADS = Math.min(4, availableParallelism());
+const LIMIT_MS = 20_000;
+const MEMORY_MB = 256;
+const KEPT_MS = 30_000;
+
+const idle: { worker: Worker; timer: NodeJS.Timeout }[] = [];
+const waiting: (() => void)[] = [];
+let busy = 0;
+
+/**
+ * The tags and the sound of an audio file; every container that music-metadata knows. Throws ProbeError: `corrupt` for a
+ * file that it cannot read, `probe-timeout` after 20 seconds.
+ */
+export async function readMusic(path: string, signal?: AbortSignal): Promise<Exclude<MusicAnswer, { failed: string }>> {
+  while (busy >= THREADS) await new Promise<void>((resolve) => waiting.push(resolve));
+  busy += 1;
+  const worker = taken();
+  try {
+    const answer = await ask(worker, path, signal);
+    keep(worker);
+    if ('failed' in answer) throw new ProbeError('corrupt', answer.failed);
+    return answer;
+  } catch (error) {
+    if (!(error instanceof ProbeError && error.fault === 'corrupt')) void worker.terminate();
+    throw error;
+  } finally {
+    busy -= 1;
+    waiting.shift()?.();
+  }
+}
+
+async function ask(worker: Worker, path: string, signal: AbortSignal | undefined): Promise<MusicAnswer> {
+  const done = new AbortController();
+  const ended = AbortSignal.any(signal ? [done.signal, signal] : [done.signal]);
+  try {
+    worker.postMessage(path);
+    const answer = once(worker, 'message', { signal: ended }) as Promise<[MusicAnswer]>;
+    const late = sleep(LIMIT_MS, undefined, { signal: ended }).then(() => {
+      throw new ProbeError('probe-timeout', 'reading its tags took too long');
+    });
+    late.catch(() => undefined);
+    const [said] = await Promise.race([answer, late]);
+    return said;
+  } catch (error) {
+    if (error instanceof ProbeError) throw error;
+    signal?.throwIfAborted();
+    // The thread ended: it ran out of memory, or the library threw outside its promise.
+    throw new ProbeError('probe-timeout', error instanceof Error ? error.message : 'its reader ended');
+  } finally {
+    done.abort();
+  }
+}
+
+function taken(): Worker {
+  const kept = idle.pop();
+  if (!kept)
+    return new Worker(new URL('./thread.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    });
+  clearTimeout(kept.timer);
+  kept.worker.removeAllListeners('error').ref();
+  return kept.worker;
+}
+
+function keep(worker: Worker): void {
+  worker.unref();
+  const drop = (): void => {
+    const at = idle.findIndex((one) => one.worker === worker);
+    if (at >= 0) idle.splice(at, 1);
+    void worker.terminate();
+  };
+  worker.once('error', drop);
+  idle.push({ worker, timer: setTimeout(drop, KEPT_MS).unref() });
+}
