@@ -4,7 +4,8 @@ import { type JobName, jobs } from '#platform/jobs.ts';
 import { jobSeconds } from '#platform/metrics.ts';
 import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
-import type { Row, Update } from '#platform/typed-query.ts';
+import type { Row } from '#platform/typed-query.ts';
+import { beginAttempt, endAttempt } from './attempts.ts';
 import { settleJob } from './settle.ts';
 import type { Suspects } from './suspects.ts';
 import {
@@ -131,30 +132,12 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
         updated_at: now,
         run_at: null,
         waits_for: null,
-        ...place(config),
+        worker: config.pod,
+        worker_node: config.node,
       });
     await beginAttempt(transaction, id, config);
     return { ...row, ...change };
   });
-}
-
-const place = ({ pod, node }: WorkerDeps['config']) => ({ worker: pod, worker_node: node });
-
-/** Starts the attempt in the row; an unfinished earlier one was lost with its worker. */
-async function beginAttempt(db: Db, id: string, { pod, node }: WorkerDeps['config']): Promise<void> {
-  await endAttempt(db, id, { outcome: 'lost' });
-  await db.raw(
-    `insert into job_attempts (job_id, number, started_at, pod, node)
-     select ?, coalesce(max(number), 0) + 1, now(), ?, ? from job_attempts where job_id = ?`,
-    [id, pod, node, id],
-  );
-}
-
-async function endAttempt(db: Db, id: string, end: Pick<Update<'job_attempts'>, 'outcome' | 'error'>): Promise<void> {
-  await db('job_attempts')
-    .where({ job_id: id })
-    .whereNull('finished_at')
-    .update({ ...end, finished_at: new Date() });
 }
 
 async function cancelled({ db }: WorkerDeps, id: string): Promise<boolean> {

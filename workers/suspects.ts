@@ -5,7 +5,7 @@ const ALONE_MS = 60_000;
 
 /**
  * Starts jobs that lost their worker one after the other in this process, so that only the job that crashes workers is
- * lost again. Without it, a job that happens to run beside one would be given up with it.
+ * lost again. Without it, a job that happens to run next to one would be given up with it.
  */
 export class Suspects {
   #last: Promise<unknown> = Promise.resolve();

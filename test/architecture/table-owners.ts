@@ -98,6 +98,7 @@ const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
   ['api/platform/queue.ts', 'jobs'],
   ['api/platform/settings.ts', 'settings'],
   ['workers/run-job.ts', 'jobs'],
+  ['workers/attempts.ts', 'jobs'],
   ['workers/scan/', 'scanning', 'libraries'],
   ['workers/media-keyframes.ts', 'libraries'],
   ['workers/library-jobs.ts', 'libraries'],

@@ -27,7 +27,7 @@ describe('a job that kills its worker', function () {
   it('is given up alone, although another job is taken with it each time', async () => {
     const workers = await Workers.make();
     const id = await workers.enqueueAct('die', { maxAttempts: 1 });
-    const beside = await workers.enqueueAct('slow');
+    const other = await workers.enqueueAct('slow');
     await workers.db('jobs').update({ state: 'active' }); // as if one worker had died of both
     const deadline = Date.now() + 100_000;
     while ((await workers.job(id)).state !== 'failed' && Date.now() < deadline) {
@@ -35,7 +35,7 @@ describe('a job that kills its worker', function () {
       await sleep(100);
     }
     expect(await workers.job(id)).to.include({ state: 'failed', losses: 3 });
-    expect(await workers.reaches(beside, 'completed')).to.include({ error: null });
+    expect(await workers.reaches(other, 'completed')).to.include({ error: null });
     await workers.end();
   });
 

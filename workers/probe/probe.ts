@@ -19,12 +19,15 @@ const RIFF_UNKNOWN = 0xffff_fff0;
 /** This many zeros are no encoded video or audio, wherever they are in the file. */
 const HOLLOW = 64 * 1024;
 
+/** Readers for what items of other kinds than films are made of. */
+export type ReadAs = 'music';
+
 export interface ProbeOptions {
   signal?: AbortSignal;
   /** Where the file was found to contain only zeros. */
   zeros?: readonly Stretch[];
-  /** Reads the tags of a track too. */
-  music?: boolean;
+  /** Reads what items of another kind than films are made of. */
+  as?: ReadAs | undefined;
 }
 
 /**
@@ -32,15 +35,21 @@ export interface ProbeOptions {
  * enough. Throws ProbeError with the fault; any other error is a fault of this machine and may be retried.
  */
 export async function probeFile(path: string, options: ProbeOptions = {}): Promise<Probed> {
-  const found = options.music ? await readTrack(path, options) : await read(path, options);
+  const found = options.as === 'music' ? await readTrack(path, options) : await read(path, options);
   return { ...found, file: withBoundedTexts(found.file) };
 }
 
-async function readTrack(path: string, options: ProbeOptions): Promise<Probed> {
+async function sniffedIn(path: string): Promise<Sniffed> {
   const source = await opened(path);
-  const sniffed = await headOf(source)
-    .then(sniff)
-    .finally(() => source.close());
+  try {
+    return sniff(await headOf(source));
+  } finally {
+    await source.close();
+  }
+}
+
+async function readTrack(path: string, options: ProbeOptions): Promise<Probed> {
+  const sniffed = await sniffedIn(path);
   return probeMusic(path, sniffed, { signal: options.signal, read: () => read(path, options) });
 }
 

@@ -50,8 +50,8 @@ function textsOf(music: MusicTags): Record<string, string> {
     ...{ artist: artists.join('; '), album_artist: albumArtists.join('; '), genre: genres.join('; ') },
     ...{ label: labels.join('; '), composer: composers.join('; ') },
   };
-  const said = Object.entries(texts).map(([name, value]) => [name, String(value ?? '')] as const);
-  return Object.fromEntries(said.filter(([, value]) => value !== ''));
+  const entries = Object.entries(texts).map(([name, value]) => [name, String(value ?? '')] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
 const NO_TAGS: MusicTags = {

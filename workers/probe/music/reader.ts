@@ -23,7 +23,7 @@ export async function readMusic(path: string, signal?: AbortSignal): Promise<Exc
   busy += 1;
   const worker = taken();
   try {
-    const answer = await ask(worker, path, signal);
+    const answer = await request(worker, path, signal);
     keep(worker);
     if ('failed' in answer) throw new ProbeError('corrupt', answer.failed);
     return answer;
@@ -36,7 +36,7 @@ export async function readMusic(path: string, signal?: AbortSignal): Promise<Exc
   }
 }
 
-async function ask(worker: Worker, path: string, signal: AbortSignal | undefined): Promise<MusicAnswer> {
+async function request(worker: Worker, path: string, signal: AbortSignal | undefined): Promise<MusicAnswer> {
   const done = new AbortController();
   const ended = AbortSignal.any(signal ? [done.signal, signal] : [done.signal]);
   try {
@@ -46,8 +46,8 @@ async function ask(worker: Worker, path: string, signal: AbortSignal | undefined
       throw new ProbeError('probe-timeout', 'reading its tags took too long');
     });
     late.catch(() => undefined);
-    const [said] = await Promise.race([answer, late]);
-    return said;
+    const [reply] = await Promise.race([answer, late]);
+    return reply;
   } catch (error) {
     if (error instanceof ProbeError) throw error;
     signal?.throwIfAborted();

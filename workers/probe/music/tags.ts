@@ -1,5 +1,6 @@
 import type { ICommonTagsResult } from 'music-metadata';
 import type { MusicTags } from '#platform/media.ts';
+import { present } from '#workers/present.ts';
 
 const MOST_NAMES = 50;
 const MOST_TEXT = 300;
@@ -11,7 +12,7 @@ type Common = ICommonTagsResult;
 export function tagsOf(common: Common): MusicTags {
   const text = (value: unknown): string | undefined => line(value) || undefined;
   return {
-    ...some({
+    ...present({
       title: text(common.title),
       album: text(common.album),
       track: numberOf(common.track.no),
@@ -26,7 +27,7 @@ export function tagsOf(common: Common): MusicTags {
     genres: unique((common.genre ?? []).flatMap((genre) => split(genre, [';', '/', ',', '|']))),
     labels: unique(common.label),
     composers: unique(common.composer),
-    sorts: some({
+    sorts: present({
       title: text(common.titlesort),
       album: text(common.albumsort),
       albumArtist: text(common.albumartistsort),
@@ -66,8 +67,8 @@ function numberOf(value: unknown): number | undefined {
 const DATE = /^\d{4}(?:-\d{2}(?:-\d{2})?)?/;
 
 function dateOf({ originaldate, originalyear, date, year }: Common): string | undefined {
-  for (const said of [originaldate, originalyear, date, year]) {
-    const found = DATE.exec(String(said ?? '').slice(0, 10))?.[0];
+  for (const candidate of [originaldate, originalyear, date, year]) {
+    const found = DATE.exec(String(candidate ?? '').slice(0, 10))?.[0];
     if (found && Number(found.slice(0, 4)) > 0) return found;
   }
   return undefined;
@@ -92,13 +93,4 @@ function idsOf(common: Common): Record<string, string> {
       .map(([name, code]) => [name, line(code)] as const)
       .filter(([, code]) => /^[\w-]{8,20}$/.test(code)),
   ]);
-}
-
-/** The members that have a value. */
-function some<T extends object>(
-  members: { [K in keyof T]: T[K] | undefined },
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 }

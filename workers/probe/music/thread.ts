@@ -16,8 +16,8 @@ export interface Sound {
 
 export type MusicAnswer = { tags: MusicTags; sound: Sound } | { failed: string };
 
-parentPort?.on('message', async (path: string) => {
-  parentPort?.postMessage(await answerFor(path));
+parentPort?.on('message', (path: string) => {
+  void answerFor(path).then((answer) => parentPort?.postMessage(answer));
 });
 
 async function answerFor(path: string): Promise<MusicAnswer> {

@@ -1,10 +1,12 @@
 import type { Probed } from '#workers/probe/probe.ts';
+import { rulesOf } from '../group/index.ts';
 import { extrasFolder } from '../names/extras.ts';
 import { isMedia } from '../names/media.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { lockLibraries } from '../store/rollup.ts';
 import type { WalkBatch } from '../walk/types.ts';
 import { type Compared, compare } from './compare.ts';
+import { earlyFor } from './early.ts';
 import { noteUnread, pathIn } from './faults.ts';
 import { gathered, type Issue, issueOfFault, writeIssues } from './issues.ts';
 import { type Piece, partsOf } from './parts.ts';
@@ -25,7 +27,7 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
   await reportWalk(scan, place.folder, batch);
   await keepOthers(scan, place, batch);
   for await (const part of partsOf(scan, place, all)) {
-    const readings = await readFiles(scan, place.folder, part.flatMap(toRead));
+    const readings = await readingsOf(scan, place, part);
     for (const { compared } of part) noteUnread(compared, readings);
     const issues = gathered(issuesOf(place, { part, readings }), place.lost);
     await write(scan, place, { part, readings, issues });
@@ -34,6 +36,16 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
     noteDependent(scan, place, compared);
     if (compared.unsettled) scan.unsettled.push({ folder: place.folder, directory: compared.directory.path });
   }
+}
+
+/** What files contain, unless the grouping of their type has read them already. */
+async function readingsOf(scan: Scan, { folder }: Place, part: readonly Piece[]): Promise<Readings> {
+  const files = part.flatMap(toRead);
+  if (!rulesOf(scan.library.type)?.readAs) return readFiles(scan, folder, files);
+  return earlyFor(
+    part.map(({ compared }) => compared.early),
+    files.map(({ path }) => path),
+  );
 }
 
 /**
@@ -87,8 +99,8 @@ function toRead({ compared, drafts }: Piece): ToRead[] {
   );
 }
 
-/** Episodes this many levels below a show's folder use its pictures. */
-const SHOW_LEVELS = 2;
+/** Episodes this many levels below a show's folder use its pictures, and discs those of album and artist. */
+const LEVELS = 2;
 
 /** Unchanged directories whose items changed: extras whose films changed, and episodes below a show's pictures. */
 function noteDependent({ library }: Scan, { memory, again, regroup }: Place, compared: Compared): void {
@@ -98,10 +110,10 @@ function noteDependent({ library }: Scan, { memory, again, regroup }: Place, com
   const inside = (name: string): string => (path === '' ? name : `${path}/${name}`);
   const extras = folders.filter((name) => extrasFolder(name) !== undefined).map(inside);
   for (const below of memory.within(extras)) again.add(below);
-  if (library.type !== 'shows' || !compared.sidecars) return;
+  if (!['shows', 'music'].includes(library.type) || !compared.sidecars) return;
   const level = path.split('/').length;
   for (const below of memory.within(folders.map(inside)))
-    if (below.split('/').length - level <= SHOW_LEVELS) again.add(below);
+    if (below.split('/').length - level <= LEVELS) again.add(below);
 }
 
 function issuesOf(

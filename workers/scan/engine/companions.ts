@@ -8,6 +8,7 @@ import { nameOf } from '../store/item-rows.ts';
 import { findOthers, type Other } from '../store/others.ts';
 import type { WalkedDirectory, WalkedFile } from '../walk/types.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
+import { insideOf } from './early.ts';
 import { groupingOf, groupSlowly } from './grouping.ts';
 import { VERSION } from './grouping-version.ts';
 import { Memory } from './memory.ts';
@@ -117,7 +118,8 @@ async function describe(
     return scan.passedOver.has(`${folder.storageId} ${at}`) || memory.isFaulty(at, file);
   };
   const media = files.filter((file) => !isMedia(scan.library.type, file.name) || !isOut(file));
-  const grouping = groupingOf(scan, folder, { path, files: media });
+  const inside = await insideOf(scan, folder.id, path);
+  const grouping = groupingOf(scan, folder, { path, files: media, inside });
   const found: Described[] = [];
   for await (const draft of groupSlowly(grouping)) {
     if (!names.has(nameOf(draft))) continue;

@@ -7,6 +7,7 @@ import { findListed, isProbed, isUnchanged, type ListedFile } from '../store/kno
 import type { WalkedDirectory, WalkedFile } from '../walk/types.ts';
 import { readFingerprints } from './fingerprints.ts';
 import type { Memory } from './memory.ts';
+import type { Readings } from './read-files.ts';
 import type { Scan } from './scan.ts';
 
 /** Changes in a listed directory since its last listing. */
@@ -38,6 +39,8 @@ export interface Compared {
   written: ReadonlySet<string>;
   /** Fingerprints of its items now. */
   made: string[];
+  /** Files that were read before the directory was grouped. */
+  early?: Readings;
   /** The show that its pictures describe, before and now. */
   show: { before: string | null; now: string | null };
 }

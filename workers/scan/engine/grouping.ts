@@ -3,16 +3,18 @@ import type { Draft, Grouping } from '../group/draft.ts';
 import { draftsOf } from '../group/index.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import type { WalkedFile } from '../walk/types.ts';
+import type { Inside } from './early.ts';
 import type { Scan } from './scan.ts';
 
 /** A directory as input for the grouping rules of its library. */
 export function groupingOf(
   { library: { type, settings } }: Pick<Scan, 'library'>,
   folder: ScannedFolder,
-  { path, files }: { path: string; files: readonly WalkedFile[] },
+  { path, files, inside }: { path: string; files: readonly WalkedFile[]; inside?: Inside | undefined },
 ): Grouping {
   const within = path === folder.path ? [] : path.slice(folder.path === '' ? 0 : folder.path.length + 1).split('/');
-  return { directory: path, within, files, library: { type, mergeVersions: settings.mergeVersions } };
+  const library = { type, mergeVersions: settings.mergeVersions };
+  return { directory: path, within, files, library, ...(inside && { inside }) };
 }
 
 /**

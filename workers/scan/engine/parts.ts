@@ -1,6 +1,7 @@
 import type { Draft, Grouping, ItemKey } from '../group/draft.ts';
 import { nameOf } from '../store/item-rows.ts';
 import type { Compared } from './compare.ts';
+import { type Inside, readEarly } from './early.ts';
 import { fingerprintOf } from './fingerprints.ts';
 import { groupingOf, groupSlowly } from './grouping.ts';
 import type { Place } from './place.ts';
@@ -51,7 +52,7 @@ async function* piecesOf(scan: Scan, place: Place, compared: Compared): AsyncGen
     yield { piece: { compared, drafts: [], unrecognised: [], whole: true }, weight: 0 };
     return;
   }
-  const directory = new Directory(scan, place, compared);
+  const directory = new Directory(scan, place, { compared, inside: await readEarly(scan, place, compared) });
   let [drafts, weight]: [Draft[], number] = [[], 0];
   for await (const draft of directory.changed()) {
     const more = weightOf(draft, compared);
@@ -81,10 +82,11 @@ class Directory {
   readonly #containers = new Map<string, Draft>();
   readonly #changed = new Set<string>();
 
-  constructor(scan: Scan, place: Place, compared: Compared) {
+  constructor(scan: Scan, place: Place, { compared, inside }: { compared: Compared; inside: Inside | undefined }) {
+    const { files } = compared;
     this.#place = place;
     this.#compared = compared;
-    this.#grouping = groupingOf(scan, place.folder, { path: compared.directory.path, files: compared.files });
+    this.#grouping = groupingOf(scan, place.folder, { path: compared.directory.path, files, inside });
   }
 
   async *changed(): AsyncGenerator<Draft> {

@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProbeFault } from '#platform/media.ts';
 import { ProbeError, probeFile } from '#workers/probe/probe.ts';
+import { rulesOf } from '../group/index.ts';
 import { inLanes } from '../lanes.ts';
 import { type Sampled, sampledHash } from '../sampled-hash.ts';
 import type { ScannedFolder } from '../store/context.ts';
@@ -77,7 +78,7 @@ async function probe(
   { file, sampled: { hash, zeros }, readings }: Probing,
 ): Promise<void> {
   try {
-    const probed = await probeFile(absolute, { signal: scan.signal, zeros });
+    const probed = await probeFile(absolute, { signal: scan.signal, zeros, as: rulesOf(scan.library.type)?.readAs });
     if (await stillSame(absolute, file.walked)) readings.read.set(file.path, { hash, probed });
     else readings.postponed.add(file.path);
   } catch (error) {

@@ -8,7 +8,7 @@ import { findStorages, Looks } from '#areas/storage/public.ts';
 import { databaseUnavailable } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
-import { groupedTypes } from '../group/index.ts';
+import { rulesOf } from '../group/index.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { makeTitleIndexes } from '../store/title-indexes.ts';
 import { reasonOf, scanFolder, takeDoubted, takeUnsettled } from './folder-scan.ts';
@@ -116,7 +116,7 @@ async function run(scan: Scan): Promise<void> {
   const progress = emitProgress(scan);
   try {
     await makeTitleIndexes(scan.work, scan.library.settings.language);
-    if ((groupedTypes as readonly string[]).includes(scan.library.type)) await listAll(scan);
+    if (rulesOf(scan.library.type)) await listAll(scan);
     await takeDoubted(scan);
     const rest = await takeUnsettled(scan);
     await takeDoubted(scan);

@@ -67,7 +67,7 @@ function* build(files: readonly WalkedFile[], type: string): Steps<Companions> {
   const pictures = new Map<string, Found[]>();
   const shared: Found[] = [];
   for (const file of files) {
-    const track = isMedia(type, file.name) || isHalf(file.name, byLowName) ? undefined : trackOf(file, stems);
+    const track = trackOf(file, { stems, byLowName, type });
     if (track) push(tracks, folded(track.stem), track);
     for (const { stem, ...picture } of pictureStems(file.name)) {
       if (stem === '') shared.push({ file, ...picture });
@@ -90,7 +90,11 @@ function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
 }
 
 /** The longest matching video name wins. */
-function trackOf(file: WalkedFile, stems: ReadonlySet<string>): (Track & { stem: string }) | undefined {
+function trackOf(
+  file: WalkedFile,
+  { stems, byLowName, type }: { stems: ReadonlySet<string>; byLowName: ReadonlyMap<string, WalkedFile>; type: string },
+): (Track & { stem: string }) | undefined {
+  if (isMedia(type, file.name) || isHalf(file.name, byLowName)) return undefined;
   for (const stem of sidecarStems(file.name)) {
     const sidecar = stems.has(folded(stem)) ? readSidecar(file.name, stem) : undefined;
     if (sidecar) return { file, stem, sidecar };
@@ -99,7 +103,7 @@ function trackOf(file: WalkedFile, stems: ReadonlySet<string>): (Track & { stem:
 }
 
 /** The `.sub` of a VobSub pair belongs to its `.idx`. */
-function isHalf(name: string, byLowName: ReadonlyMap<string, WalkedFile>): boolean {
+function isHalf(name: string, byLowName: ReadonlyMap<string, unknown>): boolean {
   const { stem, extension } = splitName(name);
   return extension === 'sub' && byLowName.has(`${stem.toLowerCase()}.idx`);
 }

@@ -7,6 +7,7 @@ import type { WalkedFile } from '../walk/types.ts';
 import { companionsOf } from './companions.ts';
 import type { Draft, Grouping } from './draft.ts';
 import { artworkOf, inside, nfoFile } from './local.ts';
+import { isMusicPicture, musicPictures } from './music-pictures.ts';
 
 const SHARED_NFO: Readonly<Record<string, readonly string[]>> = {
   movie: ['movie.nfo', 'video_ts.nfo'],
@@ -36,6 +37,8 @@ export class Decoration {
 
   async decorate(draft: Draft, grouping: Grouping): Promise<void> {
     if (draft.type === 'show') await this.#show(draft, grouping);
+    else if (draft.type === 'album' || draft.type === 'artist')
+      draft.artwork = await musicPictures(draft, grouping, (directory) => this.#list(directory));
     else await this.#leaf(draft, grouping);
   }
 
@@ -103,7 +106,9 @@ function take(draft: Draft, nfo: Nfo): void {
 
 /** Files that describe the whole folder: few, however many it contains. */
 async function localFiles(absolute: string): Promise<WalkedFile[]> {
-  const names = (await readdir(absolute)).filter((name) => name.toLowerCase() === SHOW_NFO || isSharedPicture(name));
+  const names = (await readdir(absolute)).filter(
+    (name) => name.toLowerCase() === SHOW_NFO || isSharedPicture(name) || isMusicPicture(name),
+  );
   return Promise.all(
     names.map(async (name) => {
       const { size, mtimeMs, ino } = await stat(join(absolute, name));

@@ -1,3 +1,4 @@
+import type { ProbedFile } from '#platform/media.ts';
 import type { Nfo } from '../names/nfo.ts';
 import type { Sidecar } from '../names/sidecars.ts';
 import type { WalkedFile } from '../walk/types.ts';
@@ -43,6 +44,8 @@ export interface Draft extends ItemKey {
   parentIndex?: number;
   ids: Record<string, string>;
   nfo?: Nfo;
+  /** Members of `items.details`. */
+  details?: Record<string, unknown>;
   artwork: LocalArtwork;
   files: DraftFile[];
   /** Changes an existing item and never creates one. */
@@ -62,6 +65,8 @@ export interface Grouping {
   /** Everything that was listed in it. */
   files: readonly WalkedFile[];
   library: { type: string; mergeVersions: boolean };
+  /** What its media contain, by name; for types that are grouped by it. */
+  inside?: ReadonlyMap<string, ProbedFile>;
 }
 
 export interface Grouped {

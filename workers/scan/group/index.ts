@@ -1,13 +1,31 @@
+import type { ReadAs } from '#workers/probe/probe.ts';
 import { kindOf, splitName } from '../names/kinds.ts';
 import { readName } from '../names/title.ts';
 import { companionSteps } from './companions.ts';
 import type { Draft, Drafting, Grouped, Grouping } from './draft.ts';
 import { artworkOf, draftFile, inside } from './local.ts';
 import { groupMovies } from './movies.ts';
+import { groupMusic } from './music.ts';
 import { groupShows } from './shows.ts';
 
-/** Library types whose files this scan groups. */
-export const groupedTypes = ['movies', 'shows', 'videos'] as const;
+/** How the files of a library type become items. */
+interface TypeRules {
+  group(grouping: Grouping): Drafting;
+  /** The reader of its files, where items depend on their content: new files are read before they are grouped. */
+  readAs?: ReadAs;
+}
+
+const rules: Readonly<Record<string, TypeRules>> = {
+  movies: { group: groupMovies },
+  shows: { group: groupShows },
+  videos: { group: groupVideos },
+  music: { group: groupMusic, readAs: 'music' },
+};
+
+/** The rules of a library type; undefined for one whose files are not scanned. */
+export function rulesOf(type: string): TypeRules | undefined {
+  return rules[type];
+}
 
 /** Items of one listed directory by the rules of its library's type. */
 export function groupDirectory(grouping: Grouping): Grouped {
@@ -21,8 +39,11 @@ export function groupDirectory(grouping: Grouping): Grouped {
 /** `groupDirectory` one item at a time, with pauses; containers come before their content. */
 export function* draftsOf(grouping: Grouping): Drafting {
   yield* companionSteps(grouping.files, grouping.library.type);
-  if (grouping.library.type === 'shows') return yield* groupShows(grouping);
-  if (grouping.library.type === 'movies') return yield* groupMovies(grouping);
+  const type = rulesOf(grouping.library.type);
+  return type ? yield* type.group(grouping) : [];
+}
+
+function* groupVideos(grouping: Grouping): Drafting {
   for (const { name } of grouping.files) yield kindOf(name) === 'video' ? videoDraft(grouping, name) : undefined;
   return [];
 }

@@ -32,6 +32,8 @@ export interface Nfo {
   directors: string[];
   writers: string[];
   actors: { name: string; character?: string }[];
+  /** People with other roles; only of embedded tags. */
+  credits?: { role: 'artist' | 'composer' | 'author' | 'narrator' | 'illustrator' | 'translator'; name: string }[];
 }
 
 export const MAX_ITEMS = 200;

@@ -72,7 +72,7 @@ export function fieldsOf(draft: Draft, { settings }: ScannedLibrary): Record<str
     year: draft.nfo?.year ?? draft.year,
     released_on: draft.nfo?.releasedOn ?? draft.releasedOn,
     external_ids: { ...draft.ids, ...draft.nfo?.ids },
-    details: { ...(draft.nfo?.originalLanguage && { originalLanguage: draft.nfo.originalLanguage }) },
+    details: { ...draft.details, ...(draft.nfo?.originalLanguage && { originalLanguage: draft.nfo.originalLanguage }) },
     local_artwork: draft.artwork,
     local: draft.nfo !== undefined && settings.preferLocal,
   };

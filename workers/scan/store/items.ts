@@ -7,9 +7,9 @@ import { takeTombs } from './tombs.ts';
 
 /** Outermost level first, so that every parent has its id before its children. */
 const LEVELS: readonly ((draft: Draft) => boolean)[] = [
-  (draft) => draft.type === 'show',
-  (draft) => draft.type === 'season',
-  (draft) => draft.type !== 'show' && draft.type !== 'season' && !draft.extra,
+  (draft) => !draft.extra && !draft.parent,
+  (draft) => !draft.extra && draft.parent !== undefined && !draft.grandparent,
+  (draft) => !draft.extra && draft.grandparent !== undefined,
   (draft) => draft.extra !== undefined,
 ];
 

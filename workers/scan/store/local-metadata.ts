@@ -75,6 +75,7 @@ function peopleOf({ id, draft: { nfo } }: Described): Person[] {
     ...(nfo?.actors ?? []).map((actor) => person('actor', actor.name, actor.character?.slice(0, 200))),
     ...(nfo?.directors ?? []).map((name) => person('director', name)),
     ...(nfo?.writers ?? []).map((name) => person('writer', name)),
+    ...(nfo?.credits ?? []).map(({ role, name }) => person(role, name)),
   ];
   return all.map((one, position) => ({ ...one, position }));
 }

@@ -43,6 +43,8 @@ export async function findOthers(db: Db, library: ScannedLibrary, { drafts, fold
        select f.folder_id, f.directory from media_files f where f.item_id = c.id and f.missing_since is null
        union select f.folder_id, f.directory from items e join media_files f on f.item_id = e.id
          where c.type = 'show' and e.grandparent_id = c.id and f.missing_since is null
+       union select f.folder_id, f.directory from items e join media_files f on f.item_id = e.id
+         where c.type = 'album' and e.parent_id = c.id and f.missing_since is null
        union select s.folder_id, s.path from scan_directories s join library_folders l on l.id = s.folder_id and l.library_id = ?
          where c.type = 'show' and s.show_key = c.identity_key) d
      where d.folder_id <> ? or d.directory <> all(c.own)`,
