@@ -2,12 +2,12 @@ import { stat } from 'node:fs/promises';
 import type { MusicTags, ProbedFile, ProbedStream } from '#platform/media.ts';
 import { codecStringOf } from '../codec-strings.ts';
 import { usualLayout } from '../codecs/audio.ts';
+import { readContent } from '../content/pool.ts';
 import { ProbeError } from '../fault.ts';
 import { PROBE_VERSION, type Probed } from '../probed.ts';
 import type { Sniffed } from '../sniff.ts';
 import { opusSeconds } from './opus-length.ts';
-import { readMusic } from './reader.ts';
-import type { Sound } from './thread.ts';
+import type { Sound } from './read.ts';
 
 /** Our codec names by the beginning of music-metadata's. */
 const CODECS: readonly (readonly [begins: string, codec: string])[] = [
@@ -32,7 +32,7 @@ export async function probeMusic(
   sniffed: Sniffed,
   { signal, read }: { signal?: AbortSignal | undefined; read: () => Promise<Probed> },
 ): Promise<Probed> {
-  const tagged = await readMusic(path, signal).catch((error: unknown) => {
+  const tagged = await readContent('music', path, signal).catch((error: unknown) => {
     if (error instanceof ProbeError && error.fault === 'corrupt') return undefined;
     throw error;
   });

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ProbeError } from '../fault.ts';
-import type { MusicAnswer } from './thread.ts';
+import type { Answer, Content, ContentKind, Request } from './thread.ts';
 
 const THREADS = Math.min(4, availableParallelism());
 const LIMIT_MS = 20_000;
@@ -15,18 +15,22 @@ const waiting: (() => void)[] = [];
 let busy = 0;
 
 /**
- * The tags and the sound of an audio file; every container that music-metadata knows. Throws ProbeError: `corrupt` for a
- * file that it cannot read, `probe-timeout` after 20 seconds.
+ * Reads a file in a thread, as its kind says. Throws ProbeError: `corrupt` for a file that the reader cannot read,
+ * `probe-timeout` after 20 seconds or without memory.
  */
-export async function readMusic(path: string, signal?: AbortSignal): Promise<Exclude<MusicAnswer, { failed: string }>> {
+export async function readContent<K extends ContentKind>(
+  kind: K,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Content<K>> {
   while (busy >= THREADS) await new Promise<void>((resolve) => waiting.push(resolve));
   busy += 1;
   const worker = taken();
   try {
-    const answer = await request(worker, path, signal);
+    const answer = await request(worker, { kind, path }, signal);
     keep(worker);
     if ('failed' in answer) throw new ProbeError('corrupt', answer.failed);
-    return answer;
+    return answer.content as Content<K>;
   } catch (error) {
     if (!(error instanceof ProbeError && error.fault === 'corrupt')) void worker.terminate();
     throw error;
@@ -36,14 +40,14 @@ export async function readMusic(path: string, signal?: AbortSignal): Promise<Exc
   }
 }
 
-async function request(worker: Worker, path: string, signal: AbortSignal | undefined): Promise<MusicAnswer> {
+async function request(worker: Worker, asked: Request, signal: AbortSignal | undefined): Promise<Answer> {
   const done = new AbortController();
   const ended = AbortSignal.any(signal ? [done.signal, signal] : [done.signal]);
   try {
-    worker.postMessage(path);
-    const answer = once(worker, 'message', { signal: ended }) as Promise<[MusicAnswer]>;
+    worker.postMessage(asked);
+    const answer = once(worker, 'message', { signal: ended }) as Promise<[Answer]>;
     const late = sleep(LIMIT_MS, undefined, { signal: ended }).then(() => {
-      throw new ProbeError('probe-timeout', 'reading its tags took too long');
+      throw new ProbeError('probe-timeout', 'reading it took too long');
     });
     late.catch(() => undefined);
     const [reply] = await Promise.race([answer, late]);
