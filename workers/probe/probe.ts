@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { extname } from 'node:path';
 import type { ProbedFile } from '#platform/media.ts';
 import { withBoundedTexts } from './bounded-texts.ts';
 import { ByteSource } from './byte-source.ts';
@@ -8,7 +10,7 @@ import { probeMatroska } from './matroska/index.ts';
 import { isCut } from './mp4/boxes.ts';
 import { probeMp4 } from './mp4/index.ts';
 import { probeMusic } from './music/index.ts';
-import type { Probed, Stretch } from './probed.ts';
+import { PROBE_VERSION, type Probed, type Stretch } from './probed.ts';
 import { SNIFF_BYTES, type Sniffed, sniff } from './sniff.ts';
 
 export { ProbeError } from './fault.ts';
@@ -20,7 +22,7 @@ const RIFF_UNKNOWN = 0xffff_fff0;
 const HOLLOW = 64 * 1024;
 
 /** Readers for what items of other kinds than films are made of. */
-export type ReadAs = 'music';
+export type ReadAs = 'music' | 'file' | 'lesson';
 
 export interface ProbeOptions {
   signal?: AbortSignal;
@@ -35,8 +37,26 @@ export interface ProbeOptions {
  * enough. Throws ProbeError with the fault; any other error is a fault of this machine and may be retried.
  */
 export async function probeFile(path: string, options: ProbeOptions = {}): Promise<Probed> {
-  const found = options.as === 'music' ? await readTrack(path, options) : await read(path, options);
+  const found = await readers[options.as ?? 'film'](path, options);
   return { ...found, file: withBoundedTexts(found.file) };
+}
+
+const readers: Record<ReadAs | 'film', (path: string, options: ProbeOptions) => Promise<Probed>> = {
+  film: read,
+  music: readTrack,
+  file: readPlain,
+  lesson: (path, options) => (DOCUMENT.test(path) ? readPlain(path) : read(path, options)),
+};
+
+const DOCUMENT = /\.(?:pdf|epub|md|html?)$/i;
+
+/** A file without streams: only its size and kind are known. */
+async function readPlain(path: string): Promise<Probed> {
+  const { size } = await stat(path);
+  if (size === 0) throw new ProbeError('not-media', 'the file is empty');
+  const container = extname(path).slice(1).toLowerCase();
+  const file = { container, durationMs: 0, startMs: 0, bitrate: 0, streams: [], chapters: [], tags: {} };
+  return { file: { ...file, probeVersion: PROBE_VERSION } };
 }
 
 async function sniffedIn(path: string): Promise<Sniffed> {

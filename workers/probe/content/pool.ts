@@ -40,11 +40,11 @@ export async function readContent<K extends ContentKind>(
   }
 }
 
-async function request(worker: Worker, asked: Request, signal: AbortSignal | undefined): Promise<Answer> {
+async function request(worker: Worker, wanted: Request, signal: AbortSignal | undefined): Promise<Answer> {
   const done = new AbortController();
   const ended = AbortSignal.any(signal ? [done.signal, signal] : [done.signal]);
   try {
-    worker.postMessage(asked);
+    worker.postMessage(wanted);
     const answer = once(worker, 'message', { signal: ended }) as Promise<[Answer]>;
     const late = sleep(LIMIT_MS, undefined, { signal: ended }).then(() => {
       throw new ProbeError('probe-timeout', 'reading it took too long');

@@ -41,7 +41,7 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
 /** What files contain, unless the grouping of their type has read them already. */
 async function readingsOf(scan: Scan, { folder }: Place, part: readonly Piece[]): Promise<Readings> {
   const files = part.flatMap(toRead);
-  if (!rulesOf(scan.library.type)?.readAs) return readFiles(scan, folder, files);
+  if (!rulesOf(scan.library.type)?.byContent) return readFiles(scan, folder, files);
   return earlyFor(
     part.map(({ compared }) => compared.early),
     files.map(({ path }) => path),

@@ -2,7 +2,9 @@ import type { ReadAs } from '#workers/probe/probe.ts';
 import { kindOf, splitName } from '../names/kinds.ts';
 import { readName } from '../names/title.ts';
 import { companionSteps } from './companions.ts';
+import { groupCourses } from './courses.ts';
 import type { Draft, Drafting, Grouped, Grouping } from './draft.ts';
+import { groupGames } from './games.ts';
 import { artworkOf, draftFile, inside } from './local.ts';
 import { groupMovies } from './movies.ts';
 import { groupMusic } from './music.ts';
@@ -11,15 +13,19 @@ import { groupShows } from './shows.ts';
 /** How the files of a library type become items. */
 interface TypeRules {
   group(grouping: Grouping): Drafting;
-  /** The reader of its files, where items depend on their content: new files are read before they are grouped. */
+  /** The reader of its files; absent for films. */
   readAs?: ReadAs;
+  /** Items depend on the content of their files: new files are read before they are grouped. */
+  byContent?: true;
 }
 
 const rules: Readonly<Record<string, TypeRules>> = {
   movies: { group: groupMovies },
   shows: { group: groupShows },
   videos: { group: groupVideos },
-  music: { group: groupMusic, readAs: 'music' },
+  music: { group: groupMusic, readAs: 'music', byContent: true },
+  games: { group: groupGames, readAs: 'file' },
+  courses: { group: groupCourses, readAs: 'lesson' },
 };
 
 /** The rules of a library type; undefined for one whose files are not scanned. */

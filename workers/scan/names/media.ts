@@ -1,3 +1,4 @@
+import { gameExtensions } from '#platform/game-platforms.ts';
 import { kindOf, splitName } from './kinds.ts';
 
 const VIDEO =
@@ -6,10 +7,11 @@ const MUSIC = 'mp3 flac m4a mp4 aac ogg oga opus wav aif aiff aifc wma ape wv ds
 
 /** Extensions of the files that become items, by library type. */
 const EXTENSIONS: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntries(
-  Object.entries({ movies: VIDEO, shows: VIDEO, videos: VIDEO, music: MUSIC }).map(([type, list]) => [
-    type,
-    new Set(list.split(' ')),
-  ]),
+  Object.entries({
+    ...{ movies: VIDEO, shows: VIDEO, videos: VIDEO, music: MUSIC },
+    games: gameExtensions.join(' '),
+    courses: `${VIDEO} ${MUSIC} m4b pdf epub md html htm`,
+  }).map(([type, list]) => [type, new Set(list.split(' '))]),
 );
 const NONE: ReadonlySet<string> = new Set();
 

@@ -146,9 +146,9 @@ function rowOf({ id, placed }: WrittenFile): Record<string, unknown> {
 function contentOf({ file, keyframes }: Probed): Record<string, unknown> {
   return {
     container: file.container,
-    duration_ms: file.durationMs,
+    duration_ms: file.durationMs === 0 ? null : file.durationMs,
     start_ms: file.startMs,
-    bitrate: file.bitrate,
+    bitrate: file.durationMs === 0 ? null : file.bitrate,
     probe: file,
     keyframes: keyframes && encodeKeyframes(keyframes).toString('hex'),
   };
