@@ -77,6 +77,28 @@ export interface MusicTags {
   ids: Record<string, string>;
 }
 
+/** What a book, an audiobook or a comic says about itself. */
+export interface BookTags {
+  title?: string;
+  sortTitle?: string;
+  authors: string[];
+  narrators: string[];
+  illustrators: string[];
+  translators: string[];
+  /** BCP 47. */
+  language?: string;
+  publisher?: string;
+  /** YYYY, YYYY-MM or YYYY-MM-DD. */
+  date?: string;
+  isbn?: string;
+  description?: string;
+  genres: string[];
+  series?: { title: string; number?: string; volume?: string };
+  pages?: number;
+  direction?: 'ltr' | 'rtl' | 'vertical';
+  ageRating?: string;
+}
+
 export interface ProbedFile {
   /** matroska webm mp4 avi mpegts mpegps ogg flac mp3 aac wav aiff asf flv ape wavpack dsf musepack. */
   container: string;
@@ -91,6 +113,8 @@ export interface ProbedFile {
   tags: Record<string, string>;
   /** Of files in libraries of music. */
   music?: MusicTags;
+  /** Of files in libraries of books and comics. */
+  book?: BookTags;
   /** Version of the probing code; files with an older one are probed again. */
   probeVersion: number;
 }
@@ -106,6 +130,7 @@ export type ProbeFault =
   | 'not-media'
   | 'playlist-refused'
   | 'codec-refused'
+  | 'unsafe-archive'
   | 'link-outside';
 
 /** The stored form of an index: differences in ms, each an unsigned 32-bit number, little-endian. */

@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import type { ProbedFile } from '#platform/media.ts';
 import { withBoundedTexts } from './bounded-texts.ts';
 import { ByteSource } from './byte-source.ts';
+import { readContent } from './content/pool.ts';
 import { ProbeError, Unsure } from './fault.ts';
 import { ffprobe } from './ffprobe.ts';
 import { fileOf } from './ffprobe-answer.ts';
@@ -22,7 +23,7 @@ const RIFF_UNKNOWN = 0xffff_fff0;
 const HOLLOW = 64 * 1024;
 
 /** Readers for what items of other kinds than films are made of. */
-export type ReadAs = 'music' | 'file' | 'lesson';
+export type ReadAs = 'music' | 'file' | 'lesson' | 'book' | 'comic';
 
 export interface ProbeOptions {
   signal?: AbortSignal;
@@ -45,18 +46,31 @@ const readers: Record<ReadAs | 'film', (path: string, options: ProbeOptions) => 
   film: read,
   music: readTrack,
   file: readPlain,
+  book: (path, options) => (SOUND.test(path) ? readTrack(path, options) : readTagged('book', path, options)),
+  comic: (path, options) => readTagged('comic', path, options),
   lesson: (path, options) => (DOCUMENT.test(path) ? readPlain(path) : read(path, options)),
 };
 
 const DOCUMENT = /\.(?:pdf|epub|md|html?)$/i;
 
+const SOUND = /\.(?:m4b|mp3|m4a|mp4|aac|flac|ogg|oga|opus|wma|wav)$/i;
+
+/** A book or comic: no streams, but what it says about itself. */
+async function readTagged(kind: 'book' | 'comic', path: string, { signal }: ProbeOptions): Promise<Probed> {
+  const { container, tags } = await readContent(kind, path, signal);
+  return { file: { ...plainFile(container), book: tags } };
+}
+
 /** A file without streams: only its size and kind are known. */
 async function readPlain(path: string): Promise<Probed> {
   const { size } = await stat(path);
   if (size === 0) throw new ProbeError('not-media', 'the file is empty');
-  const container = extname(path).slice(1).toLowerCase();
-  const file = { container, durationMs: 0, startMs: 0, bitrate: 0, streams: [], chapters: [], tags: {} };
-  return { file: { ...file, probeVersion: PROBE_VERSION } };
+  return { file: plainFile(extname(path).slice(1).toLowerCase()) };
+}
+
+function plainFile(container: string): ProbedFile {
+  const empty = { durationMs: 0, startMs: 0, bitrate: 0, streams: [], chapters: [], tags: {} };
+  return { container, ...empty, probeVersion: PROBE_VERSION };
 }
 
 async function sniffedIn(path: string): Promise<Sniffed> {

@@ -15,7 +15,7 @@ const waiting: (() => void)[] = [];
 let busy = 0;
 
 /**
- * Reads a file in a thread, as its kind says. Throws ProbeError: `corrupt` for a file that the reader cannot read,
+ * Reads a file in a thread, as its kind says. Throws ProbeError: `corrupt` or `unsafe-archive` for a file that the reader cannot read,
  * `probe-timeout` after 20 seconds or without memory.
  */
 export async function readContent<K extends ContentKind>(
@@ -29,10 +29,10 @@ export async function readContent<K extends ContentKind>(
   try {
     const answer = await request(worker, { kind, path }, signal);
     keep(worker);
-    if ('failed' in answer) throw new ProbeError('corrupt', answer.failed);
+    if ('failed' in answer) throw new ProbeError(answer.fault, answer.failed);
     return answer.content as Content<K>;
   } catch (error) {
-    if (!(error instanceof ProbeError && error.fault === 'corrupt')) void worker.terminate();
+    if (!(error instanceof ProbeError && error.fault !== 'probe-timeout')) void worker.terminate();
     throw error;
   } finally {
     busy -= 1;

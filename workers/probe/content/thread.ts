@@ -1,9 +1,11 @@
 /** Reads files in a thread, because a hostile one may take long or much memory: the main thread can end this one. */
 import { parentPort } from 'node:worker_threads';
+import { UnsafeArchive } from '../archive/limits.ts';
+import { readBook, readComicFile } from '../books/read.ts';
 import { readMusic } from '../music/read.ts';
 
 /** What can be read, and how; each takes a path and gives what can be sent to another thread. */
-const readers = { music: readMusic };
+const readers = { music: readMusic, book: readBook, comic: readComicFile };
 
 export type ContentKind = keyof typeof readers;
 export type Content<K extends ContentKind> = Awaited<ReturnType<(typeof readers)[K]>>;
@@ -13,7 +15,7 @@ export interface Request {
   path: string;
 }
 
-export type Answer = { content: unknown } | { failed: string };
+export type Answer = { content: unknown } | { fault: 'corrupt' | 'unsafe-archive'; failed: string };
 
 parentPort?.on('message', (request: Request) => {
   void answerFor(request).then((answer) => parentPort?.postMessage(answer));
@@ -23,6 +25,7 @@ async function answerFor({ kind, path }: Request): Promise<Answer> {
   try {
     return { content: await readers[kind](path) };
   } catch (error) {
-    return { failed: error instanceof Error ? error.message.slice(0, 200) : 'unknown' };
+    const fault = error instanceof UnsafeArchive ? 'unsafe-archive' : 'corrupt';
+    return { fault, failed: error instanceof Error ? error.message.slice(0, 200) : 'unknown' };
   }
 }

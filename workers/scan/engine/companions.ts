@@ -17,7 +17,7 @@ import type { Scan } from './scan.ts';
 import { whyUnavailable } from './unavailable.ts';
 
 /** Types whose items several directories may describe; all others lie in one. */
-const mergedTypes = new Set(['movie', 'show', 'episode', 'album']);
+const mergedTypes = new Set(['movie', 'show', 'episode', 'album', 'book', 'audiobook']);
 
 /** An item as one directory describes it. */
 export interface Described {

@@ -26,6 +26,7 @@ const KINDS: Readonly<Partial<Record<ProbeFault, IssueKind>>> = {
   unreadable: 'unreadable',
   'probe-timeout': 'probe-timeout',
   'link-outside': 'link-outside',
+  'unsafe-archive': 'unsafe-archive',
 };
 
 /** The issue that reports a probe fault. */

@@ -132,7 +132,7 @@ export function readTags(drafts: readonly Draft[], { read: readings }: Pick<Read
   for (const draft of drafts) {
     const [first] = draft.files;
     const read = first && readings.get(first.path);
-    if (!read || !('probed' in read) || draft.extra || read.probed.file.music) continue;
+    if (!read || !('probed' in read) || draft.extra || read.probed.file.music || read.probed.file.book) continue;
     const tagged = withEmbedded(draft.nfo, read.probed.file.tags, draft.year);
     if (tagged) draft.nfo = tagged;
   }

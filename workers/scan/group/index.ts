@@ -1,6 +1,8 @@
 import type { ReadAs } from '#workers/probe/probe.ts';
 import { kindOf, splitName } from '../names/kinds.ts';
 import { readName } from '../names/title.ts';
+import { groupBooks } from './books.ts';
+import { groupComics } from './comics.ts';
 import { companionSteps } from './companions.ts';
 import { groupCourses } from './courses.ts';
 import type { Draft, Drafting, Grouped, Grouping } from './draft.ts';
@@ -24,6 +26,8 @@ const rules: Readonly<Record<string, TypeRules>> = {
   shows: { group: groupShows },
   videos: { group: groupVideos },
   music: { group: groupMusic, readAs: 'music', byContent: true },
+  books: { group: groupBooks, readAs: 'book', byContent: true },
+  comics: { group: groupComics, readAs: 'comic', byContent: true },
   games: { group: groupGames, readAs: 'file' },
   courses: { group: groupCourses, readAs: 'lesson' },
 };

@@ -9,6 +9,8 @@ const MUSIC = 'mp3 flac m4a mp4 aac ogg oga opus wav aif aiff aifc wma ape wv ds
 const EXTENSIONS: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntries(
   Object.entries({
     ...{ movies: VIDEO, shows: VIDEO, videos: VIDEO, music: MUSIC },
+    books: `epub pdf mobi azw azw3 fb2 djvu txt m4b ${MUSIC}`,
+    comics: 'cbz cbr cb7 cbt pdf zip rar 7z',
     games: gameExtensions.join(' '),
     courses: `${VIDEO} ${MUSIC} m4b pdf epub md html htm`,
   }).map(([type, list]) => [type, new Set(list.split(' '))]),
