@@ -77,6 +77,23 @@ export interface MusicTags {
   ids: Record<string, string>;
 }
 
+/** What a picture says about itself. */
+export interface PhotoTags {
+  /** Pixels as it is shown, turned by its orientation. */
+  width?: number;
+  height?: number;
+  /** By the clock of the camera: YYYY-MM-DDTHH:MM:SS, perhaps with a fraction. */
+  takenLocal?: string;
+  /** Minutes that this clock was ahead of UTC. */
+  offsetMinutes?: number;
+  camera?: string;
+  lens?: string;
+  exposure?: { shutter?: string; aperture?: number; iso?: number; focalMm?: number };
+  place?: { latitude: number; longitude: number; altitudeM?: number };
+  description?: string;
+  keywords: string[];
+}
+
 /** What a book, an audiobook or a comic says about itself. */
 export interface BookTags {
   title?: string;
@@ -113,6 +130,8 @@ export interface ProbedFile {
   tags: Record<string, string>;
   /** Of files in libraries of music. */
   music?: MusicTags;
+  /** Of pictures in libraries of photos. */
+  photo?: PhotoTags;
   /** Of files in libraries of books and comics. */
   book?: BookTags;
   /** Version of the probing code; files with an older one are probed again. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { ProbedFile } from '#platform/media.ts';
+import { pictureExtensions } from '#workers/probe/photos/extensions.ts';
 import { withBoundedTexts } from './bounded-texts.ts';
 import { ByteSource } from './byte-source.ts';
 import { readContent } from './content/pool.ts';
@@ -23,7 +24,7 @@ const RIFF_UNKNOWN = 0xffff_fff0;
 const HOLLOW = 64 * 1024;
 
 /** Readers for what items of other kinds than films are made of. */
-export type ReadAs = 'music' | 'file' | 'lesson' | 'book' | 'comic';
+export type ReadAs = 'music' | 'file' | 'lesson' | 'book' | 'comic' | 'photo';
 
 export interface ProbeOptions {
   signal?: AbortSignal;
@@ -48,12 +49,20 @@ const readers: Record<ReadAs | 'film', (path: string, options: ProbeOptions) => 
   file: readPlain,
   book: (path, options) => (SOUND.test(path) ? readTrack(path, options) : readTagged('book', path, options)),
   comic: (path, options) => readTagged('comic', path, options),
+  photo: (path, options) => (isPicture(path) ? readPicture(path, options) : read(path, options)),
   lesson: (path, options) => (DOCUMENT.test(path) ? readPlain(path) : read(path, options)),
 };
 
 const DOCUMENT = /\.(?:pdf|epub|md|html?)$/i;
 
 const SOUND = /\.(?:m4b|mp3|m4a|mp4|aac|flac|ogg|oga|opus|wma|wav)$/i;
+
+const isPicture = (path: string): boolean => pictureExtensions.includes(extname(path).slice(1).toLowerCase());
+
+async function readPicture(path: string, { signal }: ProbeOptions): Promise<Probed> {
+  const { container, tags } = await readContent('photo', path, signal);
+  return { file: { ...plainFile(container), photo: tags } };
+}
 
 /** A book or comic: no streams, but what it says about itself. */
 async function readTagged(kind: 'book' | 'comic', path: string, { signal }: ProbeOptions): Promise<Probed> {

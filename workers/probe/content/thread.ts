@@ -3,9 +3,10 @@ import { parentPort } from 'node:worker_threads';
 import { UnsafeArchive } from '../archive/limits.ts';
 import { readBook, readComicFile } from '../books/read.ts';
 import { readMusic } from '../music/read.ts';
+import { readPhoto } from '../photos/read.ts';
 
 /** What can be read, and how; each takes a path and gives what can be sent to another thread. */
-const readers = { music: readMusic, book: readBook, comic: readComicFile };
+const readers = { music: readMusic, book: readBook, comic: readComicFile, photo: readPhoto };
 
 export type ContentKind = keyof typeof readers;
 export type Content<K extends ContentKind> = Awaited<ReturnType<(typeof readers)[K]>>;

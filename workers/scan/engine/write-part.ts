@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db.ts';
+import type { ProbedFile } from '#platform/media.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { withEmbedded } from '../names/embedded.ts';
 import { adoptItems } from '../store/adopt.ts';
@@ -132,11 +133,14 @@ export function readTags(drafts: readonly Draft[], { read: readings }: Pick<Read
   for (const draft of drafts) {
     const [first] = draft.files;
     const read = first && readings.get(first.path);
-    if (!read || !('probed' in read) || draft.extra || read.probed.file.music || read.probed.file.book) continue;
+    if (!read || !('probed' in read) || draft.extra || isTagged(read.probed.file)) continue;
     const tagged = withEmbedded(draft.nfo, read.probed.file.tags, draft.year);
     if (tagged) draft.nfo = tagged;
   }
 }
+
+/** Files whose tags the grouping has used. */
+const isTagged = ({ music, book, photo }: ProbedFile): boolean => Boolean(music ?? book ?? photo);
 
 function placedFiles(part: Part, known: ReadonlyMap<string, KnownFile>, resolved: Resolved): Placed[] {
   return part.drafts.flatMap((draft) => {

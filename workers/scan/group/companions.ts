@@ -69,7 +69,7 @@ function* build(files: readonly WalkedFile[], type: string): Steps<Companions> {
   for (const file of files) {
     const track = trackOf(file, { stems, byLowName, type });
     if (track) push(tracks, folded(track.stem), track);
-    for (const { stem, ...picture } of pictureStems(file.name)) {
+    for (const { stem, ...picture } of isMedia(type, file.name) ? [] : pictureStems(file.name)) {
       if (stem === '') shared.push({ file, ...picture });
       else if (lowStems.has(stem)) push(pictures, stem, { file, ...picture });
     }

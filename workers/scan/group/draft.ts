@@ -39,6 +39,8 @@ export interface Draft extends ItemKey {
   title: string;
   year?: number;
   releasedOn?: string;
+  /** ISO 8601, of photos and of videos among them. */
+  takenAt?: string;
   index?: number;
   indexEnd?: number;
   parentIndex?: number;
@@ -65,6 +67,8 @@ export interface Grouping {
   /** Everything that was listed in it. */
   files: readonly WalkedFile[];
   library: { type: string; mergeVersions: boolean };
+  /** IANA name of the server's time zone. */
+  timeZone?: string;
   /** What its media contain, by name; for types that are grouped by it. */
   inside?: ReadonlyMap<string, ProbedFile>;
 }

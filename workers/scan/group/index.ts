@@ -10,6 +10,7 @@ import { groupGames } from './games.ts';
 import { artworkOf, draftFile, inside } from './local.ts';
 import { groupMovies } from './movies.ts';
 import { groupMusic } from './music.ts';
+import { groupPhotos } from './photos.ts';
 import { groupShows } from './shows.ts';
 
 /** How the files of a library type become items. */
@@ -26,6 +27,7 @@ const rules: Readonly<Record<string, TypeRules>> = {
   shows: { group: groupShows },
   videos: { group: groupVideos },
   music: { group: groupMusic, readAs: 'music', byContent: true },
+  photos: { group: groupPhotos, readAs: 'photo', byContent: true },
   books: { group: groupBooks, readAs: 'book', byContent: true },
   comics: { group: groupComics, readAs: 'comic', byContent: true },
   games: { group: groupGames, readAs: 'file' },

@@ -1,4 +1,5 @@
 import { gameExtensions } from '#platform/game-platforms.ts';
+import { pictureExtensions } from '#workers/probe/photos/extensions.ts';
 import { kindOf, splitName } from './kinds.ts';
 
 const VIDEO =
@@ -10,6 +11,7 @@ const EXTENSIONS: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEnt
   Object.entries({
     ...{ movies: VIDEO, shows: VIDEO, videos: VIDEO, music: MUSIC },
     books: `epub pdf mobi azw azw3 fb2 djvu txt m4b ${MUSIC}`,
+    photos: `${pictureExtensions.join(' ')} ${VIDEO}`,
     comics: 'cbz cbr cb7 cbt pdf zip rar 7z',
     games: gameExtensions.join(' '),
     courses: `${VIDEO} ${MUSIC} m4b pdf epub md html htm`,

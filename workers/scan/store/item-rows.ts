@@ -71,6 +71,7 @@ export function fieldsOf(draft: Draft, { settings }: ScannedLibrary): Record<str
     ...textsOf(draft, settings.country),
     year: draft.nfo?.year ?? draft.year,
     released_on: draft.nfo?.releasedOn ?? draft.releasedOn,
+    taken_at: draft.takenAt,
     external_ids: { ...draft.ids, ...draft.nfo?.ids },
     details: { ...draft.details, ...(draft.nfo?.originalLanguage && { originalLanguage: draft.nfo.originalLanguage }) },
     local_artwork: draft.artwork,

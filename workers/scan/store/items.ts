@@ -87,11 +87,11 @@ async function ownersOf(
 }
 
 const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
-  extra_of uuid, extra_kind text, title text, sort_title text, original_title text, year int, released_on date, index_number int,
+  extra_of uuid, extra_kind text, title text, sort_title text, original_title text, year int, released_on date, taken_at timestamptz, index_number int,
   index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, age_years int, rating real, external_ids jsonb,
   details jsonb, local_artwork jsonb, local boolean)`;
 const COLUMNS = `id, type, identity_key, top, parent_id, grandparent_id, extra_of, extra_kind, title, sort_title, original_title, year,
-  released_on, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, age_years, rating, external_ids,
+  released_on, taken_at, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, age_years, rating, external_ids,
   details, local_artwork`;
 
 /** A field locked by a user stays; one matched by an agent yields only to an NFO; absent data changes nothing. */
@@ -103,6 +103,7 @@ const FIELDS: readonly (readonly [column: string, word: string, news?: string])[
   ['original_title', 'originalTitle'],
   ['year', 'year'],
   ['released_on', 'releasedOn'],
+  ['taken_at', 'takenAt'],
   ['overview', 'overview'],
   ['tagline', 'tagline'],
   ['age_rating', 'ageRating'],

@@ -35,7 +35,7 @@ export async function findOthers(db: Db, library: ScannedLibrary, { drafts, fold
     `with changed as (
        select r.name, r.type, r.identity_key, r.own, i.id
        from jsonb_to_recordset(?::jsonb) as r(name text, type text, identity_key text, own text[], title text, sort_title text,
-         original_title text, year int, released_on date, overview text, tagline text, age_rating text, age_years int, rating real,
+         original_title text, year int, released_on date, taken_at timestamptz, overview text, tagline text, age_rating text, age_years int, rating real,
          external_ids jsonb, details jsonb, local_artwork jsonb, local boolean)
        left join items i on i.library_id = ? and i.type = r.type and i.identity_key = r.identity_key
        where (i.id is null and r.type = 'show') or (i.id is not null and ${DESCRIBED}))
