@@ -8,6 +8,7 @@ import { encodeKeyframes } from '#platform/media.ts';
 import type { Api } from '#support/api.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import { look } from '#support/hls-render.ts';
+import { temporaryFolder } from '#support/stores.ts';
 
 export const FPS = 25;
 const [WIDTH, HEIGHT] = [256, 144];
@@ -39,11 +40,20 @@ export interface Recipe {
   seconds: number;
   /** Languages of the audio tracks; each has a tone of its own. */
   audio?: readonly string[];
+  /** Fonts that are attached, by their names; for `.mkv`. */
+  fonts?: Readonly<Record<string, Buffer>>;
 }
 
+const FONT_TYPE = ['-metadata:s:t', 'mimetype=font/ttf'];
+
 /** Makes the file with ffmpeg. */
-export async function makeFilm(folder: string, { name, seconds, audio = ['eng'] }: Recipe): Promise<string> {
+export async function makeFilm(folder: string, { name, seconds, audio = ['eng'], fonts }: Recipe): Promise<string> {
   const path = join(folder, name);
+  const attached = Object.entries(fonts ?? {}).flatMap(([font, bytes]) => {
+    const at = join(temporaryFolder('fonts'), font);
+    writeFileSync(at, bytes);
+    return ['-attach', at];
+  });
   const raw = ['-f', 'rawvideo', '-pix_fmt', 'gray', '-s', `${WIDTH}x${HEIGHT}`, '-r', String(FPS), '-i', 'pipe:0'];
   const tones = audio.flatMap((_, i) => ['-f', 'lavfi', '-i', `sine=frequency=${220 * (i + 1)}:duration=${seconds}`]);
   const maps = [
@@ -60,7 +70,7 @@ export async function makeFilm(folder: string, { name, seconds, audio = ['eng'] 
     '-shortest',
     ...(name.endsWith('.mp4') ? ['-movflags', '+faststart'] : []),
   ];
-  const args = ['-v', 'error', '-y', ...raw, ...tones, ...maps, ...video, ...rest, path];
+  const args = ['-v', 'error', '-y', ...raw, ...tones, ...maps, ...video, ...rest, ...attached, ...FONT_TYPE, path];
   const child = spawn('ffmpeg', args, { stdio: ['pipe', 'inherit', 'inherit'] });
   const ended = once(child, 'exit');
   await write(child, seconds);
@@ -118,7 +128,9 @@ export async function addFilm(api: Api, { library, folder }: Shelf, film: Added)
     runtime_ms: looked.durationMs,
     ...film.item,
   });
-  const streams = looked.streams.map((stream) => ({
+  const inside = looked.streams.filter(({ codec_type }) => codec_type !== 'attachment');
+  const attachments = looked.streams.filter(({ codec_type }) => codec_type === 'attachment');
+  const streams = inside.map((stream) => ({
     stream_index: stream.index,
     kind: stream.codec_type,
     codec: stream.codec_name,
@@ -152,7 +164,16 @@ export async function addFilm(api: Api, { library, folder }: Shelf, film: Added)
     bitrate: Math.round((size * 8000) / looked.durationMs),
     keyframes: encodeKeyframes(looked.source.keyframes),
     streams: [...streams, ...sidecars],
-    probe: { container: looked.source.container, startMs: looked.source.startMs },
+    probe: {
+      container: looked.source.container,
+      startMs: looked.source.startMs,
+      streams: attachments.map(({ index, tags }) => ({
+        index,
+        kind: 'attachment',
+        fileName: tags?.filename,
+        mime: tags?.mimetype,
+      })),
+    },
   });
   const chapters = (film.chapters ?? []).map((at, i) => ({
     file_id: fileId,

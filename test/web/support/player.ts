@@ -41,6 +41,14 @@ export async function pauseAt({ page }: AppPage): Promise<number> {
 export const cueText = ({ page }: AppPage): Promise<string> =>
   page.evaluate<string>(`(document.querySelector('.overlay')?.textContent ?? '').replace(/\\s+/g, ' ').trim()`);
 
+/** The server keeps the last choice of a profile, so the key may also turn them off. */
+export async function turnOnSubtitles({ page }: AppPage): Promise<void> {
+  await page.keyboard.press('c');
+  const choice = page.locator('text=/^Subtitles( off|: )/');
+  await choice.waitFor();
+  if ((await choice.textContent()) === 'Subtitles off') await page.keyboard.press('c');
+}
+
 /** The stored position of the owner. */
 export async function storedMs(api: Api, itemId: string): Promise<number> {
   const row = await api.deps.db('item_states').where({ item_id: itemId }).first<{ position_ms: number } | undefined>();

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { CueTrack } from '../../../../web/src/core/subtitles/track.ts';
-import { type Cue, VttReader } from '../../../../web/src/core/subtitles/vtt.ts';
+import { type Cue, drawnCue, type RawCue, VttReader } from '../../../../web/src/core/subtitles/vtt.ts';
 
-function read(text: string, piece = text.length): Cue[] {
+function readRaw(text: string, piece = text.length): RawCue[] {
   const reader = new VttReader();
   for (let at = 0; at < text.length; at += Math.max(1, piece)) reader.push(text.slice(at, at + Math.max(1, piece)));
   return reader.end();
 }
+const read = (text: string, piece?: number): Cue[] => readRaw(text, piece).map(drawnCue);
 const plain = (cue: Cue | undefined): string =>
   (cue?.lines ?? []).map((line) => line.map(({ text }) => text).join('')).join('\n');
 
@@ -74,13 +75,17 @@ describe('WebVTT', () => {
       ['one cue of many lines', head + 'a\n'.repeat(size / 2)],
       ['many cues', `WEBVTT\n\n${'00:00.000 --> 01:00.000\na\n\n'.repeat(size / 27)}`],
       ['ampersands', `${head}${`${'&'.repeat(8000)}\n`.repeat(size / 8001)}`],
+      ['long cues', `WEBVTT\n\n${`00:00.000 --> 01:00.000\n${'a<i>b</i>'.repeat(440)}\n\n`.repeat(size / 3986)}`],
     ];
     for (const [name, text] of hostile) {
       const began = performance.now();
-      const cues = read(text, 32 * 1024);
+      const cues = readRaw(text, 32 * 1024);
+      const shown = cues.slice(0, 10).map(drawnCue);
       expect(performance.now() - began, name).to.be.lessThan(15_000);
       expect(cues.length, name).to.be.at.most(100_000);
-      expect(Math.max(0, ...cues.slice(0, 10).map((cue) => plain(cue).length)), name).to.be.at.most(4020);
+      expect(Math.max(0, ...shown.map((cue) => plain(cue).length)), name).to.be.at.most(4020);
+      const kept = cues.reduce((sum, { texts }) => sum + texts.join('').length, 0);
+      expect(kept, name).to.be.at.most(2 ** 25 + 4000);
     }
   }).timeout(120_000);
 });
@@ -114,6 +119,8 @@ describe('cues by time', () => {
     });
     const track = new CueTrack(cues);
     for (let ms = 0; ms < 101_000; ms += 37) {
+      const begin = cues.filter(({ startMs }) => ms < startMs && startMs < ms + 500).length;
+      expect(track.between(ms, ms + 500, 1000).length, String(ms)).to.equal(begin);
       const expected = cues.filter(({ startMs, endMs }) => startMs <= ms && ms < endMs).length;
       expect(track.at(ms).length, String(ms)).to.equal(Math.min(6, expected));
     }

@@ -1,58 +1,88 @@
-// Loads a text track without a long task: the bytes are read as they arrive, in short turns.
-import { CueTrack } from './track.ts';
-import { VttReader } from './vtt.ts';
+// Loads a text track: the page passes its bytes to a worker, which reads them, and has the cues around the playhead.
+import type { FromCues, ToCues } from './cues.worker.ts';
+import type { Cue } from './vtt.ts';
+import { Around } from './window.ts';
 
 /** A larger file is shown as far as it was read. */
 const MOST_BYTES = 64 * 2 ** 20;
-const PIECE = 32 * 1024;
-const TURN_MS = 12;
-const PARTLY_MS = 1500;
+/** SubStation is a text of the page until libass has it; the server has none that is larger. */
+const MOST_TEXT = 24 * 2 ** 20;
 
-const nextTurn = (): Promise<void> => new Promise((done) => setTimeout(done));
+/** A track that is being read or was. */
+export interface TextTrack {
+  /** The cues of a moment; none while they are not here yet. */
+  at(ms: number): Cue[];
+  destroy(): void;
+}
 
-/** Reads WebVTT from a response; `partly` gets what is there when a large file takes its time. */
-export async function readVtt(
-  response: Response,
-  signal: AbortSignal,
-  partly: (track: CueTrack) => void,
-): Promise<CueTrack> {
-  const reader = new VttReader();
-  const decoder = new TextDecoder();
-  let [read, began] = [0, performance.now()];
-  let shown = began;
-  const bytes = response.body?.getReader();
-  for (;;) {
-    const part = await bytes?.read();
-    signal.throwIfAborted();
-    if (!part?.value || read > MOST_BYTES || reader.isFull) break;
-    read += part.value.length;
-    for (let at = 0; at < part.value.length; at += PIECE) {
-      reader.push(decoder.decode(part.value.subarray(at, at + PIECE), { stream: true }));
-      if (performance.now() - began < TURN_MS) continue;
-      await nextTurn();
-      signal.throwIfAborted();
-      began = performance.now();
-      if (began - shown < PARTLY_MS) continue;
-      partly(new CueTrack(reader.cues));
-      shown = performance.now();
+export interface TextTrackHome {
+  /** Other cues may be visible now. */
+  changed(): void;
+  /** The file or its reader failed; what was read before stays. */
+  failed(error: unknown): void;
+}
+
+/** Reads WebVTT from a response. */
+export function textTrack(response: Response, { changed, failed }: TextTrackHome): TextTrack {
+  const worker = new Worker(new URL('./cues.worker.ts', import.meta.url), { type: 'module' });
+  const post = (message: ToCues, transfer: Transferable[] = []): void => worker.postMessage(message, transfer);
+  const around = new Around((ms) => post({ ms }));
+  let taken = Promise.withResolvers<boolean>();
+  worker.addEventListener('message', ({ data }: MessageEvent<FromCues>) => {
+    if ('window' in data) {
+      around.take(data.window);
+      changed();
+    } else taken.resolve(data.takesMore);
+  });
+  worker.addEventListener('error', (event) => {
+    event.preventDefault();
+    taken.reject(new Error(event.message || 'the reader of subtitles ended'));
+  });
+
+  let isOver = false;
+  const pass = async (): Promise<void> => {
+    for await (const bytes of parts(response, MOST_BYTES)) {
+      taken = Promise.withResolvers<boolean>();
+      post({ bytes }, [bytes.buffer]);
+      if (isOver || !(await taken.promise)) break;
     }
+    post({ isOver: true });
+  };
+  pass().catch((error: unknown) => {
+    if (!isOver) failed(error);
+  });
+  return {
+    at: (ms) => around.at(ms),
+    destroy() {
+      isOver = true;
+      taken.resolve(false);
+      worker.terminate();
+    },
+  };
+}
+
+/** The body of a response, as far as it is kept; what the caller leaves is not loaded. */
+async function* parts(response: Response, most: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const reader = response.body?.getReader();
+  try {
+    for (let read = 0; read < most; ) {
+      const part = await reader?.read();
+      if (!part?.value) return;
+      read += part.value.length;
+      yield part.value;
+    }
+  } finally {
+    void reader?.cancel().catch(() => undefined);
   }
-  void bytes?.cancel();
-  return new CueTrack(reader.end());
 }
 
 /** Reads a text, as far as it is kept at all. */
 export async function readText(response: Response, signal: AbortSignal): Promise<string> {
   const decoder = new TextDecoder();
-  const bytes = response.body?.getReader();
-  let [text, read] = ['', 0];
-  for (;;) {
-    const part = await bytes?.read();
+  let text = '';
+  for await (const bytes of parts(response, MOST_TEXT)) {
     signal.throwIfAborted();
-    if (!part?.value || read > MOST_BYTES) break;
-    read += part.value.length;
-    text += decoder.decode(part.value, { stream: true });
+    text += decoder.decode(bytes, { stream: true });
   }
-  void bytes?.cancel();
   return text;
 }

@@ -1,10 +1,15 @@
 // WebVTT, read in pieces as the bytes arrive. Linear in its input and bounded in everything that it keeps.
 
-export interface Cue {
+/** A cue as the file has it; a file of 50 MB is kept in this shape. */
+export interface RawCue {
   startMs: number;
   endMs: number;
-  lines: readonly Line[];
   place: Place;
+  texts: readonly string[];
+}
+
+export interface Cue extends Omit<RawCue, 'texts'> {
+  lines: readonly Line[];
 }
 
 /** Pieces of one line; a piece is text with its style, never markup. */
@@ -26,6 +31,8 @@ export interface Place {
 }
 
 const MOST_CUES = 100_000;
+/** Characters of all cues together. */
+const MOST_KEPT = 2 ** 25;
 const LONGEST_LINE = 8192;
 const LONGEST_TEXT = 4000;
 const MOST_LINES = 12;
@@ -34,13 +41,14 @@ type Section = 'between' | 'cue' | 'skip';
 
 /** Takes the text in pieces of any length; `end` closes the last cue. */
 export class VttReader {
-  readonly cues: Cue[] = [];
+  readonly cues: RawCue[] = [];
   #rest = '';
   #section: Section = 'between';
-  #timing: Omit<Cue, 'lines'> | undefined;
+  #timing: Omit<RawCue, 'texts'> | undefined;
   #text: string[] = [];
   /** Of the cue being read. */
   #length = 0;
+  #kept = 0;
   /** Inside a line that is too long to be kept. */
   #isSkipping = false;
   /** A line feed that comes next belongs to the end of a line that is over. */
@@ -48,7 +56,7 @@ export class VttReader {
 
   /** More cues would not be kept. */
   get isFull(): boolean {
-    return this.cues.length >= MOST_CUES;
+    return this.cues.length >= MOST_CUES || this.#kept >= MOST_KEPT;
   }
 
   push(piece: string): void {
@@ -62,7 +70,7 @@ export class VttReader {
     this.#add(last);
   }
 
-  end(): Cue[] {
+  end(): RawCue[] {
     this.#end('');
     this.#close();
     return this.cues;
@@ -105,8 +113,10 @@ export class VttReader {
 
   #close(): void {
     const timing = this.#timing;
-    if (timing && this.#text.length > 0 && this.cues.length < MOST_CUES)
-      this.cues.push({ ...timing, lines: linesOf(this.#text) });
+    if (timing && this.#text.length > 0 && !this.isFull) {
+      this.cues.push({ ...timing, texts: this.#text });
+      this.#kept += this.#length;
+    }
     this.#timing = undefined;
     this.#text = [];
     this.#length = 0;
@@ -122,7 +132,7 @@ function clock(text: string): number | undefined {
   return (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000 + Number(rest.padEnd(3, '0'));
 }
 
-function timingOf(line: string): Omit<Cue, 'lines'> | undefined {
+function timingOf(line: string): Omit<RawCue, 'texts'> | undefined {
   const [from = '', arrow, to = '', ...settings] = line.trim().split(/\s+/, 12);
   const [startMs, endMs] = [clock(from), clock(to)];
   if (arrow !== '-->' || startMs === undefined || endMs === undefined || endMs <= startMs) return undefined;
@@ -164,6 +174,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const unescaped = (text: string): string =>
   text.replace(/&([a-z]{2,4});/g, (all, name: string) => ENTITIES[name] ?? all);
+
+export const drawnCue = ({ texts, ...rest }: RawCue): Cue => ({ ...rest, lines: linesOf(texts) });
 
 /** Styles carry over lines; tags that are no styles are left out, their text stays. */
 function linesOf(texts: readonly string[]): Line[] {

@@ -15,6 +15,8 @@ export type Panel = 'subtitles' | 'style' | 'audio' | 'quality' | 'rate' | 'more
 
 const HIDE_MS = 3000;
 const SAY_MS = 1600;
+/** A sentence that was not awaited takes longer to read. */
+const SAY_LONG_MS = 6000;
 const SPOKEN = 'foyer.spoken';
 
 /** What the page does itself. */
@@ -108,12 +110,12 @@ export class Controller {
     this.wake();
   }
 
-  say(text: string): void {
+  say(text: string, forMs = SAY_MS): void {
     this.said = text;
     clearTimeout(this.#unsay);
     this.#unsay = setTimeout(() => {
       this.said = '';
-    }, SAY_MS);
+    }, forMs);
   }
 
   stop(): void {
@@ -143,8 +145,9 @@ export class Controller {
 
   /** A track could not be loaded; the film goes on without it. */
   failedSubtitle(error: unknown): void {
-    const { title } = failureText(problemOf(error));
-    this.say(m.subtitleFailed({ reason: title }));
+    const problem = problemOf(error);
+    const isOurs = problem.code === 'unexpected';
+    this.say(isOurs ? m.subtitlesEnded() : m.subtitleFailed({ reason: failureText(problem).title }), SAY_LONG_MS);
   }
 
   setOffset(ms: number): void {
