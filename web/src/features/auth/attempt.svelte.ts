@@ -1,5 +1,5 @@
 // One attempt of a form at a time, with what went wrong in it.
-import { type Problem, problemOf } from '#core/api/errors.ts';
+import { issuesOf, type Problem, problemOf } from '#core/api/errors.ts';
 
 export interface Attempt {
   readonly busy: boolean;
@@ -9,6 +9,8 @@ export interface Attempt {
   run(action: () => Promise<unknown>): Promise<boolean>;
   /** The text of the fault of one field. */
   fault(field: string): string | undefined;
+  /** The error, unless all of it is at these fields. */
+  except(fields: readonly string[]): unknown;
   clear(): void;
 }
 
@@ -40,7 +42,11 @@ export function attempt(): Attempt {
         busy = false;
       }
     },
-    fault: (field) => problem?.issues.find(({ path }) => path.at(-1) === field)?.message,
+    fault: (field) => (problem ? issuesOf(problem, field)[0]?.message : undefined),
+    except(fields) {
+      const found = fields.reduce((sum, field) => sum + (problem ? issuesOf(problem, field).length : 0), 0);
+      return found > 0 && found === problem?.issues.length ? undefined : error;
+    },
     clear() {
       error = undefined;
     },
