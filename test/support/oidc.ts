@@ -28,6 +28,8 @@ export interface OidcServer {
   next: Somebody;
   /** Answers in place of the provider when it returns true. */
   instead: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Lets an app at this address receive people, in addition to REDIRECT. */
+  redirectTo(address: string): void;
   /** Where it sends logout tokens. */
   logoutUri: string;
   /** Follows the address as a browser without a session would; the query it is sent back with. */
@@ -49,7 +51,7 @@ function certificate(): { key: Buffer; cert: Buffer } {
 }
 
 /** A real OpenID provider on loopback, over TLS: it signs `next` in without a prompt. */
-export async function startOidcServer(redirects: readonly string[] = []): Promise<OidcServer> {
+export async function startOidcServer(): Promise<OidcServer> {
   const { key, cert } = certificate();
   setDefaultCACertificates([...getCACertificates('default'), cert.toString()]);
   const pair = await generateKeyPair('RS256', { extractable: true });
@@ -63,6 +65,9 @@ export async function startOidcServer(redirects: readonly string[] = []): Promis
     next: { sub: 'nobody' },
     instead: () => false,
     logoutUri: 'http://127.0.0.1:9/',
+    redirectTo(address) {
+      provider = providerWith(issuer, { jwk, people, them, redirects: [address] });
+    },
     visit: (url, jar = new Map()) => visit(url, jar),
     leave: (jar) => leave(issuer, jar),
     sign: async (claims, { typ = 'logout+jwt' } = {}) =>
@@ -70,7 +75,7 @@ export async function startOidcServer(redirects: readonly string[] = []): Promis
         .setProtectedHeader({ alg: 'RS256', kid: 'of-the-provider', typ })
         .sign(await importJWK(jwk, 'RS256')),
   };
-  const provider = providerWith(issuer, { jwk, people, them, redirects });
+  let provider = providerWith(issuer, { jwk, people, them, redirects: [] });
   server.on('request', (request, response) => {
     if (them.instead(request, response)) return;
     if (request.url?.startsWith('/enter/')) void enter(provider, { request, response, them, people });
