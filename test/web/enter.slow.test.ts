@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { notify } from '#areas/notifications/public.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { type Api, clientFor } from '#support/api.ts';
 import { DeliveryWorkers } from '#support/deliveries.ts';
@@ -78,38 +79,6 @@ describe('every way in', () => {
   };
   const pathOf = ({ pathname, search, hash }: URL): string => pathname + search + hash;
 
-  it('accepts an invite with a passkey on localhost, and signs in by it', async () => {
-    const local = await ownedServer(); // a passkey belongs to the host of the public address, or of the page
-    const origin = local.url.replace('127.0.0.1', 'localhost');
-    const { body: session } = await local.anyone.login({ headers: DEVICE, body: OWNER });
-    const authorization = `Bearer ${session.accessToken}`;
-    const { body } = await local.anyone.createInvite({ headers: { authorization }, body: { message: 'Come in' } });
-    const app = await openApp(origin, '/favicon.svg');
-    const cdp = await app.context.newCDPSession(app.page);
-    await cdp.send('WebAuthn.enable');
-    await cdp.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-      },
-    });
-    await app.page.goto(origin + pathOf(new URL(body.url ?? '', origin)));
-    await app.page.waitForSelector('p:has-text("Come in")');
-    await app.page.fill('[name=username]', 'pia');
-    await app.page.click('button:has-text("Join with a passkey")');
-    await home(app.page);
-    await app.page.goto(`${origin}/me`);
-    await app.page.click('main button:has-text("Sign out")');
-    const button = app.page.locator('button:has-text("Sign in with a passkey")');
-    await Promise.race([button.click({ timeout: 30_000 }).catch(() => undefined), home(app.page)]); // the field may have offered it already
-    await home(app.page);
-    expect(await app.page.textContent('.who')).to.include('pia');
-    await app.close();
-  });
-
   it('accepts an invite with a password, whose code leaves the address', async () => {
     const { body } = await api.anyone.createInvite({ headers, body: {} });
     const app = await openApp(api.url, pathOf(new URL(body.url ?? '', api.url)));
@@ -132,9 +101,13 @@ describe('every way in', () => {
     await app.page.fill('[name=login]', login.email);
     await app.page.click('button:has-text("Send a link")');
     await app.page.waitForSelector('[role=status]:has-text("on its way")');
-    await app.page.goto('about:blank');
+    await app.page.goto(`${api.url}/reset#token=made-up`); // in the tab that is at this page already, as the next one
+    await app.page.waitForSelector('[role=alert]');
+    await app.page.click('button:has-text("Request a new link")');
+    await app.page.waitForSelector('[name=login]');
     await app.page.goto(api.url + pathOf(linkOf(await office.mailTo(login.email))));
     await app.page.fill('[name=password]', 'the newest of them');
+    expect(app.page.url()).to.equal(`${api.url}/reset`);
     await app.page.click('button:has-text("Set the password")');
     await app.page.click('a:has-text("Sign in")');
     await signIn(app.page, { ...login, password: 'the newest of them' });
@@ -154,6 +127,35 @@ describe('every way in', () => {
       await app.close();
     }
     expect((await api.deps.db('accounts').where({ id: login.id }).first()).email).to.equal(next);
+  });
+
+  it('stops the mails of one kind by the link of a mail, then all of them', async () => {
+    const login = await member();
+    const { id: profileId } = await api.deps.db('profiles').where({ account_id: login.id }).first();
+    const document = { kinds: { 'new-episode': { inApp: true, push: false, email: 'digest' } } };
+    await api.deps.db('notification_preferences').insert({ profile_id: profileId, document, updated_at: new Date() });
+    await api.deps.db.transaction((db) =>
+      notify(db, {
+        kind: 'export-ready',
+        to: { accountIds: [login.id] },
+        target: { kind: 'export', id: crypto.randomUUID() },
+        data: { name: 'export' },
+        url: '/exports',
+      }),
+    );
+    const [link = ''] = /https:\/\/\S+\/unsubscribe#\S+/.exec((await office.mailTo(login.email)).text ?? '') ?? [];
+    const app = await openApp(api.url, pathOf(new URL(link)));
+    await app.page.click('button:has-text("Stop these mails")');
+    await app.page.waitForSelector('[role=status]:has-text("m***@example.org")');
+    const chosen = async (): Promise<unknown[]> => {
+      const { document } = await api.deps.db('notification_preferences').where({ profile_id: profileId }).first();
+      return ['export-ready', 'new-episode'].map((kind) => document.kinds[kind]?.email);
+    };
+    expect(await chosen()).to.deep.equal(['off', 'digest']);
+    await app.page.click('button:has-text("Stop notices, alerts and summaries too")');
+    await app.page.waitForSelector('button:has-text("Stop notices")', { state: 'detached' });
+    expect(await chosen()).to.deep.equal(['off', 'off']);
+    await app.close();
   });
 
   it('signs in by a tile, with the second factor of an authenticator app', async () => {
@@ -202,6 +204,40 @@ describe('every way in', () => {
     await signIn(app.page, OWNER);
     await app.page.waitForSelector('h1:has-text("Mine")');
     expect(await app.page.textContent('main')).to.not.include(login.username);
+    await app.close();
+  });
+
+  it('accepts an invite with a passkey on localhost, and signs in by it', async () => {
+    // a passkey belongs to the host of the public address, or of the page; this server without mail comes last, since the
+    // settings of notices are those of the process
+    const local = await ownedServer();
+    const origin = local.url.replace('127.0.0.1', 'localhost');
+    const { body: session } = await local.anyone.login({ headers: DEVICE, body: OWNER });
+    const authorization = `Bearer ${session.accessToken}`;
+    const { body } = await local.anyone.createInvite({ headers: { authorization }, body: { message: 'Come in' } });
+    const app = await openApp(origin, '/favicon.svg');
+    const cdp = await app.context.newCDPSession(app.page);
+    await cdp.send('WebAuthn.enable');
+    await cdp.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+      },
+    });
+    await app.page.goto(origin + pathOf(new URL(body.url ?? '', origin)));
+    await app.page.waitForSelector('p:has-text("Come in")');
+    await app.page.fill('[name=username]', 'pia');
+    await app.page.click('button:has-text("Join with a passkey")');
+    await home(app.page);
+    await app.page.goto(`${origin}/me`);
+    await app.page.click('main button:has-text("Sign out")');
+    const button = app.page.locator('button:has-text("Sign in with a passkey")');
+    await Promise.race([button.click({ timeout: 30_000 }).catch(() => undefined), home(app.page)]); // the field may have offered it already
+    await home(app.page);
+    expect(await app.page.textContent('.who')).to.include('pia');
     await app.close();
   });
 

@@ -4,3 +4,12 @@ export function takeFragment(): URLSearchParams {
   if (location.hash) history.replaceState(history.state, '', location.pathname + location.search);
   return taken;
 }
+
+/** Calls `handle` with the parameters of each further link that is opened in this tab, which loads no page anew; the result ends it. */
+export function onFragment(handle: (values: URLSearchParams) => void): () => void {
+  const take = (): void => {
+    if (location.hash) handle(takeFragment());
+  };
+  addEventListener('hashchange', take);
+  return () => removeEventListener('hashchange', take);
+}
