@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { type Relay, startRelay } from '#platform/relay.ts';
 import type { Api } from '#support/api.ts';
 import { eventually } from '#support/stores.ts';
 import { openApp } from './support/page.ts';
@@ -18,15 +19,32 @@ const color = (page: Page, name: string): Promise<string> =>
     return color;
   })()`);
 
+/** Prints how long a change took to be shown, with TIMES in the environment. */
+function shown(what: string, began: number): void {
+  if (process.env.TIMES) console.log(`    ${what}: ${Math.round(performance.now() - began)} ms`);
+}
+
+/** The page is shown, and its event stream is open. */
+async function settled(page: Page): Promise<void> {
+  const live = page.waitForResponse((response) => /\/api\/v1\/events/.test(response.url()));
+  await page.reload();
+  await live;
+  await page.waitForSelector('h1:has-text("Home")');
+}
+
 describe('the look of the app', () => {
   let api: Api;
   let headers: Record<string, string>;
+  let relay: Relay;
   before(async () => {
     api = await ownedServer();
+    relay = startRelay(api.deps.config.databaseUrl, api.deps.redis, api.deps.log);
     const client = { 'x-client-id': 'test-client-of-the-owner', 'x-client-name': 'Test' };
     const { body } = await api.anyone.login({ headers: client, body: OWNER });
     headers = { authorization: `Bearer ${body.accessToken}` };
   });
+  after(() => relay.stop());
+
   const select = (selection: object, scope = 'profile') =>
     api.anyone.setThemeSelection({ headers, body: { scope, selection: { ...SELECTION, ...selection } } });
 
@@ -56,6 +74,41 @@ describe('the look of the app', () => {
       return body.selection.mode === 'light';
     });
     await select({});
+    await app.close();
+  });
+
+  it('follows the choice of another device of the profile', async () => {
+    const app = await openSignedIn(api.url, '/');
+    await settled(app.page);
+    const began = performance.now();
+    await select({ themeId: 'cinema' });
+    await app.page.waitForSelector('#own-theme[href*="/themes/cinema/"]', { state: 'attached' });
+    shown('choice of the profile', began);
+    await select({});
+    await app.page.waitForSelector('#own-theme', { state: 'detached' });
+    await app.close();
+  });
+
+  it("follows the server's default theme and branding on the open page of somebody else", async () => {
+    const login = { username: 'mia', password: 'another good one' };
+    await api.anyone.createUser({ headers, body: { ...login, role: 'member', mustChangePassword: false } });
+    const app = await openSignedIn(api.url, '/', {}, login);
+    const { page } = app;
+    await settled(page);
+    const surface = await color(page, 'surface-0');
+    const began = performance.now();
+    expect((await select({ themeId: 'cinema' }, 'server')).status).to.equal(200);
+    await eventually(async () => (await color(page, 'surface-0')) !== surface);
+    shown('default theme', began);
+    const accent = await color(page, 'accent');
+    const then = performance.now();
+    const change = { headers, body: { accent: '#2266ee' } };
+    expect((await api.anyone.updateBranding(change)).status).to.equal(200);
+    await eventually(async () => (await color(page, 'accent')) !== accent);
+    shown('branding', then);
+    await select({}, 'server');
+    await eventually(async () => (await color(page, 'surface-0')) === surface);
+    await api.anyone.updateBranding({ headers, body: { accent: null } });
     await app.close();
   });
 

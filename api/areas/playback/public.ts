@@ -1,1 +1,2 @@
 export { purgeStatesOfAccount, purgeStatesOfProfile, restoreStates } from './progress/purge.store.ts';
+export { emitState } from './progress/state-event.ts';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { emitState } from '#areas/playback/public.ts';
 import { requirePermission } from '#identity/principal.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -49,6 +50,7 @@ export async function chooseForProfile(call: Call, { selection, allowChoice }: S
     darkThemeId: before.darkThemeId,
   };
   await writeSelection(db, who.profileId, { ...selection, ...kept });
+  await emitState(call, { what: ['preferences'], itemIds: [] });
 }
 
 /** Sets the server's default. Throws 403, 404, 409 `contrast`. */

@@ -21,7 +21,7 @@ describe('choosing themes', () => {
     ({ api, member, create, read, change, remove, choose, sheet, changedKeys } = await givenThemes());
   });
 
-  it('is of the profile, on every device, and emits no event', async () => {
+  it('is of the profile, on every device, and is announced to that profile alone', async () => {
     const person = await api.given.member();
     const { id } = await create();
     const before = (await changedKeys()).length;
@@ -32,6 +32,11 @@ describe('choosing themes', () => {
     expect((await elsewhere.listThemes()).body.selection).to.deep.equal(answer.body.selection);
     expect((await member.listThemes()).body.selection.themeId).to.not.equal(id);
     expect((await changedKeys()).length).to.equal(before);
+    const announced = await api.deps.db('outbox').where({ event: 'state.changed' }).pluck('payload');
+    expect(announced).to.have.length(1);
+    expect(announced[0])
+      .to.include({ profileId: person.profileId })
+      .and.deep.include({ what: ['preferences'] });
     expect((await read(id)).usedBy).to.equal(1);
     expect((await member.getTheme({ params: { id } })).body).to.not.have.property('usedBy');
   });

@@ -36,7 +36,7 @@ export const rows: Row[] = [
   ),
   {
     op: 'setThemeSelection',
-    says: "scope server needs `settings:manage` and emits; the profile's own does not.",
+    says: "scope server needs `settings:manage` and emits; the profile's own emits state.changed alone, with `preferences`.",
     when: 'of the server',
     request: () => ({ body: { scope: 'server', selection: { mode: 'dark' } } }),
     answers: {
@@ -46,7 +46,7 @@ export const rows: Row[] = [
   },
   {
     op: 'setThemeSelection',
-    says: "scope server needs `settings:manage` and emits; the profile's own does not.",
+    says: "scope server needs `settings:manage` and emits; the profile's own emits state.changed alone, with `preferences`.",
     when: 'of the profile',
     request: () => ({ body: { selection: { mode: 'light', themeId: 'cinema' } } }),
     answers: all('ok', 'owner', 'admin', "the admin's key", 'operator', ...LOOKERS),

@@ -112,6 +112,12 @@ describe('what an event makes old', () => {
     expect(of(changed)?.names).to.include('getItem');
   });
 
+  it('is the look and nothing about items after a change of preferences', () => {
+    const payload = { profileId: 'p', what: ['preferences' as const], itemIds: [], truncated: false };
+    const { names } = effectOf({ id: '1', event: 'state.changed', at: '', payload }) ?? {};
+    expect(names).to.deep.equal(['getPlaybackPreferences', 'listThemes']);
+  });
+
   it('is nothing that no page shows', () => {
     expect(effectOf({ id: '1', event: 'webhook.test', at: '', payload: { webhookId: 'w', byUserId: 'u' } })).to.equal(
       undefined,

@@ -11,13 +11,14 @@ export async function openSignedIn(
   origin: string,
   path: string,
   options: BrowserContextOptions = {},
+  login: typeof OWNER = OWNER,
 ): Promise<AppPage> {
   const app = await openApp(origin, `/sign-in?return=${encodeURIComponent(path)}`, {
     viewport: { width: 1280, height: 720 },
     ...options,
   });
-  await app.page.fill('[name=username]', OWNER.username);
-  await app.page.fill('[name=password]', OWNER.password);
+  await app.page.fill('[name=username]', login.username);
+  await app.page.fill('[name=password]', login.password);
   await app.page.click('button[type=submit]');
   await app.page.waitForURL(`${origin}${path}`);
   return app;

@@ -24,8 +24,9 @@ const ITEM: readonly Name[] = [
   'listItemExtras',
 ];
 const LISTS: readonly Name[] = ['listItems', 'listLibraryItems', 'getLibraryIndex', 'getLibraryFacets'];
+/** What a profile has beside its items. */
 const STATE: Readonly<Record<string, readonly Name[]>> = {
-  preferences: ['getPlaybackPreferences'],
+  preferences: ['getPlaybackPreferences', 'listThemes'],
 };
 
 const scan = (): Effect => names('getLibrary', 'listLibraries');
@@ -39,10 +40,13 @@ const EFFECTS: Effects = {
   'item.updated': ({ itemId }) => ({ names: ITEM, itemIds: [itemId] }),
   'item.deleted': () => names(...LISTS, 'listLibraries'),
   'playback.stopped': ({ itemId }) => ({ names: [...ITEM, 'listItems'], itemIds: [itemId] }),
-  'state.changed': ({ what, itemIds, truncated }) => ({
-    names: [...what.flatMap((one) => STATE[one] ?? []), ...ITEM, ...LISTS],
-    ...(!truncated && itemIds.length > 0 && { itemIds }),
-  }),
+  'state.changed': ({ what, itemIds, truncated }) => {
+    if (what.every((one) => one in STATE)) return names(...what.flatMap((one) => STATE[one] ?? []));
+    return {
+      names: [...what.flatMap((one) => STATE[one] ?? []), ...ITEM, ...LISTS],
+      ...(!truncated && itemIds.length > 0 && { itemIds }),
+    };
+  },
   'library.access.granted': () => names('listLibraries', 'getMe', ...LISTS),
   'notification.created': () => names('listNotifications'),
   'settings.changed': ({ keys }) => names(...settings(keys)),
