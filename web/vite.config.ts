@@ -2,36 +2,39 @@ import { resolve } from 'node:path';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vite';
 import { shellAdapter } from './vite/adapter.ts';
-import { firstPage } from './vite/first-page.ts';
-import { messages } from './vite/messages.ts';
+import { firstPage, inOneChunk, isFirstNode } from './vite/first-page.ts';
+import { messages, writeMessages } from './vite/messages.ts';
 import { sourcesHash } from './vite/sources.ts';
 
 const root = import.meta.dirname;
 
+const version = sourcesHash(root);
+writeMessages(root); // before the imports of the first page are read, which has texts
 const first = firstPage(root);
 
-/**
- * What the first page needs, in few files: over HTTP/1.1 a browser has six connections. No group takes the imports of its modules,
- * since with Kit's own modules in one a wrong address loads for ever; `base` is complete without them, or a module of it would run
- * before what it needs.
- */
+const PACKAGES =
+  /\/node_modules\/(svelte|@tanstack|esm-env|clsx|devalue|eventsource-parser|@fontsource-variable|@sveltejs\/kit)\/|preload-helper/;
+/** Kit finds its router by the file of this module. */
+const ENTRY = /\/runtime\/client\/entry\.js$/;
+
 const SPLITTING = {
   includeDependenciesRecursively: false,
   groups: [
     {
-      name: 'vendor',
-      test: /\/node_modules\/(svelte|@tanstack|esm-env|clsx|eventsource-parser)\/|preload-helper|rolldown\/runtime/,
+      name: 'base',
+      test: (id: string) =>
+        !ENTRY.test(id) && (PACKAGES.test(id) || isFirstNode(id) || first.has(id.split('?')[0] ?? '')),
     },
-    { name: 'base', test: (id: string) => first.has(id.split('?')[0] ?? '') },
   ],
 };
 
 export default defineConfig({
   plugins: [
     messages(root),
+    inOneChunk(root, version),
     sveltekit({
       adapter: shellAdapter(),
-      version: { name: sourcesHash(root) },
+      version: { name: version },
       paths: { relative: false },
     }),
   ],

@@ -1,4 +1,4 @@
-// adapter-static, with a shell that paints before any script: its style sheet and the font of the first text are in the HTML.
+// adapter-static, with a shell that paints before any script: it links its style sheet and the font of the first text, and has the icon.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
@@ -7,6 +7,8 @@ import type { Adapter } from '@sveltejs/kit';
 const BUILD = 'build';
 const SHELL = 'index.html';
 const ASSETS = '_app/immutable/assets';
+const ICON = '/favicon.svg';
+const FONT = /^inter-latin-wght-normal\..*woff2$/;
 
 export function shellAdapter(): Adapter {
   const plain = adapter({ pages: BUILD, assets: BUILD, fallback: SHELL, precompress: false });
@@ -20,19 +22,32 @@ export function shellAdapter(): Adapter {
   };
 }
 
-/** Replaces the mark in app.html by links to hashed files that only a build knows. */
+const START = /<div id="app">\s*<script>.*?<\/script>\s*<\/div>/s;
+const LINK = /<link href="([^"]+)" rel="modulepreload">\s*/g;
+
+/** Kit's shell with the links to what the first page needs, and with the app as the one module that starts it. */
 function completed(html: string): string {
-  const names = readdirSync(join(BUILD, ASSETS));
-  const only = (pattern: RegExp): string => {
-    const found = names.filter((name) => pattern.test(name));
-    if (found.length !== 1) throw new Error(`the build has ${found.length} files like ${pattern} in ${ASSETS}`);
-    return `/${ASSETS}/${found[0]}`;
-  };
-  const font = only(/^inter-latin-wght-normal\..*woff2$/);
-  const links = [
-    `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`,
-    `<link rel="stylesheet" href="${only(/^0\..*\.css$/)}">`,
-    `<link rel="stylesheet" href="${only(/^base\..*\.css$/)}">`,
-  ];
-  return html.replace('<!-- build -->', links.join(''));
+  const app = /import\("([^"]+\/entry\/app\.[^"]+)"\)/.exec(html)?.[1];
+  if (!app || !START.test(html)) throw new Error('Kit writes its shell in another way');
+  const needed = importsOf(app);
+  const links = html.replace(LINK, (link, path: string) => (needed.has(path) ? link : ''));
+  const script = `import("${app}").then((app) => app.start(app, document.getElementById("app")));`;
+  const font = readdirSync(join(BUILD, ASSETS)).find((name) => FONT.test(name));
+  if (!font) throw new Error(`no font in ${ASSETS}`);
+  const preload = `<link rel="preload" href="/${ASSETS}/${font}" as="font" type="font/woff2" crossorigin>`;
+  const icon = readFileSync(join(BUILD, ICON), 'utf8').trim();
+  return links
+    .replace('<!-- build -->', preload)
+    .replace(`href="${ICON}"`, `href="data:image/svg+xml,${encodeURIComponent(icon)}"`)
+    .replace(START, `<div id="app"></div>\n    <script>${script}</script>`);
+}
+
+/** A module of the build and what it imports at once. */
+function importsOf(path: string, found = new Set<string>()): Set<string> {
+  found.add(path);
+  for (const [, next = ''] of readFileSync(join(BUILD, path), 'utf8').matchAll(/(?:from|^import|;import)"([^"]+)"/g)) {
+    const there = new URL(next, `http://build${path}`).pathname;
+    if (!found.has(there)) importsOf(there, found);
+  }
+  return found;
 }
