@@ -13,9 +13,11 @@ const PREFIX = '/api/v1';
 /** The whole API as a Koa application; it keeps no state of its own. */
 export function createApp(kernel: Kernel): Koa {
   const app = new Koa();
+  const web = serveWeb(kernel.deps);
+  app.use(web.files);
   app.use(envelope(kernel));
   app.use(crossOrigin(kernel.deps));
-  app.use(serveWeb(kernel.deps));
+  app.use(web.others);
   app.use(router(routesOf(routedAreas), kernel));
   app.use(() => {
     throw notFound();

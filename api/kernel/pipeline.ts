@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
@@ -7,7 +5,6 @@ import { refuseClosed } from '#identity/plus.ts';
 import { databaseUnavailable } from '#platform/db.ts';
 import { saysFull } from '#platform/disk.ts';
 import { Fenced, restoring } from '#platform/fence.ts';
-import { countRequest, timeRequest } from '#platform/metrics.ts';
 import { ObjectsUnavailable } from '#platform/objects.ts';
 import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
 import { noteUpload } from './body.ts';
@@ -16,21 +13,14 @@ import { sendText, withoutCodings } from './content-coding.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
 import { ApiError, invalid, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
+import { hasTwoHosts, headOf, noteAnswer } from './head.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { limitHere } from './rate-limit.ts';
-import { addressGroup, clientOf, isSecure, parsePart, queryIssues, queryOf, readJson, requestIdOf } from './request.ts';
+import { addressGroup, clientOf, parsePart, queryIssues, queryOf, readJson } from './request.ts';
 import { endWithCredential } from './transfers.ts';
 import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
 const MEGABYTE = 1 << 20;
-const SECURITY_HEADERS = [
-  ['X-Content-Type-Options', 'nosniff'],
-  ['Referrer-Policy', 'no-referrer'],
-  ['Cross-Origin-Resource-Policy', 'same-origin'],
-] as const;
-
-/** RFC 6797, in seconds; without subdomains, which may have no TLS. */
-const HALF_A_YEAR = 'max-age=15552000';
 /** Requests with a body a minute that this process accepts from one address without a credential. */
 const A_MINUTE = 600;
 
@@ -48,34 +38,21 @@ export interface Kernel {
 /** The first middleware: request id, error envelope, metrics. */
 export function envelope({ deps }: Kernel): Middleware {
   return async (ctx, next) => {
-    const requestId = requestIdOf(ctx.req) ?? randomUUID();
-    ctx.state.requestId = requestId;
-    ctx.res.setHeader('X-Request-Id', requestId);
-    for (const [name, value] of SECURITY_HEADERS) ctx.res.setHeader(name, value);
-    if (isSecure(ctx.req, { trustedProxies: deps.settings.get('network.trustedProxies') }))
-      ctx.res.setHeader('Strict-Transport-Security', HALF_A_YEAR);
-    if (deps.draining.aborted) ctx.set('Connection', 'close');
     const began = performance.now();
+    const { requestId, headers } = headOf(ctx.req, deps);
+    ctx.state.requestId = requestId;
+    for (let at = 0; at < headers.length; at += 2) ctx.res.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
     try {
-      refuseTwoHosts(ctx.req);
+      if (hasTwoHosts(ctx.req)) throw invalid(['headers', 'host'], 'duplicate', 'given more than once');
       withoutCodings(ctx.req.headers);
       await next();
     } catch (error) {
       refuse(ctx, error, deps);
     }
-    const operation = String(ctx.state.operation ?? 'none');
-    countRequest(operation, ctx.status);
-    timeRequest(String(ctx.state.area ?? 'none'), (performance.now() - began) / 1000);
-    if (deps.log.isLevelEnabled('debug')) {
-      deps.log.debug({ requestId, operation, method: ctx.method, status: ctx.status }, 'request');
-    }
+    const { operation, area } = ctx.state as { operation?: string; area?: string };
+    const { method, status } = ctx;
+    noteAnswer(deps, { requestId, method, status, began, ...(operation && { operation }), ...(area && { area }) });
   };
-}
-
-/** 400 for two Host headers, because proxies could use different ones (RFC 9112, 3.2). */
-function refuseTwoHosts({ rawHeaders }: IncomingMessage): void {
-  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
-  if (hosts.length > 1) throw invalid(['headers', 'host'], 'duplicate', 'given more than once');
 }
 
 function refuse(ctx: Context, error: unknown, deps: Deps): void {

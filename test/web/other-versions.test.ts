@@ -35,7 +35,8 @@ describe('chunks of the versions before and after', () => {
 
   async function podOf(folder: string): Promise<(path: string) => Promise<Response>> {
     const app = new Koa();
-    app.use(serveWeb({ ...api.deps, objects } as never, folder));
+    const web = serveWeb({ ...api.deps, objects } as never, folder);
+    app.use(web.files).use(web.others);
     const server = createServer((request, response) => void app.callback()(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     atEnd(() => void server.close());
@@ -71,7 +72,8 @@ describe('chunks of the versions before and after', () => {
     const failing = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('the store is down')) }) };
     const broken = { ...objects, list: () => failing };
     const app = new Koa();
-    app.use(serveWeb({ ...api.deps, objects: broken } as never, build('four')));
+    const web = serveWeb({ ...api.deps, objects: broken } as never, build('four'));
+    app.use(web.files).use(web.others);
     const server = createServer((request, response) => void app.callback()(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     atEnd(() => void server.close());

@@ -30,7 +30,8 @@ describe('serving the web app', () => {
 
   async function served(folder: string): Promise<string> {
     const app = new Koa();
-    app.use(serveWeb(api.deps as never, folder));
+    const web = serveWeb(api.deps as never, folder);
+    app.use(web.files).use(web.others);
     const server = createServer((request, response) => void app.callback()(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     atEnd(() => void server.close());
@@ -93,6 +94,14 @@ describe('serving the web app', () => {
       String(SHELL.length),
       '',
     ]);
+  });
+
+  it('carries the headers of every answer of the server', async () => {
+    const { headers } = await get('/', { 'x-request-id': 'page-1' });
+    const names = ['x-request-id', 'x-content-type-options', 'referrer-policy', 'cross-origin-resource-policy'];
+    expect(names.map((name) => headers.get(name))).to.deep.equal(['page-1', 'nosniff', 'no-referrer', 'same-origin']);
+    const own = (await get('/_app/immutable/a.js')).headers.get('x-request-id');
+    expect(own).to.match(/^[\da-f-]{36}$/);
   });
 
   it('allows the inline scripts of the shell by their hashes and nothing else', async () => {
