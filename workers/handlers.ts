@@ -1,3 +1,6 @@
+import { fetchArtwork } from './artwork/fetch.ts';
+import { makeFrames } from './artwork/frames.ts';
+import { trimArtwork } from './artwork/trim.ts';
 import { createBackup } from './backup/create.ts';
 import { verifyBackup } from './backup/verify.ts';
 import { createEmailSend } from './email/send.ts';
@@ -24,6 +27,9 @@ export const handlers = {
   'library.scan': scanLibrary,
   'library.purge': purgeTrash,
   'library.delete': deleteLibraryRows,
+  'artwork.fetch': fetchArtwork,
+  'artwork.frames': makeFrames,
+  'artwork.trim': trimArtwork,
   'items.similar': storeSimilarItems,
   'labels.apply': applyLabels,
   'media.keyframes': indexKeyframes,

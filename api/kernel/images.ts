@@ -1,13 +1,13 @@
 // Pictures of items, libraries, profiles and others: rows of `images` and their ImageRef.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { Principal } from '#identity/principal.ts';
+import { may, type Principal } from '#identity/principal.ts';
 import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
-import type { MadePicture, PictureRules } from '#platform/pictures.ts';
+import type { MadePicture, PicturePart, PictureRules } from '#platform/pictures.ts';
 import { ApiError } from './errors.ts';
 
 /** SQL of the ImageRef for the image id in `column`; null without one. */
@@ -48,25 +48,50 @@ export async function keepOriginal({ objects, log }: { objects: Objects; log: Lo
   }
 }
 
+export type ImageSource = 'agent' | 'local' | 'embedded' | 'upload' | 'url' | 'frame' | 'mosaic' | 'face' | 'generated';
+
+/** Facts about an accepted picture that its row keeps. */
+export type ImageFacts = Pick<
+  MadePicture,
+  'width' | 'height' | 'blurhash' | 'dominant' | 'palette' | 'alpha' | 'frames'
+>;
+
 export interface NewImage {
-  kind: 'poster' | 'avatar';
-  owner: { kind: 'library' | 'profile'; id: string };
+  kind: string;
+  owner: { kind: 'library' | 'profile' | 'item' | 'person'; id: string };
+  /** Absent is an upload. */
+  source?: ImageSource;
   /** SHA-256 of the stored bytes: the original or a rendition. */
   sha256: string;
   mime: string;
   sizeBytes: number;
-  picture: Pick<MadePicture, 'width' | 'height' | 'blurhash' | 'dominant' | 'frames'>;
-  byAccountId: string;
+  picture: ImageFacts;
+  byAccountId: string | null;
+  sourceUrl?: string;
+  language?: string;
+  /** What it was made from, to compare at the next scan. */
+  origin?: object;
+  /** Shown instead of the whole picture. */
+  crop?: PicturePart;
+  focus?: { x: number; y: number };
+  expiresAt?: Date;
 }
 
 /** Inserts the row and returns its id. */
 export async function insertImage(db: Db, image: NewImage): Promise<string> {
-  const { kind, owner, sha256, mime, sizeBytes, picture, byAccountId } = image;
-  const { width, height, blurhash, dominant, frames } = picture;
+  const { kind, owner, sha256, mime, sizeBytes, picture, byAccountId, origin, crop, focus } = image;
+  const { width, height, blurhash, dominant, palette, alpha, frames } = picture;
+  const shown = crop
+    ? { width: Math.round(width * crop.width), height: Math.round(height * crop.height) }
+    : { width, height };
   const id = newId();
   await db('images').insert({
-    ...{ id, kind, owner_kind: owner.kind, owner_id: owner.id, source: 'upload', sha256, mime, size_bytes: sizeBytes },
-    ...{ width, height, blurhash, dominant, animated: frames > 1, added_by: byAccountId },
+    ...{ id, kind, owner_kind: owner.kind, owner_id: owner.id, source: image.source ?? 'upload', sha256, mime },
+    ...{ size_bytes: sizeBytes, ...shown, blurhash, dominant, palette, alpha, animated: frames > 1 },
+    ...{ added_by: byAccountId, source_url: image.sourceUrl ?? null, language: image.language ?? null },
+    ...{ origin: origin ? JSON.stringify(origin) : null, focus: focus ? JSON.stringify(focus) : null },
+    ...{ crop: crop ? JSON.stringify(crop) : null, expires_at: image.expiresAt ?? null },
+    ...(crop && { full_width: width, full_height: height }),
   });
   return id;
 }
@@ -82,16 +107,36 @@ export async function dropImages(db: Db, owner: NewImage['owner'], except: strin
     .delete();
 }
 
+const artworkOwners = ['library', 'item'] as const;
+
 /** Whether the image belongs to a library or an item that `who` may see; avatars are not included. */
 export async function seesArtwork(db: Db, who: Principal, id: string): Promise<boolean> {
   const image = await db('images').where({ id }).first('owner_kind', 'owner_id');
-  if (!image) return false;
-  const owners: Record<string, Knex.QueryBuilder> = {
-    library: db.from('libraries').modify(onlyVisibleLibraries, who),
-    item: db.from('items').modify(onlyVisibleItems, who),
+  const kind = artworkOwners.find((one) => one === image?.owner_kind);
+  return image !== undefined && kind !== undefined && seesOwner(db, who, { kind, id: image.owner_id });
+}
+
+/** Whether `who` may see the owner of an image, and so every image of it. */
+export async function seesOwner(db: Db, who: Principal, { kind, id }: { kind: string; id: string }): Promise<boolean> {
+  const owners: Record<string, () => Knex.QueryBuilder> = {
+    library: () => db.from('libraries').modify(onlyVisibleLibraries, who).where('libraries.id', id),
+    item: () => db.from('items').modify(onlyVisibleItems, who).where('items.id', id),
+    person: () => db.from('items').modify(onlyCredited, who, id),
+    profile: () => db.from('profiles').modify(onlyKnownProfiles, who).where('profiles.id', id),
   };
-  const owner = owners[image.owner_kind];
+  const owner = owners[kind]?.();
   if (!owner) return false;
-  const table = image.owner_kind === 'library' ? 'libraries.id' : 'items.id';
-  return (await owner.where(table, image.owner_id).first(table)) !== undefined;
+  return (await owner.first(db.raw('1 as there'))) !== undefined;
+}
+
+/** Visible items that credit a person. */
+function onlyCredited(query: Knex.QueryBuilder, who: Principal, personId: string): void {
+  query.modify(onlyVisibleItems, who).whereExists((credit) => {
+    credit.from('credits as c').whereRaw('c.item_id = items.id').where('c.person_id', personId);
+  });
+}
+
+/** Profiles of the own account, and with `user:manage` those of all. */
+function onlyKnownProfiles(query: Knex.QueryBuilder, who: Principal): void {
+  if (!may(who, 'user:manage')) query.where('profiles.account_id', who.accountId);
 }

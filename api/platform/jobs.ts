@@ -52,10 +52,22 @@ export const jobs = {
     payload: z.object({ libraryId: Id.optional(), itemId: Id.optional() }),
     scheduled: '15 2 * * *',
   },
-  'artwork.fetch': { queue: 'artwork' },
-  'artwork.frames': { queue: 'artwork' },
+  /** Without a library: whatever waits anywhere. */
+  'artwork.fetch': {
+    queue: 'artwork',
+    payload: z.object({ libraryId: Id.optional() }),
+    scheduled: '50 4 * * *',
+  },
+  /** Frames and mosaics of a library; or, with a file, one frame that a person waits for. */
+  'artwork.frames': {
+    queue: 'artwork',
+    payload: z.object({
+      libraryId: Id.optional(),
+      capture: z.object({ fileId: Id, positionMs: z.int() }).optional(),
+    }),
+  },
   'artwork.chapters': { queue: 'artwork' },
-  'artwork.trim': { queue: 'maintenance' },
+  'artwork.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '30 4 * * *' },
   'people.refresh': { queue: 'metadata' },
   'people.tidy': { queue: 'metadata' },
   'faces.detect': { queue: 'analysis' },

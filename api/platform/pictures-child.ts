@@ -1,11 +1,12 @@
 // The process that opens foreign pictures: it has no environment, no network and no write access, and exits at the
 // first fault.
-import sharp, { type Metadata, type Sharp } from 'sharp';
+import sharp, { type Metadata } from 'sharp';
 import { endProcess } from './leave.ts';
-import { blurhash } from './pictures-blurhash.ts';
 import { frameReader, toFrame } from './pictures-frames.ts';
-import type { ChildAnswer, ChildRequest, PictureFacts, PictureMake, PictureRules } from './pictures-protocol.ts';
+import { looksOf, NO_LOOKS } from './pictures-looks.ts';
+import type { ChildAnswer, ChildRequest, Mosaic, PictureRules, Tile } from './pictures-protocol.ts';
 import { MOST_FRAME_BYTES, Refused } from './pictures-protocol.ts';
+import { madeOf, type Opening, type Sides } from './pictures-shape.ts';
 import type { PictureFormat } from './pictures-sniff.ts';
 import { cleanSvg } from './pictures-svg.ts';
 
@@ -15,11 +16,8 @@ sharp.unblock({ operation: LOADERS });
 sharp.cache(false);
 sharp.concurrency(1);
 
-const BLUR_SIDE = 32;
 const SVG_DPI = 72;
 const SVG_SIDE = 1024;
-
-type Opening = (options?: { animated: boolean }) => Sharp;
 
 /** The name that libvips uses for a format. */
 const called = (format: PictureFormat): string => (format === 'avif' ? 'heif' : format);
@@ -32,11 +30,6 @@ async function opened(bytes: Buffer, task: ChildRequest): Promise<Opening> {
   const { width, height } = await sharp(drawing, base).metadata();
   const density = Math.min(100_000, Math.max(1, (SVG_DPI * SVG_SIDE) / Math.max(width, height, 1)));
   return () => sharp(drawing, { ...base, density });
-}
-
-interface Sides {
-  width: number;
-  height: number;
 }
 
 function sidesOf(metadata: Metadata): Sides {
@@ -56,63 +49,70 @@ function judge(metadata: Metadata, { width, height }: Sides, rules: PictureRules
     throw new Refused('animation_too_long');
 }
 
-async function looks(open: Opening): Promise<Pick<PictureFacts, 'blurhash' | 'dominant' | 'alpha'>> {
-  const small = open().autoOrient().resize(BLUR_SIDE, BLUR_SIDE, { fit: 'inside' }).toColourspace('srgb').removeAlpha();
-  const { data, info } = await small.raw().toBuffer({ resolveWithObject: true });
-  const raw = { width: info.width, height: info.height, channels: info.channels };
-  const rgb = info.channels === 3 ? data : await sharp(data, { raw }).toColourspace('srgb').raw().toBuffer();
-  const { dominant } = await sharp(rgb, { raw: { ...raw, channels: 3 } }).stats();
-  const hex = [dominant.r, dominant.g, dominant.b].map((part) => part.toString(16).padStart(2, '0')).join('');
-  const { hasAlpha } = await open().metadata();
-  return { blurhash: blurhash({ data: rgb, ...info }), dominant: `#${hex}`, alpha: hasAlpha };
-}
-
-function shaped(picture: Sharp, make: PictureMake): Sharp {
-  const { width, height, fit, enlarge, background } = make;
-  const sized = picture.autoOrient().resize({
-    width,
-    height,
-    fit,
-    withoutEnlargement: !enlarge,
-    background: background ?? { r: 0, g: 0, b: 0, alpha: 0 },
+/** Several pictures on one: four in two rows, or the first alone. */
+async function mosaicOf(bytes: Buffer, { rules, mosaic }: ChildRequest & { mosaic: Mosaic }): Promise<Opening> {
+  const parts = mosaic.lengths.map((length, at) => {
+    const start = mosaic.lengths.slice(0, at).reduce((sum, one) => sum + one, 0);
+    return bytes.subarray(start, start + length);
   });
-  const filled = background && fit === 'contain' ? sized.flatten({ background }) : sized;
-  return filled.toColourspace('srgb');
+  const count = parts.length === 4 ? 4 : 1;
+  const side = count === 4 ? 2 : 1;
+  const [width, height] = [Math.floor(mosaic.width / side), Math.floor(mosaic.height / side)];
+  const laid = await Promise.all(
+    parts.slice(0, count).map(async (part, at) => ({
+      input: await sharp(part, { limitInputPixels: rules.maxPixels, failOn: 'error' })
+        .autoOrient()
+        .resize({ width, height, fit: 'cover' })
+        .toColourspace('srgb')
+        .png({ compressionLevel: 1 })
+        .toBuffer(),
+      left: (at % 2) * width,
+      top: Math.floor(at / 2) * height,
+    })),
+  );
+  const ground = { width: width * side, height: height * side, channels: 3 as const, background: '#000000' };
+  const whole = await sharp({ create: ground }).composite(laid).png({ compressionLevel: 1 }).toBuffer();
+  return () => sharp(whole);
 }
 
-function encoded(picture: Sharp, { format, quality, lossless = false }: PictureMake & { quality?: number }): Sharp {
-  if (format === 'png') return picture.png({ compressionLevel: 9 });
-  if (format === 'avif') return picture.avif({ quality: quality ?? 60, effort: 3, lossless });
-  return picture.webp({ quality: quality ?? 85, effort: 4, lossless });
+const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** The title in the middle of its ground; without a font on this machine only the ground. */
+async function tileOf({ title, background, width, height }: Tile): Promise<Opening> {
+  const ground = sharp({ create: { width, height, channels: 3, background } });
+  const text = `<span foreground="white">${title.replace(/[&<>]/g, (sign) => MARKUP[sign] ?? '')}</span>`;
+  const room = { width: Math.floor(width * 0.8), height: Math.floor(height * 0.4) };
+  const words = await sharp({ text: { text, rgba: true, align: 'center', wrap: 'word-char', ...room } })
+    .png()
+    .toBuffer()
+    .catch(() => undefined);
+  const whole = await ground
+    .composite(words ? [{ input: words }] : [])
+    .png({ compressionLevel: 1 })
+    .toBuffer();
+  return () => sharp(whole);
 }
 
-/** Lossless if requested; while larger than `maxBytes`, lossy and smaller. */
-async function made(open: Opening, make: PictureMake, animated: boolean) {
-  const tries = [make, { ...make, lossless: false, quality: 80 }, { ...make, lossless: false, quality: 60 }];
-  const halves = [2, 4].map((part) => ({
-    ...make,
-    ...{ lossless: false, quality: 60, width: Math.ceil(make.width / part), height: Math.ceil(make.height / part) },
-  }));
-  for (const one of [...tries, ...halves]) {
-    const { data, info } = await encoded(shaped(open({ animated }), one), one).toBuffer({ resolveWithObject: true });
-    const result = { bytes: data, made: { width: info.width, height: info.pageHeight ?? info.height, animated } };
-    if (data.length <= (make.maxBytes ?? Number.POSITIVE_INFINITY)) return result;
-  }
-  throw new Refused('image_too_large');
+async function openingOf(bytes: Buffer, task: ChildRequest): Promise<Opening> {
+  const { mosaic, tile } = task;
+  if (tile) return tileOf(tile);
+  if (mosaic) return mosaicOf(bytes, { ...task, mosaic });
+  const open = await opened(bytes, task);
+  if ((await open().metadata()).format !== called(task.format)) throw new Refused('not_an_image');
+  return open;
 }
 
 async function work(task: ChildRequest, bytes: Buffer): Promise<{ answer: ChildAnswer; bytes?: Buffer }> {
   const { rules, make } = task;
-  const open = await opened(bytes, task);
+  const open = await openingOf(bytes, task);
   const metadata = await open().metadata();
-  if (metadata.format !== called(task.format)) throw new Refused('not_an_image');
   const sides = sidesOf(metadata);
   judge(metadata, sides, rules);
   const frames = metadata.pages ?? 1;
-  const appearance = task.facts ? await looks(open) : { blurhash: '', dominant: '#000000', alpha: false };
+  const appearance = task.facts ? await looksOf(open) : NO_LOOKS;
   const facts = { ...sides, frames, ...appearance };
   if (!make) return { answer: { ok: true, facts: { ...facts, made: { ...sides, animated: false } } } };
-  const result = await made(open, make, make.animated === true && frames > 1);
+  const result = await madeOf(open, sides, { make, animated: make.animated === true && frames > 1 });
   return { answer: { ok: true, facts: { ...facts, made: result.made } }, bytes: result.bytes };
 }
 

@@ -13,9 +13,17 @@ export interface PictureRules {
   maxMs?: number;
 }
 
+/** A part of a picture as fractions of its sides. */
+export interface PicturePart {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
 /** The picture to produce: rotated upright, in sRGB, without metadata. */
 export interface PictureMake {
-  format: 'webp' | 'png' | 'avif';
+  format: 'webp' | 'png' | 'avif' | 'jpeg';
   width: number;
   height: number;
   /** `cover` crops around the centre, `contain` pads, `inside` keeps the aspect ratio. */
@@ -29,6 +37,34 @@ export interface PictureMake {
   animated?: boolean;
   /** Above it, quality and size are reduced. */
   maxBytes?: number;
+  /** 1-100; default by format. */
+  quality?: number;
+  /** Clockwise, before anything else. */
+  rotate?: 0 | 90 | 180 | 270;
+  /** The part that is kept, after the rotation. */
+  crop?: PicturePart;
+  /** The point that `cover` keeps nearest to the centre; default is the centre. */
+  focus?: { x: number; y: number };
+  /** Sigma of a Gaussian blur, of the produced pixels. */
+  blur?: number;
+}
+
+/** Several pictures on one, in a grid of two columns: the bytes of each follow each other. */
+export interface Mosaic {
+  /** Length of each picture in bytes. */
+  lengths: readonly number[];
+  /** Of the whole mosaic. */
+  width: number;
+  height: number;
+}
+
+/** A title on a plain ground. */
+export interface Tile {
+  title: string;
+  /** #rrggbb. */
+  background: string;
+  width: number;
+  height: number;
 }
 
 export interface PictureFacts {
@@ -39,6 +75,11 @@ export interface PictureFacts {
   blurhash: string;
   /** #rrggbb. */
   dominant: string;
+  /** At most five colours, most frequent first. */
+  palette: string[];
+  /** Mean brightness, 0-255, and how much it varies: a dark or flat picture has little of one. */
+  brightness: number;
+  contrast: number;
   made: { width: number; height: number; animated: boolean };
 }
 
@@ -64,8 +105,12 @@ export interface ChildRequest {
   format: PictureFormat;
   rules: PictureRules;
   make?: PictureMake;
-  /** Whether blurhash, colour and transparency are requested. */
+  /** Whether blurhash, colours and transparency are requested. */
   facts: boolean;
+  /** The bytes are several pictures; the first has `format`. */
+  mosaic?: Mosaic;
+  /** There are no bytes: the picture is made from this. */
+  tile?: Tile;
 }
 
 export type ChildAnswer = { ok: true; facts: PictureFacts } | { ok: false; reason: PictureReason; detail: string };

@@ -1,13 +1,14 @@
 // Foreign pictures: recognized by content, opened in a sandbox, encoded again. This process parses none of their bytes.
 import { parserAt } from './parser.ts';
 import { openInChild } from './pictures-pool.ts';
-import { type PictureFacts, type PictureMake, type PictureRules, Refused } from './pictures-protocol.ts';
+import { type PictureFacts, type PictureMake, type PictureRules, Refused, type Tile } from './pictures-protocol.ts';
 import { isAnotherKind, mediaTypes, sniffPicture } from './pictures-sniff.ts';
 
 export {
   ParserUnavailable,
   type PictureFacts,
   type PictureMake,
+  type PicturePart,
   type PictureReason,
   type PictureRules,
   Refused as PictureRefused,
@@ -35,14 +36,18 @@ export interface Pictures {
    * `ParserUnavailable` when it cannot be opened now.
    */
   take(given: GivenPicture, rules: PictureRules, make?: PictureMake): Promise<MadePicture>;
-  /** Another size of a picture that was produced here. Throws like `take`. */
+  /** Another size of a picture that was accepted or produced here. Throws like `take`. */
   remake(bytes: Buffer, make: PictureMake): Promise<Buffer>;
+  /** One picture of up to four that were accepted here. Throws like `take`. */
+  mosaic(parts: readonly Buffer[], make: PictureMake): Promise<MadePicture>;
+  /** A title on a plain ground. Throws like `take`. */
+  tile(tile: Tile, make: PictureMake): Promise<Buffer>;
 }
 
 const OURS: PictureRules = {
   accepts: ['webp', 'png', 'svg'],
   minSide: 1,
-  maxSide: 8192,
+  maxSide: 20_000,
   maxPixels: 1e8,
   maxFrames: 300,
 };
@@ -62,6 +67,17 @@ export function createPictures(parserUrl: string | undefined): Pictures {
       const format = sniffPicture(bytes);
       if (!format) throw new Refused('not_an_image');
       return (await open({ format, rules: OURS, facts: false, make }, bytes)).bytes;
+    },
+    async mosaic(parts, make) {
+      const [first] = parts;
+      const format = first && sniffPicture(first);
+      if (!format) throw new Refused('not_an_image');
+      const mosaic = { lengths: parts.map((part) => part.length), width: make.width, height: make.height };
+      const done = await open({ format, rules: OURS, facts: true, make, mosaic }, Buffer.concat(parts));
+      return { ...done.facts, type: `image/${make.format}`, bytes: done.bytes };
+    },
+    async tile(tile, make) {
+      return (await open({ format: 'png', rules: OURS, facts: false, make, tile }, Buffer.alloc(0))).bytes;
     },
   };
 }

@@ -79,6 +79,21 @@ export interface Tables {
     used_count: Defaulted<number>;
     managed_by: Json | null;
   };
+  artwork_choices: {
+    owner_id: string;
+    owner_kind: 'item' | 'person';
+    kind: string;
+    image_ids: string[];
+    locked: boolean;
+  };
+  artwork_pending: {
+    item_id: string;
+    library_id: string;
+    stage: Defaulted<'fetch' | 'frames' | 'mosaic'>;
+    generation: Defaulted<number>;
+    tries: Defaulted<number>;
+    due_at: Defaulted<Date>;
+  };
   audit_log: {
     id: string;
     at: Defaulted<Date>;
@@ -306,6 +321,12 @@ export interface Tables {
     path: string;
     at: Defaulted<Date>;
   };
+  image_variants: {
+    sha256: string;
+    name: string;
+    size_bytes: number;
+    used_at: Defaulted<Date>;
+  };
   images: {
     id: string;
     kind: string;
@@ -323,6 +344,18 @@ export interface Tables {
     version: Defaulted<number>;
     added_by: string | null;
     added_at: Defaulted<Date>;
+    source_url: string | null;
+    language: string | null;
+    palette: Defaulted<string[]>;
+    alpha: Defaulted<boolean>;
+    focus: Json | null;
+    crop: Json | null;
+    rotate: Defaulted<number>;
+    full_width: number | null;
+    full_height: number | null;
+    origin: Json | null;
+    discarded: Defaulted<boolean>;
+    expires_at: Date | null;
   };
   invite_uses: {
     invite_id: string;

@@ -4,6 +4,8 @@ import type { TableName } from '#platform/typed-query.ts';
 export const owners: Record<TableName, string> = {
   accounts: 'accounts',
   api_keys: 'api-keys',
+  artwork_choices: 'artwork',
+  artwork_pending: 'artwork',
   audit_log: 'kernel',
   backup_hashes: 'backup',
   backup_places: 'backup',
@@ -23,7 +25,8 @@ export const owners: Record<TableName, string> = {
   events: 'platform',
   idempotency_keys: 'kernel',
   ignored_files: 'libraries',
-  images: 'kernel',
+  image_variants: 'artwork',
+  images: 'artwork',
   invite_uses: 'users',
   invites: 'users',
   item_labels: 'labels',
@@ -93,6 +96,7 @@ export const owners: Record<TableName, string> = {
 
 /** Files outside of `api/areas` that belong to the room of an area, by the beginning of their paths. */
 const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
+  ['api/kernel/images.ts', 'artwork'],
   ['api/identity/plus.ts', 'plus'],
   ['api/identity/key-uses.ts', 'api-keys'],
   ['api/platform/queue.ts', 'jobs'],
@@ -104,6 +108,7 @@ const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
   ['workers/library-jobs.ts', 'libraries'],
   ['workers/backup/', 'backup'],
   ['workers/restore/', 'backup'],
+  ['workers/artwork/', 'artwork'],
   ['workers/notifications/', 'notifications'],
   ['workers/email/', 'email'],
   ['workers/webhooks/', 'webhooks'],
@@ -148,6 +153,10 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
   'api/areas/auth/profiles/delete-profile.ts': {
     tables: ['api_keys', 'push_subscriptions', 'label_principals', 'theme_selections'],
     because: 'the row of a deleted profile stays until its states are purged, so no foreign key ends these',
+  },
+  'api/areas/artwork/choosing.store.ts': {
+    tables: ['items', 'libraries'],
+    because: 'lists read the chosen pictures from the row of the item, so they change in the same transaction',
   },
   'api/areas/scanning/scans.store.ts': {
     tables: ['media_files'],

@@ -16,6 +16,7 @@ import { mediaTypes, type PictureFormat } from '#platform/pictures-sniff.ts';
 
 const formats = z.enum(Object.keys(mediaTypes) as [PictureFormat, ...PictureFormat[]]);
 const pixels = z.number().positive();
+const part = z.number().min(0).max(1);
 
 /** A request of API pods and workers: a `ChildRequest`. */
 const Task = z.strictObject({
@@ -30,7 +31,7 @@ const Task = z.strictObject({
   }),
   make: z
     .strictObject({
-      format: z.enum(['webp', 'png', 'avif']),
+      format: z.enum(['webp', 'png', 'avif', 'jpeg']),
       width: pixels.int(),
       height: pixels.int(),
       fit: z.enum(['cover', 'contain', 'inside']),
@@ -39,9 +40,29 @@ const Task = z.strictObject({
       background: z.string().exactOptional(),
       animated: z.boolean().exactOptional(),
       maxBytes: pixels.exactOptional(),
+      quality: z.int().min(1).max(100).exactOptional(),
+      rotate: z.literal([0, 90, 180, 270]).exactOptional(),
+      crop: z.strictObject({ x: part, y: part, width: part, height: part }).exactOptional(),
+      focus: z.strictObject({ x: part, y: part }).exactOptional(),
+      blur: z.number().min(0).max(100).exactOptional(),
     })
     .exactOptional(),
   facts: z.boolean(),
+  mosaic: z
+    .strictObject({
+      lengths: z.array(pixels.int()).min(1).max(4),
+      width: pixels.int().max(4096),
+      height: pixels.int().max(4096),
+    })
+    .exactOptional(),
+  tile: z
+    .strictObject({
+      title: z.string().max(300),
+      background: z.string().regex(/^#[0-9a-f]{6}$/),
+      width: pixels.int().max(4096),
+      height: pixels.int().max(4096),
+    })
+    .exactOptional(),
 }) satisfies z.ZodType<ChildRequest>;
 
 /** A malformed request. */

@@ -34,7 +34,7 @@ const TRANSFERS = { pq: 'smpte2084', hlg: 'arib-std-b67' };
  * Maps BT.2020 PQ or HLG to BT.709 for screens without HDR. The probed transfer is passed to the filter, because
  * colours that only the container declares are lost by then, and the filter refuses to guess.
  */
-const toneMap = (transfer: 'pq' | 'hlg' = 'pq'): string[] => [
+export const toneMap = (transfer: 'pq' | 'hlg' = 'pq'): string[] => [
   `setparams=color_primaries=bt2020:color_trc=${TRANSFERS[transfer]}:colorspace=bt2020nc`,
   'zscale=t=linear:npl=100',
   'format=gbrpf32le',

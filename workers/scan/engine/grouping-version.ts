@@ -1,5 +1,5 @@
 import { PROBE_VERSION } from '#workers/probe/probe.ts';
 
 /** Incremented when the grouping rules change. */
-const GROUPING = 3;
+const GROUPING = 4;
 export const VERSION = `${PROBE_VERSION}.${GROUPING}`;

@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import type { ProbedFile } from '#platform/media.ts';
+import { queuePictures } from '#workers/artwork/queue.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { withEmbedded } from '../names/embedded.ts';
 import { adoptItems } from '../store/adopt.ts';
@@ -107,6 +108,13 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   count(scan, part, done);
   scan.doubted.push(...(await doubtRest(db, lostBy(files))));
   await emitItemEvents(scan, db, { resolved, files, touched, rolled, left, ages, adopted, others: seqs.size > 1 });
+  await queuePictures(scan.work, db, { libraryId: library.id, itemIds: itemsToPicture(resolved, files) });
+}
+
+/** Items that are new or changed, or whose files are. */
+function itemsToPicture({ added, changed }: Resolved, files: readonly WrittenFile[]): string[] {
+  const read = files.flatMap(({ placed }) => (placed.read ? [placed.itemId] : []));
+  return [...new Set([...added, ...changed, ...read])];
 }
 
 /** The item that an extra belongs to according to its name; it may be in another part. */

@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NFO_BYTES, type Nfo, nfoText, readNfo } from '../names/nfo.ts';
-import { isSharedPicture } from '../names/sidecars.ts';
+import { seasonOf } from '../names/seasons.ts';
+import { isSharedPicture, seasonPicture } from '../names/sidecars.ts';
 import { readName, titleKey } from '../names/title.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import { companionsOf } from './companions.ts';
@@ -39,6 +40,7 @@ export class Decoration {
     if (draft.type === 'show') await this.#show(draft, grouping);
     else if (draft.type === 'album' || draft.type === 'artist')
       draft.artwork = await musicPictures(draft, grouping, (directory) => this.#list(directory));
+    else if (draft.type === 'season') await this.#season(draft, grouping);
     else await this.#leaf(draft, grouping);
   }
 
@@ -60,6 +62,20 @@ export class Decoration {
       if (read) take(draft, read);
       return;
     }
+  }
+
+  /** Pictures of the season's own folder, before those that the folder of the show has for it. */
+  async #season(draft: Draft, grouping: Grouping): Promise<void> {
+    const isOwn = seasonOf(grouping.within.at(-1) ?? '') === draft.index;
+    const above = grouping.directory.split('/').slice(0, -1).join('/');
+    const directory = isOwn ? above : grouping.directory;
+    const files = isOwn ? (grouping.within.length > 1 ? await this.#list(above) : []) : grouping.files;
+    for (const { name, mtimeMs } of files) {
+      const picture = seasonPicture(name);
+      if (picture?.season !== draft.index || !picture) continue;
+      draft.artwork[picture.kind] = { path: inside(directory, name), mtimeMs: Math.trunc(mtimeMs) };
+    }
+    if (isOwn) draft.artwork = { ...draft.artwork, ...artworkOf(grouping, '', true) };
   }
 
   #list(directory: string): Promise<WalkedFile[]> {
@@ -107,7 +123,7 @@ function take(draft: Draft, nfo: Nfo): void {
 /** Files that describe the whole folder: few, however many it contains. */
 async function localFiles(absolute: string): Promise<WalkedFile[]> {
   const names = (await readdir(absolute)).filter(
-    (name) => name.toLowerCase() === SHOW_NFO || isSharedPicture(name) || isMusicPicture(name),
+    (name) => name.toLowerCase() === SHOW_NFO || isSharedPicture(name) || seasonPicture(name) || isMusicPicture(name),
   );
   return Promise.all(
     names.map(async (name) => {

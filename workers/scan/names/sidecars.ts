@@ -110,7 +110,13 @@ const PICTURES: readonly (readonly [kind: string, names: readonly string[]])[] =
   ['backdrop', ['backdrop', 'fanart', 'background', 'art']],
   ['logo', ['logo', 'clearlogo']],
   ['thumb', ['thumb', 'landscape']],
+  ['banner', ['banner']],
+  ['clearart', ['clearart']],
+  ['disc', ['disc', 'discart', 'cdart']],
 ];
+
+/** Several backdrops may have numbers, `fanart1.jpg`; of every other kind there is one. */
+const MOST_NUMBER = 99;
 
 export interface Picture {
   kind: string;
@@ -136,9 +142,22 @@ export function isSharedPicture(name: string): boolean {
   return pictureStems(name).some(({ own }) => !own);
 }
 
+/** `backdrop:2` of `fanart2`. */
 function pictureWord(word: string): string | undefined {
-  const bare = word.replace(/-?\d{1,2}$/, '');
-  return PICTURES.find(([, names]) => names.includes(bare))?.[0];
+  const [, bare = word, number] = /^(.*?)-?(\d{1,2})$/.exec(word) ?? [];
+  const kind = PICTURES.find(([, names]) => names.includes(bare))?.[0];
+  const several = kind === 'backdrop' && number !== undefined && Number(number) <= MOST_NUMBER;
+  return several ? `${kind}:${Number(number)}` : kind;
+}
+
+const SEASON_PICTURE = /^season(?:[ _-]?(\d{1,4})|-(specials))(?:-([a-z]{1,20}))?$/;
+
+/** A picture of a season in the folder of its show: `season01-poster.jpg`, `season-specials-banner.png`. */
+export function seasonPicture(name: string): { season: number; kind: string } | undefined {
+  if (kindOf(name) !== 'picture') return undefined;
+  const [whole, number, specials, word = 'poster'] = SEASON_PICTURE.exec(splitName(name).stem.toLowerCase()) ?? [];
+  const kind = whole === undefined ? undefined : pictureWord(word);
+  return kind === undefined ? undefined : { season: specials ? 0 : Number(number), kind };
 }
 
 /** The kind of a picture next to a video or in its folder: `poster.jpg`, `<video>-poster.jpg`, `<video>.jpg`. */

@@ -1,0 +1,130 @@
+import {
+  dropFound,
+  type Found,
+  type FoundRow,
+  fittingKind,
+  foundImages,
+  insertFound,
+  mainKind,
+  type Pending,
+  replaceFound,
+  type Stage,
+  shownOf,
+  type Taken,
+  takeIn,
+} from '#areas/artwork/public.ts';
+import { artworkRules } from '#kernel/images.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import { createPictures, PictureRefused, type Pictures } from '#platform/pictures.ts';
+import { rowsOf } from '../scan/store/context.ts';
+import type { Work } from '../work.ts';
+import { workThrough } from './batches.ts';
+import {
+  embeddedPlaces,
+  firstFile,
+  localPlaces,
+  type PicturedItem,
+  type PicturePlace,
+  sameOrigin,
+  samePlace,
+} from './local.ts';
+import { queueFrames } from './queue.ts';
+import { Settling } from './settle.ts';
+
+const AT_ONCE = 8;
+
+/** Copies pictures next to films and inside them into the store, for every item that a scan added or changed. */
+export async function fetchArtwork({ libraryId }: JobPayload<'artwork.fetch'>, work: Work): Promise<object> {
+  const pictures = createPictures(work.config.parserUrl);
+  const settling = new Settling(work);
+  try {
+    const each = (pending: Pending): Promise<Stage | undefined> => fetchOne({ work, pictures, settling }, pending);
+    return { fetched: await workThrough(work, { libraryId, stages: ['fetch'], width: AT_ONCE, each }) };
+  } finally {
+    await queueFrames(work, libraryId); // also for what is done when others wait
+  }
+}
+
+export interface Fetching {
+  work: Work;
+  pictures: Pictures;
+  settling: Settling;
+}
+
+/** The item, unless it is gone or in the trash. */
+export async function picturedItem({ db }: Work, id: string): Promise<PicturedItem | undefined> {
+  const [row] = await rowsOf<PicturedItem>(
+    db,
+    'select id, library_id, type, title, parent_id, local_artwork from items where id = ? and trashed_at is null',
+    [id],
+  );
+  return row;
+}
+
+/** Rows to write for one item. */
+interface Plan {
+  inserts: Found[];
+  replacements: { row: FoundRow; found: Found }[];
+  gone: string[];
+}
+
+async function fetchOne(fetching: Fetching, { itemId }: Pending): Promise<Stage | undefined> {
+  const { work, settling } = fetching;
+  const item = await picturedItem(work, itemId);
+  if (!item) return undefined;
+  const file = await firstFile(work, itemId);
+  const places = [...localPlaces(work, item), ...embeddedPlaces(work, item, file)];
+  const plan = await planOf(fetching, places, await foundImages(work.db, itemId, ['local', 'embedded']));
+  await work.db.transaction(async (db) => {
+    for (const found of plan.inserts) await insertFound(db, itemId, found);
+    for (const { row, found } of plan.replacements) await replaceFound(db, row, found);
+    await dropFound(db, plan.gone);
+    await settling.settle(db, [itemId]);
+  });
+  return nextStage(work, item);
+}
+
+/** Reads only what no row has yet. */
+async function planOf(fetching: Fetching, places: readonly PicturePlace[], rows: readonly FoundRow[]): Promise<Plan> {
+  const plan: Plan = { inserts: [], replacements: [], gone: [] };
+  const kept = new Set<string>();
+  for (const place of places) {
+    const same = rows.find((row) => samePlace(row, place) && row.kind === place.kind);
+    const row = same ?? rows.find((one) => sameOrigin(one, place) && !kept.has(one.id));
+    if (row) kept.add(row.id);
+    if (same) continue;
+    const found = await foundAt(fetching, place);
+    if (row && found) plan.replacements.push({ row, found });
+    else if (found) plan.inserts.push(found);
+  }
+  plan.gone = rows.filter(({ id }) => !kept.has(id)).map(({ id }) => id);
+  return plan;
+}
+
+/** The stored picture of a place; undefined for bytes that are no picture. */
+async function foundAt({ work, pictures }: Fetching, place: PicturePlace): Promise<Found | undefined> {
+  const { source, kind, origin } = place;
+  const bytes = await place.read();
+  const taken = bytes && (await accepted(work, pictures, bytes));
+  return taken && { source, kind, origin, taken };
+}
+
+/** Undefined for bytes that are no picture, or none of the sizes that are kept. */
+export async function accepted(work: Work, pictures: Pictures, bytes: Buffer): Promise<Taken | undefined> {
+  try {
+    return await takeIn({ ...work, open: (given) => pictures.take(given, artworkRules) }, { bytes, type: '' });
+  } catch (error) {
+    if (!(error instanceof PictureRefused)) throw error;
+    work.log.debug({ reason: error.reason }, 'a picture next to or in a file is not used');
+    return undefined;
+  }
+}
+
+/** Without a picture for its card, a film gets a frame and a container a mosaic. */
+async function nextStage(work: Work, { id, type }: PicturedItem): Promise<Stage | undefined> {
+  const needed = [...new Set([mainKind(type), fittingKind(type, 'thumb') ?? mainKind(type)])];
+  const shown = await shownOf(work.db, id, needed);
+  if (needed.every((kind) => (shown.get(kind) ?? []).length > 0)) return undefined;
+  if (await firstFile(work, id)) return 'frames';
+  return type === 'season' ? undefined : 'mosaic';
+}

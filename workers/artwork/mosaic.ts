@@ -1,0 +1,83 @@
+import { buffer } from 'node:stream/consumers';
+import {
+  foundImages,
+  insertFound,
+  mainKind,
+  type Pending,
+  replaceFound,
+  type Stage,
+  shownOf,
+} from '#areas/artwork/public.ts';
+import { keepOriginal } from '#kernel/images.ts';
+import { ObjectMissing } from '#platform/objects.ts';
+import { PictureRefused } from '#platform/pictures.ts';
+import { rowsOf } from '../scan/store/context.ts';
+import type { Fetching } from './fetch.ts';
+import { picturedItem } from './fetch.ts';
+
+const PARTS = 4;
+/** Of one child's picture; four of them travel to the parser together. */
+const MOST_BYTES = 12 << 20;
+
+interface Part {
+  id: string;
+  sha256: string;
+}
+
+/** A picture of a container from those of its first children. */
+export async function makeMosaic(fetching: Fetching, { itemId }: Pending): Promise<Stage | undefined> {
+  const { work, settling } = fetching;
+  const item = await picturedItem(work, itemId);
+  if (!item) return undefined;
+  const kind = mainKind(item.type);
+  if (await isShown(fetching, itemId, kind)) return undefined;
+  const parts = await childrensPictures(fetching, itemId);
+  const found = (await foundImages(work.db, itemId, ['mosaic'])).find((row) => row.kind === kind);
+  const origin = { of: parts.map(({ sha256 }) => sha256).join() };
+  if (parts.length === 0 || found?.discarded || found?.origin?.['of'] === origin.of) return undefined;
+  const taken = await mosaicOf(fetching, parts, kind);
+  if (!taken) return undefined;
+  await work.db.transaction(async (db) => {
+    const news = { source: 'mosaic', kind, origin, taken } as const;
+    if (found) await replaceFound(db, found, news);
+    else await insertFound(db, itemId, news);
+    await settling.settle(db, [itemId]);
+  });
+  return undefined;
+}
+
+async function isShown({ work }: Fetching, itemId: string, kind: string): Promise<boolean> {
+  return ((await shownOf(work.db, itemId, [kind])).get(kind) ?? []).length > 0;
+}
+
+/** Pictures on the cards of the first children; when they have none, of the first grandchildren. */
+async function childrensPictures({ work }: Fetching, itemId: string): Promise<Part[]> {
+  for (const above of ['parent_id', 'grandparent_id']) {
+    const rows = await rowsOf<Part>(
+      work.db,
+      `select m.id, m.sha256 from items c
+         join images m on m.id = (coalesce(c.artwork -> 'poster', c.artwork -> 'thumb') ->> 'id')::uuid
+       where c.${above} = ? and c.trashed_at is null and c.extra_of is null and m.size_bytes <= ?
+         and m.owner_id <> ?
+       order by c.index_number, c.sort_title, c.id limit ?`,
+      [itemId, MOST_BYTES, itemId, PARTS],
+    );
+    if (rows.length > 0) return rows;
+  }
+  return [];
+}
+
+async function mosaicOf({ work, pictures }: Fetching, parts: readonly Part[], kind: string) {
+  const sides = kind === 'poster' ? { width: 800, height: 1200 } : { width: 1000, height: 1000 };
+  try {
+    const bytes = await Promise.all(
+      parts.map(async ({ sha256 }) => buffer(await work.objects.get('foyer-artwork', sha256))),
+    );
+    const made = await pictures.mosaic(bytes, { ...sides, format: 'webp', fit: 'cover', quality: 85 });
+    const sha256 = await keepOriginal(work, made.bytes);
+    return { sha256, mime: made.type, sizeBytes: made.bytes.length, picture: { ...made, ...sides } };
+  } catch (error) {
+    if (error instanceof ObjectMissing || error instanceof PictureRefused) return undefined;
+    throw error;
+  }
+}
