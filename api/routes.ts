@@ -155,6 +155,28 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'artwork',
+    load: async () => (await import('./areas/artwork/index.ts')).artworkArea,
+    routes: [
+      ['get', '/items/:id/artwork', 'listItemArtwork'],
+      ['get', '/items/:id/artwork-candidates', 'searchItemArtwork'],
+      ['post', '/items/:id/artwork', 'uploadItemArtwork'],
+      ['post', '/items/:id/artwork/import', 'importItemArtwork'],
+      ['post', '/items/:id/artwork/frame', 'captureItemArtwork'],
+      ['get', '/items/:id/artwork/:kind', 'getItemArtwork'],
+      ['put', '/items/:id/artwork/:kind', 'setItemArtwork'],
+      ['delete', '/items/:id/artwork/:kind', 'resetItemArtwork'],
+      ['get', '/images/:id', 'getImage'],
+      ['get', '/images/:id/info', 'getImageInfo'],
+      ['patch', '/images/:id', 'updateImage'],
+      ['delete', '/images/:id', 'deleteImage'],
+      ['get', '/people/:id/portrait', 'listPersonPortraits'],
+      ['post', '/people/:id/portrait', 'uploadPersonPortrait'],
+      ['put', '/people/:id/portrait', 'setPersonPortrait'],
+      ['delete', '/people/:id/portrait', 'resetPersonPortrait'],
+    ],
+  },
+  {
     slug: 'labels',
     load: async () => (await import('./areas/labels/index.ts')).labelsArea,
     routes: [

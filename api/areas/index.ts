@@ -1,5 +1,6 @@
 import type { Area } from '#kernel/endpoint.ts';
 import { apiKeysArea } from './api-keys/index.ts';
+import { artworkArea } from './artwork/index.ts';
 import { authArea } from './auth/index.ts';
 import { backupArea } from './backup/index.ts';
 import { brandingArea } from './branding/index.ts';
@@ -33,6 +34,7 @@ export const areas = [
   librariesArea,
   scanningArea,
   itemsArea,
+  artworkArea,
   labelsArea,
   playbackArea,
   streamingArea,

@@ -96,19 +96,22 @@ function request(endpoint: Endpoint): Partial<ZodOpenApiOperationObject> {
 
 const BINARY = { type: 'string' as const, format: 'binary' };
 
-/** A body as JSON, as bytes, or as JSON or a form, where only the form has files. */
+/** A body as JSON, as bytes, or as JSON or a form, where only the form has files; a required file leaves the form alone. */
 function contentOf({ body, bodyMedia, files, urlEncoded }: Endpoint): ZodOpenApiContentObject {
   if (urlEncoded) return { 'application/x-www-form-urlencoded': { schema: body as z.ZodType } };
   if (bodyMedia) return Object.fromEntries(bodyMedia.map((type) => [type, { schema: BINARY }]));
   if (!files || !(body instanceof z.ZodObject)) return { 'application/json': { schema: body as z.ZodType } };
   const names = Object.keys(files);
   const plain = body.omit(Object.fromEntries(names.map((name) => [name, true])) as never) as z.ZodObject;
-  const binary = names.map((name) => [name, z.string().meta({ override: BINARY }).optional()]);
+  const isRequired = (name: string): boolean => !z.safeParse(body.shape[name] as z.ZodType, undefined).success;
+  const file = z.string().meta({ override: BINARY });
+  const binary = names.map((name) => [name, isRequired(name) ? file : file.optional()]);
   const form = plain.extend(Object.fromEntries(binary) as z.ZodRawShape);
   const encoding = Object.fromEntries(
     names.map((name) => [name, { contentType: files[name]?.media.join(', ') ?? '' }]),
   );
-  return { 'application/json': { schema: plain }, 'multipart/form-data': { schema: form, encoding } };
+  const asForm = { 'multipart/form-data': { schema: form, encoding } };
+  return names.some(isRequired) ? asForm : { 'application/json': { schema: plain }, ...asForm };
 }
 
 /** The permission of an operation as one word. */

@@ -31,6 +31,8 @@ export interface OutboundOptions {
   cut?: boolean;
   /** From the name lookup to the last byte; default 15 s. */
   timeoutMs?: number;
+  /** Ports that may be called, at redirects too; default is every port. */
+  ports?: readonly number[];
   /** Default 5; with 0 a redirect is returned as the response. */
   maxRedirects?: number;
   signal?: AbortSignal;
@@ -180,12 +182,18 @@ async function checked({ url, options, lookup, judge, signal }: Step): Promise<r
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   const name = host.replace(/\.$/, '');
+  requirePort(url, options.ports);
   const inside = !family && !options.always?.length && DENIED_NAMES.test(name);
   if (inside) throw new OutboundRefused('name', 'this name is not reached from here');
   const addresses = family ? [{ address: host, family }] : await before(lookup(name), signal);
   if (addresses.length === 0) throw new OutboundRefused('name', 'the name has no address');
   for (const { address } of addresses) judge(address);
   return addresses;
+}
+
+function requirePort(url: URL, ports: readonly number[] | undefined): void {
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+  if (ports && !ports.includes(port)) throw new OutboundRefused('address', 'this port is not reached');
 }
 
 /** A lookup cannot be cancelled, only abandoned. */

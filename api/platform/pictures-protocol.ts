@@ -26,8 +26,8 @@ export interface PictureMake {
   format: 'webp' | 'png' | 'avif' | 'jpeg';
   width: number;
   height: number;
-  /** `cover` crops around the centre, `contain` pads, `inside` keeps the aspect ratio. */
-  fit: 'cover' | 'contain' | 'inside';
+  /** `cover` crops around the centre, `contain` pads, `inside` keeps the aspect ratio, `fill` does not. */
+  fit: 'cover' | 'contain' | 'inside' | 'fill';
   /** Allows sizes above the picture's own. */
   enlarge?: boolean;
   lossless?: boolean;

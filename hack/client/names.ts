@@ -73,4 +73,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   ViewingHours: { at: 'AccountAccess.viewingHours[]', doc: 'HH:MM to HH:MM on these days' },
   WebhookFormat: { at: 'Webhook.format' },
   Weekday: { at: 'AccountAccess.viewingHours[].days[]' },
+  ImageOwnerKind: { at: 'Image.owner.kind' },
+  ImageSource: { at: 'Image.source' },
+  ArtworkKind: { at: 'ArtworkCandidate.kind' },
 };

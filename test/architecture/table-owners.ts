@@ -158,6 +158,10 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
     tables: ['items', 'libraries'],
     because: 'lists read the chosen pictures from the row of the item, so they change in the same transaction',
   },
+  'api/areas/artwork/portraits/portraits.store.ts': {
+    tables: ['people'],
+    because: 'credits read the portrait from the row of the person',
+  },
   'api/areas/scanning/scans.store.ts': {
     tables: ['media_files'],
     because: 'an answer to the guard of a scan clears the marks that the scan left on files',

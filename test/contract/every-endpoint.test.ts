@@ -13,7 +13,7 @@ const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
 const VERIFIER = '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}'; // of RFC 8037
 /** Path parameters that are well formed and name nothing. */
 function absentParams(endpoint: Endpoint): Record<string, string> {
-  const samples: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp' };
+  const samples: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp', kind: 'poster' };
   return Object.fromEntries(
     [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, samples[name] ?? ABSENT]),
   );
@@ -22,7 +22,9 @@ function absentParams(endpoint: Endpoint): Record<string, string> {
 /** The least body that its schema takes, by trying the plain values. */
 function leastBody(schema: z.core.$ZodType | undefined): unknown {
   if (!schema) return undefined;
-  const plain = [{}, { all: true }, { favorite: true }].find((body) => z.safeParse(schema, body).success);
+  const plain = [{}, { all: true }, { favorite: true }, { none: true }, { kind: 'poster', candidateId: 'x' }].find(
+    (body) => z.safeParse(schema, body).success,
+  );
   if (plain) return plain;
   const shape = schema instanceof z.ZodObject ? schema.shape : {};
   const guesses = [
@@ -45,6 +47,17 @@ function leastBody(schema: z.core.$ZodType | undefined): unknown {
     body[key] = guesses.find((guess) => z.safeParse(part as z.ZodType, guess).success);
   }
   return body;
+}
+
+/** The least form of an operation that requires a file; undefined for others. */
+function leastForm({ body, files = {} }: Endpoint): FormData | undefined {
+  const shape = body instanceof z.ZodObject ? body.shape : {};
+  const required = Object.keys(files).filter((name) => !z.safeParse(shape[name] as z.ZodType, undefined).success);
+  if (required.length === 0) return undefined;
+  const form = new FormData();
+  for (const name of required) form.append(name, new Blob(['x']));
+  if ('kind' in shape) form.append('kind', 'poster');
+  return form;
 }
 
 const issuesOf = async (response: Response): Promise<string[]> => {
@@ -157,7 +170,7 @@ describe('every endpoint', () => {
 
       if (/:(id|fileId)\b/.test(endpoint.path)) {
         it('refuses a malformed id with 400 and an unknown one with 404', async () => {
-          const body = leastBody(endpoint.body);
+          const body = leastForm(endpoint) ?? leastBody(endpoint.body);
           for (const id of ['x', '../../etc/passwd', '%2e%2e%2f', "1' or '1'='1", '\u0000', 'a'.repeat(3000)]) {
             const params = { ...absentParams(endpoint), id, fileId: id };
             const answer = await call(api.as(owner), endpoint, { params, body });

@@ -46,7 +46,7 @@ export function pathOf({ path, method, bodyMedia }: Endpoint, known: Known): str
   const [start] = /^.*?:id/.exec(path) ?? [];
   const id = (method === 'get' || bodyMedia) && start ? (known[start] ?? ABSENT) : ABSENT;
   const samples: Record<string, string> = {
-    ...{ rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp', file: '0', code: 'AAAAAA', id },
+    ...{ rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp', file: '0', code: 'AAAAAA', kind: 'poster', id },
   };
   return `/api/v1${path.replace(/:(\w+)/g, (_, name: string) => samples[name] ?? ABSENT)}`;
 }

@@ -120,7 +120,7 @@ const QUERIES: Record<string, Record<string, string | number>> = {
   getLibraryFacets: { fields: 'year' },
   getLibraryMap: { bbox: '0,0,1,1', zoom: 1 },
 };
-const PARAMS: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp' };
+const PARAMS: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp', kind: 'poster' };
 const paramsOf = ({ path }: Endpoint, known: Record<string, string> = {}): Record<string, string> =>
   Object.fromEntries(
     [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, known[name] ?? PARAMS[name] ?? ABSENT]),
@@ -178,7 +178,14 @@ describe('roles and endpoints', () => {
     };
     const bodyOf = ({ path, method }: Endpoint): unknown => {
       const content = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method]?.requestBody?.content ?? {};
-      return content['application/json']?.example;
+      const form = content['multipart/form-data'];
+      return form && !content['application/json'] ? smallForm() : content['application/json']?.example;
+    };
+    const smallForm = (): FormData => {
+      const form = new FormData();
+      form.append('kind', 'poster');
+      form.append('file', new Blob(['x']));
+      return form;
     };
     /** Path parameters of hidden records, by the start of the path. */
     type Hidden = Record<string, Record<string, string>>;

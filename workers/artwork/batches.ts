@@ -1,6 +1,7 @@
 // Works through the items whose pictures are looked for, some at once, until none is due.
 import { endStage, nextDue, type Pending, putOff, type Stage, takePending } from '#areas/artwork/public.ts';
 import { ApiError } from '#kernel/errors.ts';
+import { ObjectsUnavailable } from '#platform/objects.ts';
 import { ParserUnavailable } from '#platform/pictures.ts';
 import { Postponed, type Work } from '../work.ts';
 import { StorageGone } from './local.ts';
@@ -16,7 +17,7 @@ interface Round {
 
 const BATCH = 64;
 const STORAGE_MINUTES = 10;
-const PARSER_MINUTES = 1;
+const SERVER_MINUTES = 1;
 
 /**
  * Throws `Postponed` while items wait for a storage, for the parser or for another worker. Returns the number of items
@@ -61,5 +62,6 @@ async function finish(work: Work, { each }: Round, pending: Pending): Promise<0 
 function waitFor(error: unknown): number | undefined {
   if (error instanceof StorageGone) return STORAGE_MINUTES;
   const starting = error instanceof ApiError && error.code === 'SERVICE_STARTING';
-  return starting || error instanceof ParserUnavailable ? PARSER_MINUTES : undefined;
+  const waits = starting || error instanceof ParserUnavailable || error instanceof ObjectsUnavailable;
+  return waits ? SERVER_MINUTES : undefined;
 }

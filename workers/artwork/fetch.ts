@@ -41,7 +41,7 @@ export async function fetchArtwork({ libraryId }: JobPayload<'artwork.fetch'>, w
     const each = (pending: Pending): Promise<Stage | undefined> => fetchOne({ work, pictures, settling }, pending);
     return { fetched: await workThrough(work, { libraryId, stages: ['fetch'], width: AT_ONCE, each }) };
   } finally {
-    await queueFrames(work, libraryId); // also for what is done when others wait
+    await queueFrames(work, libraryId); // also while other items wait
   }
 }
 

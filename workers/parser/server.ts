@@ -34,7 +34,7 @@ const Task = z.strictObject({
       format: z.enum(['webp', 'png', 'avif', 'jpeg']),
       width: pixels.int(),
       height: pixels.int(),
-      fit: z.enum(['cover', 'contain', 'inside']),
+      fit: z.enum(['cover', 'contain', 'inside', 'fill']),
       enlarge: z.boolean().exactOptional(),
       lossless: z.boolean().exactOptional(),
       background: z.string().exactOptional(),

@@ -1,0 +1,125 @@
+// The bytes of variants: from memory, from the store, or made once.
+
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import { type Bucket, ObjectMissing } from '#platform/objects.ts';
+import { ParserUnavailable, PictureRefused } from '#platform/pictures.ts';
+import { FairSlots } from './fair.ts';
+import { PictureMemory } from './memory.ts';
+import type { Variant } from './variant.ts';
+import { madeVariants, noteVariant } from './variants.store.ts';
+
+const CACHE: Bucket = 'foyer-artwork-cache';
+const ORIGINALS: Bucket = 'foyer-artwork';
+const AT_ONCE = 8;
+const LOCK_MS = 5000;
+const LOOK_MS = 50;
+
+const memory = new PictureMemory();
+const slots = new FairSlots(AT_ONCE);
+const underway = new Map<string, Promise<Buffer>>();
+
+interface Wanted {
+  sha256: string;
+  variant: Variant;
+}
+
+const keyOf = ({ sha256, variant }: Wanted): string => `${sha256}/${variant.name}`;
+
+/** Throws 503 while the store or the parser is unavailable and the variant is not in memory. */
+export async function variantBytes(call: Call, wanted: Wanted, isMade: boolean): Promise<Buffer> {
+  const key = keyOf(wanted);
+  const known = memory.get(key) ?? (isMade ? await stored(call, key) : undefined);
+  const bytes = known ?? (await sharedMaking(call, wanted, key));
+  memory.put(key, bytes);
+  return bytes;
+}
+
+/** Whether the bytes of a variant can be sent without the store. */
+export const isInMemory = (wanted: Wanted): boolean => memory.get(keyOf(wanted)) !== undefined;
+
+async function stored({ deps }: Call, key: string): Promise<Buffer | undefined> {
+  try {
+    return await buffer(await deps.objects.get(CACHE, key));
+  } catch (error) {
+    if (error instanceof ObjectMissing) return undefined;
+    throw error;
+  }
+}
+
+/** Requests of this process for the same variant share one making. */
+function sharedMaking(call: Call, wanted: Wanted, key: string): Promise<Buffer> {
+  const known = underway.get(key);
+  if (known) return known;
+  const making = slots.run(call.who.accountId, () => lockedMaking(call, wanted, key));
+  underway.set(key, making);
+  void making.catch(() => undefined).finally(() => underway.delete(key));
+  return making;
+}
+
+/** Other processes wait for the one that holds the lock, and make it themselves when its time is over. */
+async function lockedMaking(call: Call, wanted: Wanted, key: string): Promise<Buffer> {
+  const { redis, db } = call.deps;
+  const lock = `artwork:making:${key}`;
+  for (const end = Date.now() + LOCK_MS; Date.now() < end; ) {
+    const held = await redis.set(lock, '1', 'PX', LOCK_MS, 'NX').catch(() => 'OK'); // without Redis each makes its own
+    const isMade = (await madeVariants(db, wanted.sha256, [wanted.variant.name])).length > 0;
+    const found = isMade ? await stored(call, key) : undefined;
+    if (found) {
+      if (held) await redis.del(lock).catch(() => 0);
+      return found;
+    }
+    if (held) break;
+    await sleep(LOOK_MS);
+  }
+  try {
+    return await made(call, wanted, key);
+  } finally {
+    await redis.del(lock).catch(() => 0);
+  }
+}
+
+async function made(call: Call, { sha256, variant }: Wanted, key: string): Promise<Buffer> {
+  const { objects, pictures, db } = call.deps;
+  const original = await originalOf(call, sha256);
+  const bytes = await pictures.remake(original, variant.make).catch((error: unknown) => {
+    throw faultOf(call, error);
+  });
+  await objects.put(CACHE, key, bytes).then(
+    () => noteVariant(db, { sha256, name: variant.name, sizeBytes: bytes.length }),
+    (error: Error) => call.log.warn({ err: error.message }, 'a made picture cannot be kept'),
+  );
+  return bytes;
+}
+
+/** Throws 404 for an original that is lost. */
+export async function originalOf({ deps, log }: Call, sha256: string): Promise<Buffer> {
+  try {
+    return await buffer(await deps.objects.get(ORIGINALS, sha256));
+  } catch (error) {
+    if (!(error instanceof ObjectMissing)) throw error;
+    log.warn({ sha256 }, 'the original of an image is missing');
+    throw notFound();
+  }
+}
+
+function faultOf(call: Call, error: unknown): unknown {
+  if (error instanceof ParserUnavailable)
+    return new ApiError('SERVICE_STARTING', 'Pictures cannot be opened just now', { waitingFor: 'parser' });
+  if (!(error instanceof PictureRefused)) return error;
+  call.log.warn({ reason: error.reason }, 'an accepted image cannot be opened again');
+  return notFound();
+}
+
+/** A tile of a title, which is made from memory only. */
+export async function tileBytes(call: Call, key: string, make: () => Promise<Buffer>): Promise<Buffer> {
+  const known = memory.get(key);
+  if (known) return known;
+  const bytes = await slots.run(call.who.accountId, make).catch((error: unknown) => {
+    throw faultOf(call, error);
+  });
+  memory.put(key, bytes);
+  return bytes;
+}

@@ -1,0 +1,23 @@
+import type { Principal } from '#identity/principal.ts';
+import { notFound } from '#kernel/errors.ts';
+import { seesOwner } from '#kernel/images.ts';
+import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
+
+const SERVED = [
+  ...(['id', 'kind', 'owner_kind', 'owner_id', 'sha256', 'mime', 'size_bytes', 'width', 'height'] as const),
+  ...(['alpha', 'animated', 'version', 'focus', 'crop', 'rotate'] as const),
+] as const;
+
+/** An image as its bytes are served. */
+export type ServedRow = Pick<Row<'images'>, (typeof SERVED)[number]>;
+
+/** Throws 404 when it does not exist, ended, or its owner is hidden from the caller. */
+export async function getServedImage(db: Db, who: Principal, id: string): Promise<ServedRow> {
+  const row = await db('images')
+    .where({ id, discarded: false })
+    .whereRaw('(expires_at is null or expires_at > now())')
+    .first(...SERVED);
+  if (!row || !(await seesOwner(db, who, { kind: row.owner_kind, id: row.owner_id }))) throw notFound();
+  return row;
+}
