@@ -55,7 +55,7 @@ export const updateImage = defineEndpoint({
   operationId: 'updateImage',
   method: 'patch',
   path: '/images/:id',
-  summary: 'Rotate, crop or focus an image',
+  summary: 'Change the focus, crop or rotation of an image',
   description:
     'Instructions are kept over the untouched original, so null undoes them; the version rises and made sizes are dropped. Rotation comes first, then `crop` as fractions of the rotated picture. 409 `not-artwork` for a photo and for crops of faces.',
   access: { permission: 'item:edit' },
