@@ -36,11 +36,19 @@ function frame(name: string, value: string | readonly string[]): Buffer {
   return Buffer.concat([Buffer.from(id, 'latin1'), synchsafe(body.length), Buffer.from([0, 0]), body]);
 }
 
+function pictureFrame(jpeg: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from('\u0003image/jpeg\0\u0003\0', 'latin1'), jpeg]);
+  return Buffer.concat([Buffer.from('APIC'), synchsafe(body.length), Buffer.from([0, 0]), body]);
+}
+
 const synchsafe = (n: number): Buffer => Buffer.from([(n >> 21) & 127, (n >> 14) & 127, (n >> 7) & 127, n & 127]);
 
-/** An MP3 with these tags, last changed an hour ago. */
-export async function writeTrack(path: string, tags: Id3): Promise<void> {
-  const frames = Buffer.concat(Object.entries(tags).map(([name, value]) => frame(name, value)));
+/** An MP3 with these tags and perhaps a JPEG as its cover, last changed an hour ago. */
+export async function writeTrack(path: string, tags: Id3, cover?: Buffer): Promise<void> {
+  const frames = Buffer.concat([
+    ...Object.entries(tags).map(([name, value]) => frame(name, value)),
+    ...(cover ? [pictureFrame(cover)] : []),
+  ]);
   const head = Buffer.concat([Buffer.from('ID3\u0004\u0000\u0000', 'latin1'), synchsafe(frames.length), frames]);
   await mkdir(dirname(path), { recursive: true });
   // The name at the end makes every file's content its own, as real tracks are.

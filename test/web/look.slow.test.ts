@@ -92,7 +92,7 @@ describe('the look of the app', () => {
   it("follows the server's default theme and branding on the open page of somebody else", async () => {
     const login = { username: 'mia', password: 'another good one' };
     await api.anyone.createUser({ headers, body: { ...login, role: 'member', mustChangePassword: false } });
-    const app = await openSignedIn(api.url, '/', {}, login);
+    const app = await openSignedIn(api.url, '/', { login });
     const { page } = app;
     await settled(page);
     const surface = await color(page, 'surface-0');

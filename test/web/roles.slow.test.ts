@@ -102,7 +102,7 @@ describe('what each role can press', function () {
     it(`is never refused nor missing, as ${who}`, async () => {
       const isOpen = !somebody.closed;
       const login = await account(who, somebody);
-      const app = await openSignedIn(api.url, '/', {}, login);
+      const app = await openSignedIn(api.url, '/', { login });
       const explorer = new Explorer(app.page, NEVER);
       await explorer.walk(['/', '/search?q=fil'], mostOf);
       expect(explorer.refused).to.deep.equal([]);

@@ -13,7 +13,7 @@ import {
   type Taken,
   takeIn,
 } from '#areas/artwork/public.ts';
-import { artworkRules } from '#kernel/images.ts';
+import { artworkRules, keepOriginal } from '#kernel/images.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { createPictures, PictureRefused, type Pictures } from '#platform/pictures.ts';
 import { rowsOf } from '../scan/store/context.ts';
@@ -105,13 +105,30 @@ async function planOf(fetching: Fetching, places: readonly PicturePlace[], rows:
 async function foundAt({ work, pictures }: Fetching, place: PicturePlace): Promise<Found | undefined> {
   const { source, kind, origin } = place;
   const bytes = await place.read();
-  const taken = bytes && (await accepted(work, pictures, bytes));
+  const taken = bytes && (await accepted({ work, pictures }, bytes, place.reduced));
   return taken && { source, kind, origin, taken };
 }
 
+/** Side of the pictures that are kept of photos; the photo itself stays in its folder. */
+const REDUCED = 2560;
+
+async function takeReduced(work: Work, pictures: Pictures, bytes: Buffer): Promise<Taken> {
+  const make = { format: 'webp', width: REDUCED, height: REDUCED, fit: 'inside', quality: 85 } as const;
+  const made = await pictures.take({ bytes, type: '' }, { ...artworkRules, minSide: 1 }, make);
+  const sha256 = await keepOriginal(work, made.bytes);
+  const scale = Math.min(1, REDUCED / Math.max(made.width, made.height));
+  const sides = { width: Math.round(made.width * scale), height: Math.round(made.height * scale) };
+  return { sha256, mime: 'image/webp', sizeBytes: made.bytes.length, picture: { ...made, ...sides } };
+}
+
 /** Undefined for bytes that are no picture, or none of the sizes that are kept. */
-export async function accepted(work: Work, pictures: Pictures, bytes: Buffer): Promise<Taken | undefined> {
+export async function accepted(
+  { work, pictures }: Pick<Fetching, 'work' | 'pictures'>,
+  bytes: Buffer,
+  reduced = false,
+): Promise<Taken | undefined> {
   try {
+    if (reduced) return await takeReduced(work, pictures, bytes);
     return await takeIn({ ...work, open: (given) => pictures.take(given, artworkRules) }, { bytes, type: '' });
   } catch (error) {
     if (!(error instanceof PictureRefused)) throw error;

@@ -117,7 +117,7 @@ async function captureFrame(
   const place = await openMedia(work, file);
   if (place.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
   const bytes = await frameOf({ file: place.absolute, probe: file.probe }, { positionMs, key: false }, work.signal);
-  const taken = bytes && (await accepted(work, pictures, bytes));
+  const taken = bytes && (await accepted({ work, pictures }, bytes));
   if (!taken) throw new FinalFailure('MEDIA_NOT_PLAYABLE', 'There is no frame at this position');
   return { taken };
 }

@@ -5,6 +5,10 @@ import { openMedia } from '#areas/storage/public.ts';
 import { ARTWORK_BYTES } from '#kernel/images.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import type { Row } from '#platform/typed-query.ts';
+import { readContent } from '../probe/content/pool.ts';
+import { rawExtensions } from '../probe/photos/extensions.ts';
+import { ProbeError } from '../probe/probe.ts';
+import { splitName } from '../scan/names/kinds.ts';
 import { rowsOf } from '../scan/store/context.ts';
 import type { Work } from '../work.ts';
 import { embeddedPicture } from './still.ts';
@@ -24,6 +28,8 @@ export interface PicturePlace {
   source: 'local' | 'embedded';
   kind: ArtworkKind;
   origin: Record<string, unknown>;
+  /** Keeps a smaller picture instead of these bytes: of a photo, which lies in its folder, or of one without compression. */
+  reduced?: true;
   /** Undefined when there is no picture; throws `StorageGone` when that cannot be known now. */
   read: () => Promise<Buffer | undefined>;
 }
@@ -46,6 +52,7 @@ const isPart = (whole: Record<string, unknown>, part: Record<string, unknown>): 
 /** Pictures that the scan found next to the item, at most one of each kind but backdrops. */
 export function localPlaces(work: Work, item: PicturedItem): PicturePlace[] {
   const places: PicturePlace[] = [];
+  const reduced = item.type === 'photo' ? ({ reduced: true } as const) : {};
   const names = Object.keys(item.local_artwork).sort(
     (a, b) => exactness(item, a) - exactness(item, b) || (a < b ? -1 : 1),
   );
@@ -56,7 +63,13 @@ export function localPlaces(work: Work, item: PicturedItem): PicturePlace[] {
     if (!kind || !found || (kind !== 'backdrop' && places.some((one) => one.kind === kind))) continue;
     const { path, mtimeMs } = found;
     const place = String(places.length).padStart(3, '0');
-    places.push({ source: 'local', kind, origin: { path, mtimeMs, place }, read: () => readLocal(work, item, found) });
+    places.push({
+      source: 'local',
+      kind,
+      origin: { path, mtimeMs, place },
+      ...reduced,
+      read: () => readLocal(work, item, found),
+    });
   }
   return places;
 }
@@ -66,6 +79,9 @@ const exactness = ({ type }: PicturedItem, name: string): number => {
   const [word = ''] = name.split(':');
   return fittingKind(type, word) === word ? 0 : word === 'thumb' ? 1 : 2;
 };
+
+/** Pictures of these extensions are decoded here, because libvips does not read them. */
+const PREVIEWED = new Set(['heic', 'heif', ...rawExtensions]);
 
 async function readLocal(
   work: Work,
@@ -83,6 +99,7 @@ async function readLocal(
     const found = await openMedia(work, { storageId, folderId, path, sizeBytes: -1, modifiedMs: mtimeMs });
     if (found.kind === 'unavailable') gone = true;
     if (found.kind !== 'there' || Math.abs(found.modifiedAt.getTime() - mtimeMs) > 1000) continue;
+    if (PREVIEWED.has(splitName(path).extension)) return pictureIn('preview', found.absolute, work.signal);
     return found.size <= ARTWORK_BYTES ? readWhole(found.absolute) : undefined;
   }
   if (gone) throw new StorageGone(path);
@@ -134,6 +151,7 @@ export async function openFile(work: Work, row: FileRow): Promise<string | undef
 export function embeddedPlaces(work: Work, item: PicturedItem, file: FileRow | undefined): PicturePlace[] {
   const { probe } = file ?? {};
   if (!file || !probe) return [];
+  if (probe.book && probe.streams.length === 0) return [coverPlace(work, file)];
   const places: PicturePlace[] = [];
   for (const stream of probe.streams.filter(({ attachedPicture }) => attachedPicture)) {
     const kind = fittingKind(item.type, wordOf(stream));
@@ -150,6 +168,32 @@ export function embeddedPlaces(work: Work, item: PicturedItem, file: FileRow | u
     });
   }
   return places;
+}
+
+/** The front of a book or comic. */
+function coverPlace(work: Work, file: FileRow): PicturePlace {
+  const origin = { fileId: file.id, modifiedMs: file.modified_ms, index: FRONT };
+  return {
+    ...{ source: 'embedded', kind: 'cover', origin, reduced: true },
+    read: async () => {
+      const absolute = await openFile(work, file);
+      return absolute === undefined ? undefined : pictureIn('cover', absolute, work.signal);
+    },
+  };
+}
+
+/** Stands for the index of a stream. */
+const FRONT = -1;
+
+/** Undefined for a file without such a picture, or one that cannot be read. */
+async function pictureIn(kind: 'cover' | 'preview', path: string, signal: AbortSignal): Promise<Buffer | undefined> {
+  try {
+    const bytes = await readContent(kind, path, signal);
+    return bytes && Buffer.from(bytes);
+  } catch (error) {
+    if (error instanceof ProbeError) return undefined;
+    throw error;
+  }
 }
 
 /** Matroska's names of attached pictures: `cover.jpg`, `cover_land.jpg`, `small_cover.jpg`. */

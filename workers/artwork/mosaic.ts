@@ -16,6 +16,8 @@ import type { Fetching } from './fetch.ts';
 import { picturedItem } from './fetch.ts';
 
 const PARTS = 4;
+/** Children that are looked at for different pictures. */
+const MOST_CHILDREN = 40;
 /** Of one child's picture; four of them travel to the parser together. */
 const MOST_BYTES = 12 << 20;
 
@@ -60,11 +62,17 @@ async function childrensPictures({ work }: Fetching, itemId: string): Promise<Pa
        where c.${above} = ? and c.trashed_at is null and c.extra_of is null and m.size_bytes <= ?
          and m.owner_id <> ?
        order by c.index_number, c.sort_title, c.id limit ?`,
-      [itemId, MOST_BYTES, itemId, PARTS],
+      [itemId, MOST_BYTES, itemId, MOST_CHILDREN],
     );
-    if (rows.length > 0) return rows;
+    if (rows.length > 0) return different(rows);
   }
   return [];
+}
+
+/** Tracks of an album often have one picture, which is then shown alone. */
+function different(rows: readonly Part[]): Part[] {
+  const byBytes = new Map(rows.map((row) => [row.sha256, row]));
+  return [...byBytes.values()].slice(0, PARTS);
 }
 
 async function mosaicOf({ work, pictures }: Fetching, parts: readonly Part[], kind: string) {

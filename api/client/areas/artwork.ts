@@ -229,7 +229,7 @@ export interface ArtworkOperations {
   setItemArtwork: { params: { id: Uuid; kind: ArtworkKind }; body: SetItemArtworkBody; response: ArtworkSet };
   /** Choose the portrait of a person */
   setPersonPortrait: { params: { id: Uuid }; body: SetPersonPortraitBody; response: SetPersonPortraitResponse };
-  /** Rotate, crop or focus an image */
+  /** Change the focus, crop or rotation of an image */
   updateImage: { params: { id: Uuid }; body: UpdateImageBody; response: Image };
   /** Upload an image of an item */
   uploadItemArtwork: { params: { id: Uuid }; body: FormData; response: Image };

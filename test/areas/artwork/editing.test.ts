@@ -55,7 +55,7 @@ describe('Artwork: choosing and adding', function () {
     expect(errorOf(await send('#00ff00')).details.reason).to.equal('key-reused');
   });
 
-  it('refuses a kind of another type, small pictures, what is not a picture, SVG, and more than 25 MiB', async () => {
+  it('refuses a kind of another type, small pictures, other files, SVG, and more than 25 MiB', async () => {
     const id = await gallery.film();
     const bytes = await painted(600, 900, '#c04020');
     expect(issueOf(await upload(id, formOf({ kind: 'still', bytes })))).to.equal('kind_not_fitting');

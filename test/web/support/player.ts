@@ -10,8 +10,7 @@ import { OWNER } from './server.ts';
 export async function openSignedIn(
   origin: string,
   path: string,
-  options: BrowserContextOptions = {},
-  login: typeof OWNER = OWNER,
+  { login = OWNER, ...options }: BrowserContextOptions & { login?: typeof OWNER } = {},
 ): Promise<AppPage> {
   const app = await openApp(origin, `/sign-in?return=${encodeURIComponent(path)}`, {
     viewport: { width: 1280, height: 720 },

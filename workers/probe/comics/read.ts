@@ -14,10 +14,13 @@ const INFO = 'comicinfo.xml';
 export async function readComic(path: string, kind: string): Promise<BookTags> {
   if (kind === 'pdf') return readPdf(path);
   const { entries, info } = kind === 'zip' ? await inZip(path) : await inSeven(path);
-  const pages = entries.filter(({ name }) => PICTURES.test(name) && !isHidden(name)).length;
+  const pages = entries.filter(({ name }) => isPage(name)).length;
   if (pages === 0) throw new Error('a comic without pages');
   return { ...(info ? infoOf(info) : emptyBook()), pages };
 }
+
+/** Whether an entry is a page, by its name. */
+export const isPage = (name: string): boolean => PICTURES.test(name) && !isHidden(name);
 
 const isHidden = (name: string): boolean => name.split('/').some((part) => part.startsWith('.') || part === '__MACOSX');
 

@@ -1,12 +1,21 @@
 /** Reads files in a thread, because a hostile one may take long or much memory: the main thread can end this one. */
 import { parentPort } from 'node:worker_threads';
 import { UnsafeArchive } from '../archive/limits.ts';
+import { readCover } from '../books/cover.ts';
 import { readBook, readComicFile } from '../books/read.ts';
 import { readMusic } from '../music/read.ts';
+import { readPreview } from '../photos/preview.ts';
 import { readPhoto } from '../photos/read.ts';
 
 /** What can be read, and how; each takes a path and gives what can be sent to another thread. */
-const readers = { music: readMusic, book: readBook, comic: readComicFile, photo: readPhoto };
+const readers = {
+  music: readMusic,
+  book: readBook,
+  comic: readComicFile,
+  photo: readPhoto,
+  cover: readCover,
+  preview: readPreview,
+};
 
 export type ContentKind = keyof typeof readers;
 export type Content<K extends ContentKind> = Awaited<ReturnType<(typeof readers)[K]>>;

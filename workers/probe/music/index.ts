@@ -7,7 +7,7 @@ import { ProbeError } from '../fault.ts';
 import { PROBE_VERSION, type Probed } from '../probed.ts';
 import type { Sniffed } from '../sniff.ts';
 import { opusSeconds } from './opus-length.ts';
-import type { Sound } from './read.ts';
+import type { Cover, readMusic, Sound } from './read.ts';
 
 /** Our codec names by the beginning of music-metadata's. */
 const CODECS: readonly (readonly [begins: string, codec: string])[] = [
@@ -36,7 +36,7 @@ export async function probeMusic(
     if (error instanceof ProbeError && error.fault === 'corrupt') return undefined;
     throw error;
   });
-  const plain = tagged && PLAIN.has(sniffed.container) ? await plainFile(path, sniffed, tagged.sound) : undefined;
+  const plain = tagged && PLAIN.has(sniffed.container) ? await plainFile(path, sniffed, tagged) : undefined;
   const probed = plain ? { file: plain } : await read();
   const music = tagged?.tags ?? NO_TAGS;
   return { ...probed, file: { ...probed.file, tags: { ...probed.file.tags, ...textsOf(music) }, music } };
@@ -65,7 +65,11 @@ const NO_TAGS: MusicTags = {
   ids: {},
 };
 
-async function plainFile(path: string, { container }: Sniffed, sound: Sound): Promise<ProbedFile | undefined> {
+async function plainFile(
+  path: string,
+  { container }: Sniffed,
+  { sound, cover }: Awaited<ReturnType<typeof readMusic>>,
+): Promise<ProbedFile | undefined> {
   const codec = CODECS.find(([begins]) => sound.codec?.startsWith(begins))?.[1];
   const seconds = codec === 'opus' ? await opusSeconds(path) : sound.seconds;
   const durationMs = Math.round((seconds ?? 0) * 1000);
@@ -76,11 +80,17 @@ async function plainFile(path: string, { container }: Sniffed, sound: Sound): Pr
     durationMs,
     startMs: 0,
     bitrate: Math.round((size * 8000) / durationMs),
-    streams: [streamOf(codec, sound)],
+    streams: [streamOf(codec, sound), ...(cover ? [coverStream(cover)] : [])],
     chapters: [],
     tags: {},
     probeVersion: PROBE_VERSION,
   };
+}
+
+/** ffmpeg counts the picture after the sound. */
+function coverStream(codec: Cover): ProbedStream {
+  const flags = { default: false, forced: false, hearingImpaired: false };
+  return { index: 1, kind: 'video', codec, ...flags, attachedPicture: true };
 }
 
 function streamOf(codec: string, sound: Sound): ProbedStream {

@@ -13,9 +13,15 @@ export interface Sound {
   bitrate?: number;
 }
 
+/** Codec of the picture inside a track. */
+export type Cover = 'mjpeg' | 'png';
+
+const coverOf = (mime: string | undefined): Cover | undefined =>
+  mime === undefined ? undefined : /png/i.test(mime) ? 'png' : 'mjpeg';
+
 /** Tags and sound of an audio file. Throws if music-metadata cannot read it. */
-export async function readMusic(path: string): Promise<{ tags: MusicTags; sound: Sound }> {
-  const { common, format } = await parseFile(path, { skipCovers: true, duration: false });
+export async function readMusic(path: string): Promise<{ tags: MusicTags; sound: Sound; cover: Cover | undefined }> {
+  const { common, format } = await parseFile(path, { duration: false });
   const sound: Sound = present({
     codec: format.codec,
     seconds: format.duration,
@@ -24,5 +30,5 @@ export async function readMusic(path: string): Promise<{ tags: MusicTags; sound:
     channels: format.numberOfChannels,
     bitrate: format.bitrate,
   });
-  return { tags: tagsOf(common), sound };
+  return { tags: tagsOf(common), sound, cover: coverOf(common.picture?.[0]?.format) };
 }
