@@ -4,6 +4,7 @@ export type GridAction = 'play' | 'menu' | 'watched' | 'favorite' | 'select' | '
 
 const KEYS: Readonly<Record<string, GridAction>> = {
   p: 'play',
+  MediaPlayPause: 'play',
   m: 'menu',
   w: 'watched',
   f: 'favorite',

@@ -95,7 +95,7 @@ export class Controller {
   rest(): void {
     clearTimeout(this.#hide);
     const { phase } = this.state;
-    const isFocused = document.activeElement?.matches('.controls :focus-visible, .top :focus-visible') ?? false;
+    const isFocused = document.activeElement?.matches('.controls :focus-visible, .top button:focus-visible') ?? false;
     if (phase !== 'playing' || this.panel || isFocused) this.#hide = setTimeout(() => this.rest(), HIDE_MS);
     else this.shown = false;
   }

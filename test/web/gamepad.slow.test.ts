@@ -1,0 +1,138 @@
+// The app and the player by a gamepad of the standard mapping alone, which the page is given by navigator.getGamepads.
+import { expect } from 'chai';
+import type { Api } from '#support/api.ts';
+import { eventually } from '#support/stores.ts';
+import { addFilm, type GivenFilm, playing, shelf } from './support/films.ts';
+import { type AppPage, openApp } from './support/page.ts';
+import { playsFrom } from './support/player.ts';
+import { ownedServer } from './support/server.ts';
+import { signedIn } from './support/shelves.ts';
+
+const PAD = `globalThis.pad = { connected: true, mapping: 'standard', id: 'pad', index: 0, axes: [0, 0, 0, 0],
+  buttons: Array.from({ length: 17 }, () => ({ pressed: false, touched: false, value: 0 })) };
+navigator.getGamepads = () => [pad, null, null, null];
+globalThis.frames = (count) => new Promise((done) => {
+  const step = (left) => (left === 0 ? done() : requestAnimationFrame(() => step(left - 1)));
+  step(count);
+});`;
+
+const BUTTONS = {
+  ok: 0,
+  back: 1,
+  x: 2,
+  left: 4,
+  right: 5,
+  leftTrigger: 6,
+  rightTrigger: 7,
+  up: 12,
+  down: 13,
+  west: 14,
+  east: 15,
+};
+
+describe('the app by a gamepad', function () {
+  this.timeout(120_000);
+  let api: Api;
+  let film: GivenFilm;
+  let storageState: Awaited<ReturnType<typeof signedIn>>;
+
+  before(async () => {
+    api = await ownedServer();
+    const library = await shelf(api);
+    film = await addFilm(api, library, { name: 'film.mp4', title: 'Film', seconds: 150 });
+    const counts = JSON.stringify({ movie: 1 });
+    await api.deps.db('libraries').where({ id: library.library.id }).update({ item_counts: counts });
+    storageState = await signedIn(api);
+  });
+
+  async function open(path: string): Promise<AppPage> {
+    const app = await openApp(api.url, '/favicon.svg', { storageState, viewport: { width: 1280, height: 720 } });
+    await app.page.addInitScript(PAD);
+    await app.page.goto(api.url + path);
+    return app;
+  }
+
+  /** Down for two frames, then up for two: the page sees each. */
+  const press = async ({ page }: AppPage, button: keyof typeof BUTTONS): Promise<void> => {
+    const at = `pad.buttons[${BUTTONS[button]}]`;
+    const trigger = button.endsWith('Trigger');
+    const down = trigger ? `${at}.value = 0.9` : `${at}.pressed = true`;
+    await page.evaluate(
+      `(async () => { ${down}; await frames(2); ${at}.pressed = false; ${at}.value = 0; await frames(2); })()`,
+    );
+  };
+  const isShown = ({ page }: AppPage): Promise<boolean> =>
+    page.evaluate<boolean>(`!document.querySelector('.player.resting')`);
+
+  it('leads from Home to the film and plays it, and Back returns', async () => {
+    const app = await open('/');
+    const { page } = app;
+    await page.waitForSelector('main article a');
+    // The heading of the row comes first: it leads to all of it.
+    await eventually(async () => {
+      await press(app, 'down');
+      return page.evaluate<boolean>(`!!document.querySelector('main article a:focus')`);
+    });
+    await press(app, 'ok');
+    await page.waitForURL(`${api.url}/item/${film.itemId}`);
+    await page.waitForSelector('.play a, a:has-text("Play")');
+    await press(app, 'down');
+    await press(app, 'ok');
+    await page.waitForURL((url) => url.pathname === `/play/${film.itemId}`);
+    await playsFrom(app, 0.2);
+    await eventually(async () => !(await isShown(app)), 15_000);
+    await press(app, 'back');
+    if (page.url().includes('/play/')) await press(app, 'back');
+    await page.waitForURL(`${api.url}/item/${film.itemId}`);
+    await press(app, 'back');
+    await page.waitForURL(`${api.url}/`);
+    await app.close();
+  });
+
+  it('plays, pauses, skips by the shoulders, seeks by the triggers, and moves among the controls', async () => {
+    const app = await open(`/play/${film.itemId}?t=20`);
+    const { page } = app;
+    await playsFrom(app, 20.2);
+    await press(app, 'ok');
+    await eventually(async () => (await playing(page)).paused);
+    const at = async (): Promise<number> => (await playing(page)).at;
+    const from = await at();
+    await press(app, 'right');
+    await eventually(async () => Math.abs((await at()) - from - 10) < 0.5);
+    await press(app, 'left');
+    await eventually(async () => Math.abs((await at()) - from) < 0.5);
+    await press(app, 'rightTrigger');
+    await eventually(async () => Math.abs((await at()) - from - 30) < 0.5);
+    await press(app, 'leftTrigger');
+    await eventually(async () => Math.abs((await at()) - from) < 0.5);
+    await press(app, 'down');
+    await page.waitForSelector('.controls button:focus');
+    const name = (): Promise<string | null> => page.getAttribute(':focus', 'aria-label');
+    const first = await name();
+    await press(app, 'east');
+    expect(await name()).to.not.equal(first);
+    await press(app, 'x');
+    await eventually(async () => !(await playing(page)).paused);
+    await app.close();
+  });
+
+  it('repeats a direction that is held, not OK, and obeys the stick', async () => {
+    const app = await open('/');
+    const { page } = app;
+    await page.waitForSelector('main article a');
+    await page.evaluate(
+      `globalThis.keys = []; addEventListener('keydown', ({ key, repeat }) => keys.push(key + (repeat ? '+' : '')), true)`,
+    );
+    const sent = (): Promise<string[]> => page.evaluate<string[]>('keys.splice(0)');
+    await page.evaluate('pad.axes[1] = 0.8');
+    await eventually(async () => (await page.evaluate<string[]>('keys')).includes('ArrowDown+'));
+    await page.evaluate(`(async () => { pad.axes[1] = 0.2; await frames(2); })()`);
+    await sent();
+    await page.waitForTimeout(500);
+    expect(await sent(), 'after the stick is let go').to.deep.equal([]);
+    await page.evaluate('pad.buttons[3].pressed = true');
+    await page.waitForTimeout(1000);
+    expect(await sent()).to.deep.equal(['ContextMenu']);
+    await app.close();
+  });
+});
