@@ -1,5 +1,8 @@
 // Cells of the grid and of the table, made and painted without Svelte. Their style is in cells.css, since a scoped rule
 // never reaches them.
+
+import { averageColour, blurredPicture } from '#core/geometry/blurhash.ts';
+import { artFor, type Pictured, sourcesOf } from '#core/look/pictures.ts';
 import * as m from '#messages/library.ts';
 import { type IconName, icons } from '#ui/icons.ts';
 import { tileOf } from '#ui/tint.ts';
@@ -37,6 +40,39 @@ function icon(name: IconName, size: number): SVGElement {
   return svg;
 }
 
+const CARD_WIDTH = 180;
+const TILE_WIDTH = 24;
+
+function makePicture(): HTMLImageElement {
+  const picture = element('img', 'fy-picture') as HTMLImageElement;
+  picture.alt = '';
+  picture.decoding = 'async';
+  picture.loading = 'lazy';
+  picture.draggable = false;
+  picture.hidden = true;
+  picture.addEventListener('error', () => {
+    picture.hidden = true;
+  });
+  return picture;
+}
+
+/** Shows a picture over the tile; the former picture of a recycled cell is gone at once, and its request ends. */
+function paintPicture(picture: HTMLImageElement, image: Pictured | undefined, width: number): void {
+  const key = image ? `${image.id} ${image.version}` : '';
+  if (picture.dataset.key === key) return;
+  picture.dataset.key = key;
+  picture.hidden = !image;
+  picture.removeAttribute('srcset');
+  picture.removeAttribute('src');
+  if (!image) return;
+  const blur = blurredPicture(image.blurhash);
+  picture.style.backgroundColor = averageColour(image.blurhash) ?? '';
+  picture.style.backgroundImage = blur ? `url(${blur})` : '';
+  const { src, srcset } = sourcesOf(image, width);
+  if (srcset) picture.srcset = srcset;
+  picture.src = src;
+}
+
 export function makeCard(): HTMLElement {
   const cell = element('div', 'fy-cell');
   const link = element('a', 'fy-card');
@@ -45,7 +81,7 @@ export function makeCard(): HTMLElement {
   track.append(element('span', 'fy-done'), element('span', 'fy-part unseen'));
   const name = element('span', 'fy-name');
   name.ariaHidden = 'true';
-  art.append(name, element('span', 'fy-mark'), track);
+  art.append(name, makePicture(), element('span', 'fy-mark'), track);
   link.append(element('span', 'fy-title'), element('span', 'fy-line'), art); // in the order of its name; the art is drawn first
   cell.append(link);
   return cell;
@@ -126,6 +162,7 @@ export function paintCard(cell: HTMLElement, painted: Painted): void {
   part(cell, 'fy-title').textContent = item?.title ?? '';
   part(cell, 'fy-line').textContent = item ? lineOf(item) : '';
   part(cell, 'fy-art').style.background = item ? tileOf(item.id) : '';
+  paintPicture(part(cell, 'fy-picture') as HTMLImageElement, item && artFor(item.artwork, 'poster'), CARD_WIDTH);
   part(cell, 'fy-part').textContent = m.percent({ percent: Math.round(progress * 100) });
   paintLink(link, item, label);
 }
@@ -156,6 +193,7 @@ export function makeLine(): HTMLElement {
   const cell = element('div', 'fy-cell fy-record');
   const link = element('a', 'fy-link');
   const tile = element('span', 'fy-tile');
+  tile.append(makePicture());
   link.append(tile, element('span', 'fy-title'));
   cell.append(
     link,
@@ -174,6 +212,7 @@ export function paintLine(cell: HTMLElement, painted: Painted): void {
   cell.classList.toggle('fy-waiting', !item);
   paintMark(part(cell, 'fy-mark'), painted);
   part(cell, 'fy-tile').style.background = item ? tileOf(item.id) : '';
+  paintPicture(part(cell, 'fy-picture') as HTMLImageElement, item && artFor(item.artwork, 'poster'), TILE_WIDTH);
   part(cell, 'fy-title').textContent = item?.title ?? label;
   for (const [name, text] of Object.entries(columns)) part(cell, `fy-${name}`).textContent = item ? text(item) : '';
   paintLink(link, item, label);

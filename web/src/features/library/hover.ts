@@ -1,6 +1,7 @@
 // Two buttons that follow the pointer from card to card, and the long press of a finger. One pair for the whole grid.
 import * as m from '#messages/library.ts';
 import type { GridAction } from './grid-keys.ts';
+import './hover.css';
 
 type Act = (action: GridAction, cell: Element, at: { x: number; y: number }) => void;
 const LONG_PRESS_MS = 500;
