@@ -62,6 +62,7 @@ export function connectDatabase(url: string, log: Log, options: DatabaseOptions 
       ...(!options.unfenced && { afterCreate: admission(silence) }),
     },
     acquireConnectionTimeout: acquireMs,
+    log: { warn: (text: string) => log.warn({ text }, 'the database driver warns') }, // it writes to the console otherwise
   });
   db.on('query-response', (_rows: unknown, query: { sql: string; __knexQueryUid: string }, builder: unknown) => {
     if (log.isLevelEnabled('trace')) log.trace({ sql: query.sql, builder: typeof builder }, 'query');

@@ -15,6 +15,7 @@ const kept: readonly string[] = [
   'manifests',
   'operator',
   'test',
+  'web',
   'workers',
 ];
 
@@ -30,8 +31,8 @@ function filesIn(path: string): string[] {
     .map((name) => join(path, name))
     .filter(
       (name) =>
-        /\.(ts|md|yaml)$/.test(name) &&
-        !/(^|\/)(migrations|golden|contract\/areas|client\/areas)\/|platform\/tables\.ts$|architecture\/words/.test(
+        /\.(ts|svelte|css|html|md|yaml)$/.test(name) &&
+        !/(^|\/)(node_modules|build|\.svelte-kit|\.messages|migrations|golden|contract\/areas|client\/areas)\/|platform\/tables\.ts$|architecture\/words/.test(
           name,
         ),
     );
@@ -49,7 +50,7 @@ const prose = (line: string): string[] => [
 
 function faults(file: string): string[] {
   const found: string[] = [];
-  const source = file.endsWith('.ts');
+  const source = /\.(ts|svelte|css)$/.test(file);
   const lines = readFileSync(join(root, file), 'utf8').replace(given, '_').split('\n');
   for (const [at, line] of lines.entries()) {
     const texts = source ? prose(line) : [line];

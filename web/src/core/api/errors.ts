@@ -1,4 +1,4 @@
-// What went wrong, in one shape for every kind of failure: a refusal of the server, no connection, another server.
+// A failure of any kind in one shape: a refusal of the server, no connection, another server.
 import { FoyerError, NotFoyer } from '../../../../api/client/index.ts';
 
 export interface Problem {

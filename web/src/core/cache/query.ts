@@ -1,4 +1,4 @@
-// Rules of the cache: how an operation becomes a query, how long its data is fresh, and what is tried again.
+// Rules of the cache: how an operation becomes a query, how long its data is fresh, and which requests are sent again.
 import { QueryCache, QueryClient } from '@tanstack/query-core';
 import type { RequestOf, ResponseOf } from '../../../../api/client/index.ts';
 import { api } from '../api/client.ts';
@@ -17,7 +17,7 @@ export function freshFor(name: Name): number {
   return name.startsWith('list') ? 30 * SECOND : 60 * SECOND;
 }
 
-/** Refusals by which the server says that the account itself changed: who reads Me decides what comes next. */
+/** Refusals that mean that the account itself changed; the page that reads Me reacts to it. */
 function changesMe(error: unknown): boolean {
   const { code, reason = '' } = problemOf(error);
   return code === 'PERMISSION_TIME_RESTRICTED' || ['password-change', 'two-factor-setup'].includes(reason);

@@ -1,4 +1,4 @@
-// What an event makes old. One table; what is on screen is requested again, the rest when it is next shown.
+// Which answers an event makes old, in one table. Those on screen are requested again, the rest when they are next shown.
 import type { EventName, EventPayloads } from '../../../../api/client/index.ts';
 import type { Name } from '../api/keys.ts';
 import type { StreamEvent } from './leader.ts';

@@ -85,7 +85,7 @@ export class Blocks<T extends { id: string }> {
     }
   }
 
-  /** Loads what is missing from `from` up to `to`, and aborts requests for other places. */
+  /** Loads the missing items from `from` up to `to`, and aborts requests for other places. */
   want(from: number, to: number): void {
     this.#wanted = [];
     for (let at = Math.max(0, from); at < Math.min(to, this.total); ) {

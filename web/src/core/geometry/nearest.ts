@@ -24,13 +24,13 @@ const gap = (a: Span, b: Span): number => Math.max(0, b[0] - a[1], a[0] - b[1]);
 const middle = ([from, to]: Span): number => (from + to) / 2;
 
 /** The gap at the side of the arrow; 0 where the boxes overlap, such as those of one row. */
-export const besideOf = (from: Box, to: Box, [x]: Way): number =>
+export const gapAcross = (from: Box, to: Box, [x]: Way): number =>
   x === 0 ? gap(across(from), across(to)) : gap(down(from), down(to));
 
-/** The distance along the arrow, and three times the gap beside it; a wide bar is above all that it covers. */
+/** The distance along the arrow, and three times the gap across it; a wide bar is above all that it covers. */
 export function costOf(from: Box, to: Box, way: Way): number {
   const along = way[0] * (middle(across(to)) - middle(across(from))) + way[1] * (middle(down(to)) - middle(down(from)));
-  return along > 4 ? along + 3 * besideOf(from, to, way) : Number.POSITIVE_INFINITY;
+  return along > 4 ? along + 3 * gapAcross(from, to, way) : Number.POSITIVE_INFINITY;
 }
 
 /** The nearest one in a direction; undefined when none is there. */

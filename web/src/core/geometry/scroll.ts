@@ -5,7 +5,7 @@ import { heightOf, type Layout } from './grid.ts';
 const WINDOW = 1_000_000;
 /** The window moves when its scroller is nearer than this to one of its ends. */
 const EDGE = 0.25;
-/** Rows are kept for this many viewports above and below what is visible. */
+/** Rows are kept for this many viewports above and below the visible ones. */
 const AROUND = 1.5;
 const MOST_CELLS = 400;
 

@@ -1,4 +1,4 @@
-// What is selected in a list: some items by id, or all that match but some.
+// The selection in a list: some items by id, or all that match but some.
 
 export type Selection =
   | { kind: 'some'; ids: ReadonlySet<string> }

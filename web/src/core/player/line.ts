@@ -1,4 +1,4 @@
-// What is done about a line that is too slow for the quality.
+// The reaction to a line that is too slow for the quality.
 import type { Store } from './state.ts';
 import { lowerQuality } from './tracks.ts';
 

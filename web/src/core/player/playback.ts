@@ -1,4 +1,4 @@
-// One item being played: its session, its source, its reports, and what is done about faults.
+// One item being played: its session, its source, its reports, and the remedies of its faults.
 import type {
   ChangePlaybackBody,
   FoyerClient,

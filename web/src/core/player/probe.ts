@@ -14,7 +14,7 @@ async function smooth(type: string, { width, height, bitrate, framerate }: Frame
     const info = await navigator.mediaCapabilities.decodingInfo({ type: 'file', video });
     return info.supported && info.smooth;
   } catch {
-    return true; // a browser that cannot say is asked by playing
+    return true; // a browser that cannot answer finds out by playing
   }
 }
 

@@ -25,7 +25,7 @@ export interface Frame {
 }
 
 const KEPT = 'foyer.profile';
-/** Changes with what this file asks; an older measurement is repeated. */
+/** Changes with the questions of this file; an older measurement is repeated. */
 const MEASURE = 2;
 
 const HD: Frame = { width: 1920, height: 1080, bitrate: 12_000_000, framerate: 60 };

@@ -25,7 +25,7 @@ export type Remedy =
   | { do: 'recoverMedia' }
   /** Another decision without the codec that failed. */
   | { do: 'refuseCodec' }
-  /** The storage is not there; the server is asked again. */
+  /** The storage is not there; the request is sent again. */
   | { do: 'waitStorage'; waitMs: number }
   | { do: 'waitSlot'; waitMs: number }
   /** Too many streams: the person stops another one. */
@@ -39,7 +39,7 @@ const REOPENS = 3;
 const REOPEN_WINDOW_MS = 120_000;
 const SKIP_MS = 2000;
 
-/** What was tried for the faults before this one. A stretch of undisturbed playing starts it afresh. */
+/** The remedies of the faults before this one. A stretch of undisturbed playing starts it afresh. */
 export class History {
   #attempts = 0;
   #since: number | undefined;

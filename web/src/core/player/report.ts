@@ -1,4 +1,4 @@
-// Tells the server where the viewer is: at the interval that it gave, at each change, and when the page is left.
+// Reports to the server where the viewer is: at the interval that it gave, at each change, and when the page is left.
 import type { ReportPlaybackBody, ReportPlaybackResponse } from '../../../../api/client/index.ts';
 import { LEAST_MS, type Outbox } from './outbox.ts';
 import type { Reached } from './reached.ts';
@@ -10,7 +10,7 @@ export interface ReportHome {
   outbox: Outbox;
   /** Of the item, also across sessions. */
   reached: Reached;
-  /** Undefined while nothing can be said, such as before the first picture. */
+  /** Undefined while the position is unknown, such as before the first picture. */
   read(): Reading | undefined;
   send(id: string, body: ReportPlaybackBody): Promise<ReportPlaybackResponse>;
   /** The same request, which outlives the page. */

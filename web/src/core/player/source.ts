@@ -4,7 +4,7 @@ import type { Sign } from './recovery.ts';
 export interface Source {
   /** Loads from here on; called again after a fault. */
   load(positionMs: number): void;
-  /** Resets the decoder without loading anew. */
+  /** Resets the decoder without loading again. */
   recoverMedia(): void;
   /** Bits a second of the last transfers, where it is known. */
   bandwidthBps(): number | undefined;

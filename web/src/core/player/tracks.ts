@@ -1,4 +1,4 @@
-// The tracks of what is played, as the menus list them.
+// The tracks of the played item, as the menus list them.
 import type { MediaStream, PlaybackDecision, PlaybackStart } from '../../../../api/client/index.ts';
 
 export type Subtitle = PlaybackStart['subtitles'][number];
@@ -36,7 +36,7 @@ export type Quality = PlaybackDecision['alternatives'][number];
 /** The quality that leaves the choice to the server and the line. */
 export const AUTO = 'auto';
 
-/** The next step below what is delivered now. */
+/** The next step below the delivered quality. */
 export function lowerQuality({ bitrate, alternatives }: PlaybackDecision): Quality | undefined {
   return alternatives
     .filter((one) => one.method === 'transcode' && one.height > 0 && one.bitrate < bitrate)

@@ -66,7 +66,7 @@ export async function assTrack({ video, canvas, content, fonts, failed }: AssOpt
     fonts: [...fonts, defaultFont], // one that comes only when it is missed would not be drawn in a paused film
     availableFonts: { [FALLBACK]: defaultFont },
     defaultFont: FALLBACK,
-    queryFonts: false, // its other modes ask another host
+    queryFonts: false, // its other modes send requests to another host
     workerUrl,
     wasmUrl,
     modernWasmUrl,

@@ -18,7 +18,7 @@ export interface TextTrack {
 export interface TextTrackHome {
   /** Other cues may be visible now. */
   changed(): void;
-  /** The file or its reader failed; what was read before stays. */
+  /** The file or its reader failed; the cues until there stay. */
   failed(error: unknown): void;
 }
 

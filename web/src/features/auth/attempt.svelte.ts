@@ -1,4 +1,4 @@
-// One attempt of a form at a time, with what went wrong in it.
+// One attempt of a form at a time, with its failure.
 import { issuesOf, type Problem, problemOf } from '#core/api/errors.ts';
 
 export interface Attempt {

@@ -5,7 +5,7 @@ export const hasPasskeys = (): boolean =>
   'PublicKeyCredential' in window &&
   typeof PublicKeyCredential.parseRequestOptionsFromJSON === 'function';
 
-/** Asks for a passkey; `signal` ends the request when the person signs in another way. */
+/** Requests a passkey; `signal` ends the request when the person signs in another way. */
 export async function getPasskey<Proof>(options: object, conditional?: AbortSignal): Promise<Proof> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as PublicKeyCredentialRequestOptionsJSON);
   const credential = (await navigator.credentials.get({

@@ -46,7 +46,7 @@ const unwatched = ({ id, name }: Library): Row => ({
   request: listed({ libraryIds: id, sort: 'random', filter: 'unwatched:eq:true' }),
 });
 
-/** What to continue first, then what is new, then what waits. */
+/** Items to continue first, then new ones, then those that wait. */
 export function rowsOf(libraries: readonly Library[]): Row[] {
   const shown = onHome(libraries);
   const filmed = shown.filter(({ type }) => FILMED.includes(type));

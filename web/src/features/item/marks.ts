@@ -23,6 +23,9 @@ const stale = (): void => {
     void invalidate(name);
 };
 
+const refused = (error: unknown): void =>
+  toast.show({ text: m.notSaved({ reason: failureText(problemOf(error)).title }) });
+
 interface Change {
   items: readonly Marked[];
   patch: StatePatch;
@@ -39,7 +42,7 @@ export async function change({ items, patch, text, send, undo }: Change): Promis
     await send();
   } catch (error) {
     applyPatches(old);
-    toast.show({ text: failureText(problemOf(error)).title });
+    refused(error);
     return false;
   }
   toast.show({ text, ...(undo && { action: { label: m.undo(), run: undo } }) });
@@ -63,8 +66,12 @@ export function setWatched(item: Marked, watched: boolean, mayUndo = true): Prom
 async function unset(item: Marked, now: Marked): Promise<void> {
   const { watched, positionMs = 0, progress } = item.userState;
   if (!(await setWatched(now, watched, false)) || watched || positionMs === 0) return;
-  await api.setItemProgress({ params: { id: item.id }, body: { positionMs } });
-  applyPatches(new Map([[item.id, { positionMs, progress }]]));
+  try {
+    await api.setItemProgress({ params: { id: item.id }, body: { positionMs } });
+    applyPatches(new Map([[item.id, { positionMs, progress }]]));
+  } catch (error) {
+    refused(error);
+  }
 }
 
 export function setFavorite(item: Marked, favorite: boolean, mayUndo = true): Promise<boolean> {
@@ -87,7 +94,7 @@ export async function toggleFavorite(item: Marked): Promise<boolean> {
       item.userState.favorite ?? (await queryClient.fetchQuery(favoriteQuery(item.id))).userState.favorite;
     return await setFavorite({ ...item, userState: { ...item.userState, favorite } }, !favorite);
   } catch (error) {
-    toast.show({ text: failureText(problemOf(error)).title });
+    refused(error);
     return false;
   }
 }

@@ -53,7 +53,7 @@ export async function markSelection(
       waits ||= answer.jobId !== undefined;
     }
   } catch (error) {
-    toast.show({ text: failureText(problemOf(error)).title });
+    toast.show({ text: m.notSaved({ reason: failureText(problemOf(error)).title }) });
     return false;
   }
   applyPatches(new Map(ids.map((id) => [id, 'watched' in mark && mark.watched ? { ...mark, progress: 0 } : mark])));

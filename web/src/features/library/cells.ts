@@ -113,7 +113,7 @@ export function lineOf({
 type Mark = { icon: IconName; label: string } | { count: number; label: string };
 
 export function markOf({ availability, unwatchedCount, userState, type }: Listed): Mark | undefined {
-  if (availability) return { icon: 'cloudOff', label: availability === 'missing' ? m.missing() : m.away() };
+  if (availability) return { icon: 'cloudOff', label: availability === 'missing' ? m.missing() : m.unavailable() };
   if (userState.watched) return { icon: 'check', label: m.watched() };
   if (unwatchedCount && type !== 'movie')
     return { count: unwatchedCount, label: m.unwatchedCount({ count: unwatchedCount }) };
@@ -121,7 +121,7 @@ export function markOf({ availability, unwatchedCount, userState, type }: Listed
 }
 
 /** A text for screen readers alone. */
-function said(text: string): HTMLElement {
+function hiddenLabel(text: string): HTMLElement {
   const made = element('span', 'unseen');
   made.textContent = text;
   return made;
@@ -144,7 +144,7 @@ function paintMark(mark: HTMLElement, { item, selected, selecting }: Painted): v
   mark.className = `fy-mark${selecting ? ' fy-choice' : ''}${!selecting && shown && 'count' in shown ? ' fy-count' : ''}${selecting && selected ? ' fy-chosen' : ''}`;
   if (selecting) mark.replaceChildren(...(selected ? [icon('check', 16)] : []));
   else if (shown)
-    mark.replaceChildren('count' in shown ? hiddenText(shown.count) : icon(shown.icon, 16), said(shown.label));
+    mark.replaceChildren('count' in shown ? hiddenText(shown.count) : icon(shown.icon, 16), hiddenLabel(shown.label));
 }
 
 export function paintCard(cell: HTMLElement, painted: Painted): void {

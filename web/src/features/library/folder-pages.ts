@@ -11,13 +11,13 @@ interface Paged {
   page: { cursor: string | null };
 }
 
-interface Asked {
+interface Requested {
   cursor?: string;
   limit: number;
   signal: AbortSignal;
 }
 
-const pagesOf = <P extends Paged>(queryKey: readonly [...Key, string], load: (asked: Asked) => Promise<P>) => ({
+const pagesOf = <P extends Paged>(queryKey: readonly [...Key, string], load: (request: Requested) => Promise<P>) => ({
   queryKey,
   queryFn: ({ pageParam, signal }: { pageParam: string | undefined; signal: AbortSignal }) =>
     load({ limit: PAGE, signal, ...(pageParam && { cursor: pageParam }) }),

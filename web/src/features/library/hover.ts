@@ -49,7 +49,7 @@ export function followHover(host: HTMLElement, act: Act): () => void {
     act('menu', cell, { x: event.clientX, y: event.clientY });
   };
   const stop = (): void => clearTimeout(timer);
-  /** The finger of a long press lifts: without this the browser would click what is under it now. */
+  /** The finger of a long press lifts: without this the browser would click the element under it. */
   const lift = (event: TouchEvent): void => {
     stop();
     if (pressed && event.cancelable) event.preventDefault();

@@ -94,7 +94,7 @@ function makeListing(
 
 const idle = { changed: () => {}, failed: () => {} };
 
-/** A list that nobody shows any more takes no part in changes of the page. */
+/** A list that is shown no more takes no part in changes of the page. */
 export function release(listing: Listing): void {
   listing.blocks.stop();
   Object.assign(listing, idle);
@@ -109,5 +109,5 @@ onPatch((patches) => {
 });
 
 queryClient.getQueryCache().subscribe(({ type, query: { queryKey } }) => {
-  if (type === 'removed' && queryKey[0] === 'getMe') kept.clear(); // another profile, or nobody
+  if (type === 'removed' && queryKey[0] === 'getMe') kept.clear(); // another profile, or a sign-out
 });

@@ -50,7 +50,7 @@ export function stateOf(library: Pick<Library, 'type'>, query: Pick<URLSearchPar
   };
 }
 
-/** The query of an address, without what is usual. */
+/** The query of an address, without usual values. */
 export function queryOf(library: Pick<Library, 'type'>, { view, sort, filter, type, page, folder }: State): string {
   const words = Object.entries({
     view: view === 'grid' ? '' : view,

@@ -1,4 +1,4 @@
-// What the parts of the player page share: the player's state, what is open on it, and the commands of keys and buttons.
+// Shared by the parts of the player page: the player's state, its open panel, and the commands of keys and buttons.
 import type { PlaybackPreferences, SubtitleStyle } from 'foyer-client';
 import { problemOf } from '#core/api/errors.ts';
 import { language } from '#core/messages/text.ts';
@@ -37,7 +37,7 @@ export class Controller {
   shown = $state(true);
   panel = $state<Panel>();
   /** The last change by a key, in words. */
-  said = $state('');
+  announced = $state('');
   offsetMs = $state(0);
   style = $state.raw<SubtitleStyle>();
   prefs = $state.raw<PlaybackPreferences>();
@@ -46,7 +46,7 @@ export class Controller {
   isSofa = $state(false);
   /** Cues are repeated to screen readers. */
   isSpoken = $state(localStorage.getItem(SPOKEN) === 'yes');
-  /** The person has seen it move on this page. */
+  /** It has moved on this page. */
   hasPlayed = $state(false);
   /** Where dragging would lead. */
   #previewMs = $state<number>();
@@ -111,10 +111,10 @@ export class Controller {
   }
 
   say(text: string, forMs = SAY_MS): void {
-    this.said = text;
+    this.announced = text;
     clearTimeout(this.#unsay);
     this.#unsay = setTimeout(() => {
-      this.said = '';
+      this.announced = '';
     }, forMs);
   }
 
@@ -154,7 +154,7 @@ export class Controller {
     const { subtitleId } = this.state;
     if (!subtitleId) return;
     this.offsetMs = keepOffset(localStorage, subtitleId, ms);
-    this.say(m.saidOffset({ offset: signedSeconds(this.offsetMs, language()) }));
+    this.say(m.nowOffset({ offset: signedSeconds(this.offsetMs, language()) }));
   }
 
   async run(command: Command): Promise<void> {
@@ -181,7 +181,7 @@ export class Controller {
     this.#actions.skip();
   }
 
-  /** Closes what is on top; leaves with nothing on it. */
+  /** Closes the topmost panel; leaves with nothing on it. */
   escape(): void {
     if (this.panel) this.close();
     else if (this.isFullscreen) this.act('fullscreen');
@@ -190,7 +190,7 @@ export class Controller {
 
   mute(): void {
     this.player.toggleMuted();
-    this.say(this.state.muted ? m.saidMuted() : m.saidVolume({ percent: Math.round(this.state.volume * 100) }));
+    this.say(this.state.muted ? m.nowMuted() : m.nowVolume({ percent: Math.round(this.state.volume * 100) }));
   }
 
   async captions(): Promise<void> {
@@ -209,17 +209,17 @@ export class Controller {
     const { start, subtitleId } = this.state;
     const track = start?.subtitles.find((one) => one.streamId === subtitleId);
     if (start?.subtitles.length === 0) this.say(m.noSubtitles());
-    else this.say(track ? m.saidSubtitles({ track: subtitleLabel(track).name }) : m.saidSubtitlesOff());
+    else this.say(track ? m.nowSubtitles({ track: subtitleLabel(track).name }) : m.nowSubtitlesOff());
   }
 
   #volume(by: number): void {
     this.player.setVolume(this.state.volume + by);
-    this.say(m.saidVolume({ percent: Math.round(this.state.volume * 100) }));
+    this.say(m.nowVolume({ percent: Math.round(this.state.volume * 100) }));
   }
 
   #rate(by: number): void {
     this.player.setRate(Math.round((this.state.rate + by) * 100) / 100);
-    this.say(m.saidRate({ rate: this.state.rate }));
+    this.say(m.nowRate({ rate: this.state.rate }));
   }
 }
 

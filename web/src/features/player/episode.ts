@@ -7,7 +7,7 @@ interface Numbered {
   parentIndex?: number;
 }
 
-/** Such as S2 E4; empty for what has no number. */
+/** Such as S2 E4; empty for an item without a number. */
 export function episodeCode({ type, index, indexEnd, parentIndex }: Numbered): string {
   if (type !== 'episode' || index === undefined) return '';
   const episode = indexEnd && indexEnd > index ? `${index}–${indexEnd}` : String(index);

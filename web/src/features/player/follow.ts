@@ -35,7 +35,7 @@ export function markerAt(
   return found && { ...found, mode: modeOf(found.kind, prefs) };
 }
 
-/** Counts items that began by themselves in a row, so that the player asks before the house watches alone. */
+/** Counts items that began by themselves in a row, so that the player needs an answer before it goes on for an empty room. */
 export class Follow {
   readonly #home: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
@@ -52,7 +52,7 @@ export class Follow {
     this.#home.removeItem(KEY);
   }
 
-  asks(prefs: PlaybackPreferences | undefined): boolean {
+  needsAnswer(prefs: PlaybackPreferences | undefined): boolean {
     const after = prefs?.askStillWatchingAfter ?? 0;
     return after > 0 && this.#counted() >= after;
   }

@@ -39,7 +39,7 @@ async function leave(back: boolean): Promise<void> {
   await goto(back ? signInPath(here()) : '/sign-in', { replaceState: true });
 }
 
-/** Shows why when the server could not be told: the person is still signed in then. */
+/** Shows why when the request did not reach the server: the person is still signed in then. */
 export async function signOut(): Promise<void> {
   const ended = await api.logout({ body: {} }).catch((error: unknown) => {
     toast.show({ text: m.signOutFailed({ reason: failureText(problemOf(error)).title }) });

@@ -3,7 +3,7 @@ import * as m from '#messages/setup.ts';
 
 export type Step = 'code' | 'server' | 'libraries' | 'checks' | 'owner' | 'ready';
 
-/** What resources declare is not asked for: where they declare the server and its libraries only code and owner are left. */
+/** The wizard has no step for values that resources declare: where they declare the server and its libraries only code and owner are left. */
 export function stepsOf(setup: SetupState | undefined): readonly Step[] {
   const managed = setup?.managed ?? [];
   const libraries = managed.some((name) => name.startsWith('libraries.'));

@@ -1,6 +1,6 @@
 // The whole app by arrows, Enter and Escape: arrows move the focus by geometry between the navigation and the content,
 // Escape goes back. Grids, rails, menus and tabs handle their own keys first.
-import { ARROWS, besideOf, nearest, type Way } from '#core/geometry/nearest.ts';
+import { ARROWS, gapAcross, nearest, type Way } from '#core/geometry/nearest.ts';
 import { goto } from '$app/navigation';
 
 const FOCUSABLE = 'a[href], button:not(:disabled), input:not(:disabled), select, textarea, [tabindex="0"]';
@@ -53,7 +53,7 @@ function aside(from: HTMLElement, way: Way): HTMLElement | undefined {
   const navigation = from.closest<HTMLElement>(NAVIGATION);
   if (navigation) return lastInContent?.isConnected && isShown(lastInContent) ? lastInContent : startOf(mainOf());
   const box = from.getBoundingClientRect();
-  const row = withBoxes(reachable(mainOf())).filter(([one, to]) => one !== from && besideOf(box, to, way) === 0);
+  const row = withBoxes(reachable(mainOf())).filter(([one, to]) => one !== from && gapAcross(box, to, way) === 0);
   return nearest(box, row, way) ?? (isTowardsNavigation(way) ? navigationEntry() : undefined);
 }
 

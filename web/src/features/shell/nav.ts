@@ -7,7 +7,7 @@ export interface Place {
   href: string;
   label: string;
   icon: IconName;
-  /** `tap` where the page redirects by what is kept on the device: a redirect of an earlier hover may be out of date. */
+  /** `tap` where the page redirects by a value of the device: a redirect of an earlier hover may be out of date. */
   preload?: 'tap';
 }
 

@@ -1,5 +1,5 @@
 // After a navigation within the app the heading has the focus, so that a screen reader goes on there. Kit announces the
-// title. After Back the link that led away has it again, as soon as its page shows it.
+// title. After Back the link that was followed has it again, as soon as its page shows it.
 import { afterNavigate, beforeNavigate } from '$app/navigation';
 
 interface Left {
