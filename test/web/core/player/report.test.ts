@@ -141,6 +141,18 @@ describe('reports of a player', () => {
     expect(waiting()).to.deep.equal([]);
   });
 
+  it('say a change at once that the end would lose, and the end after it', async () => {
+    show('playing', 88_000);
+    const reporter = open();
+    reading = { ...reading, subtitleStreamId: 'german' };
+    reporter.changed();
+    const end = reporter.end();
+    expect(ended).to.deep.equal([]);
+    await end;
+    expect(sent.map(({ subtitleStreamId }) => subtitleStreamId)).to.deep.equal(['german']);
+    expect(ended).to.deep.equal([{ id: 'session', positionMs: 88_000 }]);
+  });
+
   it('keep the last position in the browser when the end does not reach the server', async () => {
     isReached = false;
     show('playing', 88_000);

@@ -145,13 +145,13 @@ export class Playback {
 
   /** The page is hidden or will be gone. */
   leave({ forGood }: { forGood: boolean }): void {
-    if (forGood) void this.#reporter?.end();
+    if (forGood) void this.#reporter?.end({ pageIsLeft: true });
     else this.#reporter?.leave();
   }
 
   close(): void {
     this.#next();
-    this.leave({ forGood: true });
+    void this.#reporter?.end();
     this.#source?.destroy();
     this.#source = undefined;
     this.#mender.stop();

@@ -33,6 +33,8 @@ export class Reporter {
   /** The person went to the beginning: its position counts too. */
   #fromStart = false;
   #stopped = false;
+  /** A change, such as of a track, that the server does not know yet. */
+  #isUnsaid = false;
   #confirmedAt = 0;
 
   constructor(home: ReportHome) {
@@ -44,6 +46,7 @@ export class Reporter {
   /** A change of state, position, track or rate. Changes in quick succession are one report. */
   changed(): void {
     this.#keep();
+    this.#isUnsaid = true;
     if (this.#stopped || this.#soon !== undefined) return;
     this.#soon = setTimeout(() => {
       this.#soon = undefined;
@@ -66,12 +69,19 @@ export class Reporter {
     void this.#confirmed(this.#home.sendLast(this.#home.session.id, body), Date.parse(body.at ?? ''));
   }
 
-  /** The player is closed or the page is left: one request has the end and the last position. */
-  async end(): Promise<void> {
+  /**
+   * The player is closed or the page is left: one request has the end and the last position. A change that was not reported
+   * goes before it; a page that is left cannot wait for the answer.
+   */
+  async end({ pageIsLeft = false } = {}): Promise<void> {
     if (this.#stopped) return;
     const body = this.#body();
     this.#keep();
     this.stop();
+    if (body && this.#isUnsaid) {
+      const last = this.#home.sendLast(this.#home.session.id, body).catch(() => undefined);
+      if (!pageIsLeft) await last;
+    }
     await this.#confirmed(this.#home.end(this.#home.session.id, body?.positionMs), Date.parse(body?.at ?? ''));
   }
 
@@ -122,11 +132,13 @@ export class Reporter {
     const body = this.#body();
     if (!body || this.#stopped) return;
     const at = Date.parse(body.at ?? '');
+    this.#isUnsaid = false;
     try {
       const answer = await this.#home.send(this.#home.session.id, body);
       this.#confirm(at);
       if (!this.#stopped) this.#home.answered(answer);
     } catch (error) {
+      this.#isUnsaid = true;
       if (!this.#stopped) this.#home.failed(error);
     }
   }

@@ -14,6 +14,8 @@ import { clock, signedSeconds } from './time.ts';
 export type Panel = 'subtitles' | 'style' | 'audio' | 'quality' | 'rate' | 'more' | 'why' | 'help';
 
 const HIDE_MS = 3000;
+/** The heading, which has the focus after the way here, is none. */
+const FOCUSED_CONTROL = '.controls :focus-visible, .top button:focus-visible';
 const SAY_MS = 1600;
 /** A sentence that was not awaited takes longer to read. */
 const SAY_LONG_MS = 6000;
@@ -95,7 +97,7 @@ export class Controller {
   rest(): void {
     clearTimeout(this.#hide);
     const { phase } = this.state;
-    const isFocused = document.activeElement?.matches('.controls :focus-visible, .top button:focus-visible') ?? false;
+    const isFocused = document.activeElement?.matches(FOCUSED_CONTROL) ?? false;
     if (phase !== 'playing' || this.panel || isFocused) this.#hide = setTimeout(() => this.rest(), HIDE_MS);
     else this.shown = false;
   }

@@ -1,5 +1,5 @@
 // Arrow keys of a television: hidden controls seek and play, visible ones move the focus by geometry.
-import { ARROWS, nearest, type Way } from '#core/geometry/nearest.ts';
+import { ARROWS, type Box, nearest, type Way } from '#core/geometry/nearest.ts';
 import type { Controller } from './controller.svelte.ts';
 
 /** Handles a key in the sofa posture; false leaves it to the other keys. */
@@ -35,7 +35,13 @@ function hidden(controller: Controller, key: string, root: HTMLElement): boolean
   return true;
 }
 
-/** The nearest control in the direction of the arrow gets the focus. On the seek bar left and right seek. */
+/** The seek bar reaches into the row of the buttons. */
+const isOneRow = (box: Box, to: Box): boolean => {
+  const middle = to.top + to.height / 2;
+  return middle > box.top && middle < box.top + box.height;
+};
+
+/** The nearest control in the direction of the arrow gets the focus, to the side one of the same row. On the seek bar left and right seek. */
 function within(root: HTMLElement, key: string): boolean {
   const way = ARROWS[key];
   const from = document.activeElement;
@@ -44,7 +50,9 @@ function within(root: HTMLElement, key: string): boolean {
   const others = [...root.querySelectorAll<HTMLElement>('button, [role=slider], a[href]')]
     .filter((one) => one !== from && one.offsetParent !== null)
     .map((one) => [one, one.getBoundingClientRect()] as const);
-  nearest(from.getBoundingClientRect(), others, way)?.focus();
+  const box = from.getBoundingClientRect();
+  const row = way[1] === 0 ? others.filter(([, to]) => isOneRow(box, to)) : [];
+  (nearest(box, row, way) ?? nearest(box, others, way))?.focus();
   return true;
 }
 

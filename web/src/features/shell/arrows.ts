@@ -31,7 +31,9 @@ const withBoxes = (all: readonly HTMLElement[]) => all.map((one) => [one, one.ge
 
 function startOf(root: ParentNode): HTMLElement | undefined {
   for (const selector of STARTS) {
-    const found = [...root.querySelectorAll<HTMLElement>(selector)].find(isShown);
+    const found = [...root.querySelectorAll<HTMLElement>(selector)].find(
+      (one) => isShown(one) && !one.closest(REPEATED),
+    );
     if (found) return found;
   }
   return undefined;
