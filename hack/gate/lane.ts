@@ -2,6 +2,7 @@
 // Its standard output is a file of the gate, which prints the part of each file in which something failed.
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { Worker } from 'node:worker_threads';
 import Mocha from 'mocha';
 import '#support/hooks.ts';
 import { beginFile, endAll, endFile } from '#support/stores.ts';
@@ -65,5 +66,13 @@ process.on('message', (file: string | object) => {
   if (typeof file === 'string') void run(file).then((counts) => process.send?.(counts, () => flushCompileCache()));
   else void endAll().then(() => process.exit(0)); // a rejection ends it too, and not with 0
 });
+
+/** Looks from a thread of its own, which also sees it when a file never lets go of this one. */
+const WATCH = `const { workerData: gate } = require('node:worker_threads');
+setInterval(() => { if (process.ppid !== gate) end(); }, 500);
+function end() {
+  try { process.kill(-process.pid, 'SIGKILL'); } catch { process.kill(process.pid, 'SIGKILL'); } // it leads a group only where the gate started it
+}`;
+new Worker(WATCH, { eval: true, workerData: process.ppid }).unref();
 // The gate is gone.
 process.once('disconnect', () => process.exit(1));

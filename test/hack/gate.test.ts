@@ -1,11 +1,22 @@
 // The gate on files of its own: whatever becomes of a test file, it is counted, and a file that does not end well
 // fails.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { eventually } from '#support/stores.ts';
 import { longestFirst, merged } from '../../hack/gate/files.ts';
 import { type Gate, type Result, runGate, type Step, verdict } from '../../hack/gate/gate.ts';
+
+/** From the state on, which is the first. */
+const statOf = (pid: number): string[] =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+const secondsOf = (pid: number): number => Number(statOf(pid)[11]) / 100;
+const childOf = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
 
 const fileOf = (name: string): string => `test/hack/gate-files/${name}.ts`;
 
@@ -122,6 +133,19 @@ describe('hack/test', function () {
     const result = await gate(['passes'], { steps });
     expect(result).to.deep.include({ passed: 3, failed: 2 });
     expect(printed).to.match(/FAIL .* first\nwhy it fails/);
+  });
+
+  it('leaves no process that runs files when it is killed, not even one that never lets go', async () => {
+    const own = `import { runFiles } from '${resolve('hack/gate/lanes.ts')}';
+      const bounds = { fileMs: () => 60_000, endMs: 1000 };
+      await runFiles(['${fileOf('hangs')}'], { lanes: 1, bounds, env: {}, onOutcome() {} });`;
+    const script = join(folder, 'gate.mjs');
+    writeFileSync(script, own);
+    const killed = spawn(process.execPath, [script], { stdio: 'ignore' });
+    const lane = await eventually(() => childOf(killed.pid ?? 0));
+    await eventually(() => secondsOf(lane) > 2); // it is in the file by then
+    killed.kill('SIGKILL');
+    await eventually(() => !existsSync(`/proc/${lane}/stat`) || statOf(lane)[0] === 'Z');
   });
 
   it('has not passed when nothing ran', async () => {
