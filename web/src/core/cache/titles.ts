@@ -1,9 +1,21 @@
-// The title of an item that some answer of the cache holds, such as the list from which its page was opened.
+// The title of an item that some answer in memory holds, such as the list from which its page was opened.
 import { queryClient } from './query.ts';
 
 const DEEPEST = 5;
 
+type Holder = (id: string) => string | undefined;
+const holders = new Set<Holder>();
+
+/** Adds answers that are kept outside the cache of queries, such as the blocks of a grid. */
+export function holdTitles(holder: Holder): void {
+  holders.add(holder);
+}
+
 export function titleInCache(id: string): string | undefined {
+  for (const holder of holders) {
+    const title = holder(id);
+    if (title !== undefined) return title;
+  }
   for (const { state } of queryClient.getQueryCache().getAll()) {
     const title = found(state.data, id, DEEPEST);
     if (title !== undefined) return title;

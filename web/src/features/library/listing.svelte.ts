@@ -3,6 +3,7 @@
 import type { GetLibraryIndexResponse, IndexBucket, ItemSummary, Library, UserState } from 'foyer-client';
 import { api } from '#core/api/client.ts';
 import { query, queryClient } from '#core/cache/query.ts';
+import { holdTitles } from '#core/cache/titles.ts';
 import { printFilter } from '#core/filter/parse.ts';
 import { Blocks, marksFor, type Wanted } from '#core/geometry/blocks.ts';
 import { onPatch } from '#features/item/patch.ts';
@@ -99,6 +100,11 @@ export function release(listing: Listing): void {
   listing.blocks.stop();
   Object.assign(listing, idle);
 }
+
+holdTitles((id) => {
+  for (const { blocks } of kept.values()) for (const [, item] of blocks.known()) if (item.id === id) return item.title;
+  return undefined;
+});
 
 onPatch((patches) => {
   for (const { blocks } of kept.values())
