@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import { ABSENT } from '#support/answers.ts';
 import { errorOf } from '#support/signing-in.ts';
+import { eventually } from '#support/stores.ts';
 import { type Gallery, openGallery, painted, type Uploaded } from './support.ts';
 
 const bytesOf = (answer: { body: unknown } | undefined): Buffer => answer?.body as Buffer;
@@ -54,6 +55,7 @@ describe('Artwork: getImage', function () {
     expect(large.headers.get('content-type')).to.equal('image/webp');
     expect(large.headers.get('vary')).to.match(/accept/i);
     expect((await get({ width: 320, format: 'avif' })).headers.get('content-type')).to.equal('image/avif');
+    await eventually(async () => gallery.api.deps.db('image_variants').where('name', 'like', '%.avif').first());
     expect((await get({ width: 320 }, { accept: HTML })).headers.get('content-type')).to.equal('image/avif');
     expect((await get({ width: 320 }, { accept: 'image/webp' })).headers.get('content-type')).to.equal('image/webp');
     expect((await get({ width: 320 }, { accept: '*/*' })).headers.get('content-type')).to.equal('image/jpeg');
@@ -95,7 +97,8 @@ describe('Artwork: getImage', function () {
     const row = await db('images').where({ id: poster.id }).first();
     const answers = await Promise.all(Array.from({ length: 12 }, () => get({ width: 960, format: 'webp' })));
     expect(new Set(answers.map(({ body }) => (body as unknown as Buffer).toString('base64'))).size).to.equal(1);
-    const kept = await db('image_variants').where({ sha256: row.sha256, name: '960x1440-q80.webp' }).first();
+    const made = { sha256: row.sha256, name: '960x1440-q80.webp' };
+    const kept = await eventually(async () => db('image_variants').where(made).first());
     expect(kept.size_bytes).to.equal(bytesOf(answers[0]).length);
     const stat = await objects.stat('foyer-artwork-cache', `${row.sha256}/960x1440-q80.webp`);
     expect(stat?.size).to.equal(kept.size_bytes);

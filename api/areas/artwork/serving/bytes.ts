@@ -61,37 +61,53 @@ function sharedMaking(call: Call, wanted: Wanted, key: string): Promise<Buffer> 
 
 /** Other processes wait for the one that holds the lock, and make it themselves when its time is over. */
 async function lockedMaking(call: Call, wanted: Wanted, key: string): Promise<Buffer> {
-  const { redis, db } = call.deps;
+  const { redis } = call.deps;
   const lock = `artwork:making:${key}`;
-  for (const end = Date.now() + LOCK_MS; Date.now() < end; ) {
-    const held = await redis.set(lock, '1', 'PX', LOCK_MS, 'NX').catch(() => 'OK'); // without Redis each makes its own
-    const isMade = (await madeVariants(db, wanted.sha256, [wanted.variant.name])).length > 0;
-    const found = isMade ? await stored(call, key) : undefined;
-    if (found) {
-      if (held) await redis.del(lock).catch(() => 0);
-      return found;
-    }
-    if (held) break;
-    await sleep(LOOK_MS);
-  }
+  const take = (): Promise<string | null> => redis.set(lock, '1', 'PX', LOCK_MS, 'NX').catch(() => 'OK'); // without Redis each makes its own
+  const found = (await take()) ? undefined : await madeByOther(call, wanted, { key, take });
+  if (found) return found;
+  const release = (): unknown => redis.del(lock).catch(() => 0);
   try {
-    return await made(call, wanted, key);
-  } finally {
-    await redis.del(lock).catch(() => 0);
+    const bytes = await made(call, wanted);
+    void keep(call, wanted, { key, bytes }).finally(release); // the answer does not wait for the store
+    return bytes;
+  } catch (error) {
+    release();
+    throw error;
   }
 }
 
-async function made(call: Call, { sha256, variant }: Wanted, key: string): Promise<Buffer> {
-  const { objects, pictures, db } = call.deps;
+/** Stores made bytes and their row, in this order: a row names an object that is there. */
+async function keep({ deps, log }: Call, { sha256, variant }: Wanted, { key, bytes }: { key: string; bytes: Buffer }) {
+  try {
+    await deps.objects.put(CACHE, key, bytes);
+    await noteVariant(deps.db, { sha256, name: variant.name, sizeBytes: bytes.length });
+  } catch (error) {
+    log.warn({ err: (error as Error).message }, 'a made picture cannot be kept');
+  }
+}
+
+interface Line {
+  key: string;
+  take: () => Promise<string | null>;
+}
+
+/** The bytes that another process makes; undefined when it did not, and this one is next. */
+async function madeByOther(call: Call, { sha256, variant }: Wanted, { key, take }: Line): Promise<Buffer | undefined> {
+  for (const end = Date.now() + LOCK_MS; Date.now() < end; await sleep(LOOK_MS)) {
+    const isMade = (await madeVariants(call.deps.db, sha256, [variant.name])).length > 0;
+    const found = isMade ? await stored(call, key) : undefined;
+    if (found) return found;
+    if (await take()) return undefined;
+  }
+  return undefined;
+}
+
+async function made(call: Call, { sha256, variant }: Wanted): Promise<Buffer> {
   const original = await originalOf(call, sha256);
-  const bytes = await pictures.remake(original, variant.make).catch((error: unknown) => {
+  return call.deps.pictures.remake(original, variant.make).catch((error: unknown) => {
     throw faultOf(call, error);
   });
-  await objects.put(CACHE, key, bytes).then(
-    () => noteVariant(db, { sha256, name: variant.name, sizeBytes: bytes.length }),
-    (error: Error) => call.log.warn({ err: error.message }, 'a made picture cannot be kept'),
-  );
-  return bytes;
 }
 
 /** Throws 404 for an original that is lost. */
