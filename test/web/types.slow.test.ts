@@ -88,7 +88,6 @@ describe('libraries of every type in a browser', function () {
     await open('music', 'Album');
     await sees('Opening');
     await app.page.click('.play a');
-    await new Promise((r) => setTimeout(r, 6000)); console.log(app.page.url(), await playing(app.page).catch(String), (await app.page.textContent('body'))?.slice(0, 600)); await app.page.screenshot({ path: '/tmp/shots/dbg.png' });
     await eventually(async () => (await playing(app.page)).at > 0.2, 20_000);
   });
 

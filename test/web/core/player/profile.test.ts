@@ -23,7 +23,7 @@ function storage(): Pick<Storage, 'getItem' | 'setItem'> {
 describe('the measured profile of a browser', () => {
   it('says what it decodes, in which containers, and how large', async () => {
     const { direct = [], hls, subtitles } = await measure(probe());
-    expect(direct.map(({ containers }) => containers[0])).to.deep.equal(['mp4', 'webm']);
+    expect(direct.map(({ containers }) => containers[0])).to.deep.equal(['mp4', 'webm', 'ogg', 'aac']);
     expect(hls?.video.map(({ codec }) => codec)).to.deep.equal(['h264', 'av1', 'vp9']);
     expect(hls?.video[0]?.maxWidth, 'smooth in ultra HD').to.equal(undefined);
     expect(hls?.video[1]).to.include({ maxWidth: 1920, maxBitDepth: 10 });

@@ -26,7 +26,7 @@ export interface Frame {
 
 const KEPT = 'foyer.profile';
 /** Changes with the questions of this file; an older measurement is repeated. */
-const MEASURE = 2;
+const MEASURE = 3;
 
 const HD: Frame = { width: 1920, height: 1080, bitrate: 12_000_000, framerate: 60 };
 const UHD: Frame = { width: 3840, height: 2160, bitrate: 25_000_000, framerate: 30 };
@@ -74,6 +74,38 @@ const FILES: readonly { containers: DirectContainers; mime: string; video: strin
   },
   { containers: ['webm'], mime: 'video/webm', video: ['vp8', 'vp9', 'av1'], audio: ['opus', 'vorbis'] },
 ];
+
+/** Files of sound alone, which the browser plays by their own type. */
+const SOUNDS: readonly {
+  containers: DirectContainers;
+  mime: string;
+  codecs: readonly (readonly [codec: AudioSupport['codec'], type: string])[];
+}[] = [
+  { containers: ['mp3'], mime: 'audio/mpeg', codecs: [['mp3', 'mp3']] },
+  { containers: ['flac'], mime: 'audio/flac', codecs: [['flac', 'flac']] },
+  {
+    containers: ['ogg'],
+    mime: 'audio/ogg',
+    codecs: [
+      ['opus', 'opus'],
+      ['vorbis', 'vorbis'],
+    ],
+  },
+  { containers: ['wav'], mime: 'audio/wav', codecs: [['pcm', '1']] },
+  { containers: ['aac'], mime: 'audio/aac', codecs: [['aac', 'mp4a.40.2']] },
+];
+
+/** Many browsers play a type without its codecs and say no to it with them. */
+function soundsOf(probe: Probe): NonNullable<ClientProfile['direct']> {
+  return SOUNDS.flatMap(({ containers, mime, codecs }) => {
+    const works = codecs.filter(
+      ([, type]) => probe.file(typed(mime, type)) || (codecs.length === 1 && probe.file(mime)),
+    );
+    const audio = works.map(([codec]) => ({ codec, maxChannels: 8 }));
+    return audio.length === 0 ? [] : [{ containers, audio }];
+  });
+}
+
 type DirectContainers = NonNullable<ClientProfile['direct']>[number]['containers'];
 
 const STREAMED_VIDEO = ['h264', 'hevc', 'av1', 'vp9'];
@@ -122,7 +154,7 @@ export async function measure(probe: Probe): Promise<ClientProfile> {
   const works = (type: string): boolean => probe.stream(typed('video/mp4', type));
   const hears = (type: string): boolean => probe.stream(typed('audio/mp4', type));
   return {
-    direct: direct.filter(({ video = [] }) => video.length > 0),
+    direct: [...direct.filter(({ video = [] }) => video.length > 0), ...soundsOf(probe)],
     hls: {
       segments: ['fmp4'],
       video: await videosOf(probe, works, STREAMED_VIDEO),
