@@ -1,5 +1,5 @@
 // Runs alone: the browser, the transcoder and ffmpeg share the cores, and it compares times.
-// The film goes on when a pod is killed or the network is cut, and the position is not lost.
+// The film goes on when a pod is killed, the network is cut or the computer sleeps, and the position is not lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Api } from '#support/api.ts';
@@ -25,7 +25,7 @@ describe('playing through faults', function () {
     api = await ownedServer();
     worker({ ...api.deps, environment: {} } as Stage);
     const place = await shelf(api);
-    films.mp4 = await addFilm(api, place, { name: 'direct.mp4', title: 'Direct', seconds: SECONDS });
+    films.mp4 = await addFilm(api, place, { name: 'direct.mp4', title: 'Direct', seconds: SECONDS, kbits: 2000 });
     films.mkv = await addFilm(api, place, { name: 'streamed.mkv', title: 'Streamed', seconds: SECONDS });
   });
 
@@ -42,6 +42,14 @@ describe('playing through faults', function () {
     await app.page.waitForTimeout(1000);
     const { at } = await playing(app.page);
     expect(await shownFrame(app.page)).to.be.closeTo(Math.floor(at * FPS), 1);
+  }
+
+  /** The processes of the browser. */
+  async function processesOf({ context }: AppPage): Promise<number[]> {
+    const session = await context.browser()?.newBrowserCDPSession();
+    const answer = await session?.send('SystemInfo.getProcessInfo');
+    await session?.detach();
+    return (answer?.processInfo ?? []).map(({ id }) => id);
   }
 
   for (const kind of ['mp4', 'mkv'] as const) {
@@ -65,7 +73,7 @@ describe('playing through faults', function () {
       await app.close();
     });
 
-    it(`goes on after the network was cut for 40 seconds: ${kind}`, async () => {
+    it(`goes on after the network was cut for a minute: ${kind}`, async () => {
       const service = await balancer([api.url]);
       const app = await openSignedIn(service.url, `/play/${film().itemId}?t=5`);
       app.expectFault(BROKEN);
@@ -73,9 +81,44 @@ describe('playing through faults', function () {
       service.cut();
       await app.page.keyboard.press('9'); // no part of it is buffered
       await app.page.waitForSelector('text=Reconnecting', { timeout: 30_000 });
-      await sleep(40_000);
+      await sleep(60_000);
       service.restore();
       await playsFrom(app, 217, 30_000);
+      await isWell(app);
+      await isInTime(app);
+      await app.close();
+    });
+
+    it(`goes on after the computer slept for half a minute: ${kind}`, async () => {
+      const app = await openSignedIn(api.url, `/play/${film().itemId}?t=30`);
+      app.expectFault(BROKEN);
+      await playsFrom(app, 31);
+      const { at } = await playing(app.page);
+      const pids = await processesOf(app);
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      await sleep(30_000);
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+      await playsFrom(app, at + 5);
+      await app.page.keyboard.press('9');
+      await playsFrom(app, 217);
+      await isWell(app);
+      await isInTime(app);
+      await app.close();
+    });
+
+    it(`goes on after the browser froze the page: ${kind}`, async () => {
+      const app = await openSignedIn(api.url, `/play/${film().itemId}?t=30`);
+      app.expectFault(BROKEN);
+      const { page } = app;
+      await playsFrom(app, 31);
+      await pauseAt(app); // a page that plays is never frozen
+      const session = await page.context().newCDPSession(page);
+      await session.send('Page.setWebLifecycleState', { state: 'frozen' });
+      await sleep(30_000);
+      await session.send('Page.setWebLifecycleState', { state: 'active' });
+      const { at } = await playing(page);
+      await page.keyboard.press('k');
+      await playsFrom(app, at + 5);
       await isWell(app);
       await isInTime(app);
       await app.close();

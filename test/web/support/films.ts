@@ -40,14 +40,28 @@ export interface Recipe {
   seconds: number;
   /** Languages of the audio tracks; each has a tone of its own. */
   audio?: readonly string[];
+  /** Of the video, filled up; without it a film is so small that a browser loads all of it at once. */
+  kbits?: number;
   /** Fonts that are attached, by their names; for `.mkv`. */
   fonts?: Readonly<Record<string, Buffer>>;
 }
 
+const qualityOf = (kbits: number | undefined): string[] =>
+  kbits === undefined
+    ? ['-crf', '18']
+    : [
+        ...['b:v', 'minrate', 'maxrate', 'bufsize'].flatMap((name) => [`-${name}`, `${kbits}k`]),
+        '-x264-params',
+        'nal-hrd=cbr:filler=1',
+      ];
+
 const FONT_TYPE = ['-metadata:s:t', 'mimetype=font/ttf'];
 
 /** Makes the file with ffmpeg. */
-export async function makeFilm(folder: string, { name, seconds, audio = ['eng'], fonts }: Recipe): Promise<string> {
+export async function makeFilm(
+  folder: string,
+  { name, seconds, audio = ['eng'], fonts, kbits }: Recipe,
+): Promise<string> {
   const path = join(folder, name);
   const attached = Object.entries(fonts ?? {}).flatMap(([font, bytes]) => {
     const at = join(temporaryFolder('fonts'), font);
@@ -61,7 +75,17 @@ export async function makeFilm(folder: string, { name, seconds, audio = ['eng'],
     '0:v',
     ...audio.flatMap((tag, i) => ['-map', `${i + 1}:a`, `-metadata:s:a:${i}`, `language=${tag}`]),
   ];
-  const video = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', String(FPS * 2), '-crf', '18'];
+  const video = [
+    '-c:v',
+    'libx264',
+    '-preset',
+    'ultrafast',
+    '-pix_fmt',
+    'yuv420p',
+    '-g',
+    String(FPS * 2),
+    ...qualityOf(kbits),
+  ];
   const rest = [
     '-c:a',
     'aac',
