@@ -15,7 +15,8 @@ import { probeFile } from './probe-file.ts';
 import { Reached } from './reached.ts';
 import { type Reading, readingOf } from './reading.ts';
 import type { Sign } from './recovery.ts';
-import { Reporter } from './report.ts';
+import type { Reporter } from './report.ts';
+import { reporterOf } from './reporter-of.ts';
 import { Ended, type SessionHome, Sessions } from './session.ts';
 import { isHls, type Source } from './source.ts';
 import type { Store } from './state.ts';
@@ -76,15 +77,17 @@ export class Playback {
   }
 
   async open(itemId: string, body: StartPlaybackBody = {}): Promise<void> {
+    const { store } = this.#home;
     const turn = this.#next();
     this.step('open');
     this.#reached = new Reached();
-    this.#home.store.patch({ isAuto: undefined });
+    store.patch({ isAuto: undefined, clips: undefined });
     void import('./hls.ts'); // arrives while the server decides
     this.#mender.whenFailed(() => this.open(itemId, body));
     try {
-      const start = await this.#sessions.open(itemId, body);
+      const start = await this.#sessions.open(itemId, { preroll: true, ...body });
       if (turn !== this.#turn) return void this.#home.api.endPlaybackSession({ params: { id: start.session.id } });
+      store.patch({ clips: start.preroll.length > 0 ? start.preroll : undefined });
       await this.#use(start, start.session.positionMs);
     } catch (error) {
       if (turn === this.#turn) await this.#mender.failed(error);
@@ -194,7 +197,16 @@ export class Playback {
       isAuto: store.state.isAuto ?? isHls(start.session.url),
     });
     this.#report(start);
-    await this.#attach(start, positionMs);
+    if (store.state.clips) this.#pendingMs = positionMs;
+    else await this.#attach(start, positionMs);
+  }
+
+  /** The clips before the film are over. Where the film begins was its position until now, so none of them counted. */
+  async begin(): Promise<void> {
+    const { start, clips } = this.#home.store.state;
+    if (!start || !clips) return;
+    this.#home.store.patch({ clips: undefined });
+    await this.#attach(start, this.positionMs());
   }
 
   async #attach({ session }: PlaybackStart, positionMs: number): Promise<void> {
@@ -263,27 +275,13 @@ export class Playback {
     }
   }
 
-  #report({ session, keepAliveMs }: PlaybackStart): void {
-    const { api, outbox, parting } = this.#home;
-    const { id, itemId, profileId = '', mediaFileId: fileId } = session;
+  #report(start: PlaybackStart): void {
     this.#reporter?.stop();
-    this.#reporter = new Reporter({
-      session: { id, itemId, profileId, fileId },
-      keepAliveMs,
-      outbox,
+    this.#reporter = reporterOf(this.#home, start, {
       reached: this.#reached,
-      now: Date.now,
       read: () => this.#reading(),
-      send: (of, body) => api.reportPlayback({ params: { id: of }, body }),
-      sendLast: (of, body) => parting.reportPlayback({ params: { id: of }, body }),
-      end: (of, positionMs) =>
-        parting.endPlaybackSession({ params: { id: of }, query: positionMs === undefined ? {} : { positionMs } }),
       answered: ({ commands }) => this.#mender.obey(commands),
-      failed: (error) => {
-        const { reason, status } = problemOf(error);
-        const isLost = status === 404 || reason === 'session-stopped';
-        if (isLost) void this.#mender.mend({ kind: 'network', status: 404 });
-      },
+      lost: () => void this.#mender.mend({ kind: 'network', status: 404 }),
     });
   }
 

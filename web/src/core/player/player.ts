@@ -44,6 +44,11 @@ export class Player {
     return this.#playback.open(itemId, body);
   }
 
+  /** After the clips before the film. */
+  begin(): Promise<void> {
+    return this.#playback.begin();
+  }
+
   reopen(): Promise<void> {
     return this.#playback.reopen();
   }

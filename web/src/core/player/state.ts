@@ -26,6 +26,8 @@ export type Notice =
 export interface PlayerState {
   phase: Phase;
   start?: PlaybackStart;
+  /** Clips to play before the film; absent once they are over. */
+  clips?: PlaybackStart['preroll'];
   /** The person wants to see it move. */
   wanted: boolean;
   positionMs: number;
