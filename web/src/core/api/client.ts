@@ -1,5 +1,6 @@
 // The client of this page. It signs in by cookies, so no token is ever in script.
 import { type ClientOptions, createClient, type FoyerClient } from '../../../../api/client/index.ts';
+import { earlyFetch } from './early.ts';
 import { newId } from './ids.ts';
 import { type Locks, leases, webLocks } from './lock.ts';
 import { browserSession } from './session.ts';
@@ -69,7 +70,7 @@ const options: ClientOptions = {
   clientName: clientName(navigator.userAgent),
 };
 
-export const api: FoyerClient = createClient(options);
+export const api: FoyerClient = createClient({ ...options, fetch: earlyFetch });
 
 /** For the last requests of a page: they go on after it has gone. */
 export const parting: FoyerClient = createClient({
