@@ -137,4 +137,35 @@ describe('artwork.fetch', function () {
     await place.show();
     expect(await kindsIn(place), 'no second one').to.deep.equal(['backdrop frame', 'poster frame', 'thumb frame']);
   });
+
+  it('makes a mosaic for a show without a picture from the frames of its episodes, once', async () => {
+    const place = await newPicturedPlace('shows');
+    for (const number of [1, 2, 3, 4]) await place.put(`Bare/Season 01/Bare S01E0${number}.mkv`, 'h264-base.mkv');
+    await place.show();
+    expect(await kindsIn(place, 'Bare')).to.deep.equal(['poster mosaic']);
+    expect(await kindsIn(place, 'Episode 1')).to.deep.equal(['still frame']);
+    const poster = (await place.artworkOf('Bare'))['poster'];
+    expect(poster).to.include({ width: 800, height: 1200 });
+    expect((await place.artworkOf('Season 1'))['poster']).to.deep.equal(poster);
+    await place.age();
+    await place.show();
+    expect((await place.artworkOf('Bare'))['poster']).to.deep.equal(poster);
+  });
+
+  it('leaves the choice of a person alone when pictures come and go', async () => {
+    const place = await newPicturedPlace('movies');
+    await place.put('Chosen (2003)/Chosen (2003).mkv');
+    await place.picture('Chosen (2003)/poster.jpg');
+    await place.picture('Chosen (2003)/fanart.jpg', { width: 800, height: 450 });
+    await place.show();
+    const { db } = place.api.deps;
+    const [item] = await db('items').where({ library_id: place.libraryId, title: 'Chosen' });
+    const admin = place.api.as(await place.api.given.admin());
+    const choice = { params: { id: item.id, kind: 'poster' }, body: { imageIds: [] } };
+    expect((await admin.setItemArtwork(choice)).status).to.equal(200);
+    await place.picture('Chosen (2003)/poster.jpg', { colour: '#20c040', at: new Date(Date.now() - 60_000) });
+    await place.show();
+    const artwork = await place.artworkOf('Chosen');
+    expect([artwork['poster'], artwork['backdrop']?.width]).to.deep.equal([undefined, 800]);
+  });
 });
