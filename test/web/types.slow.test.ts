@@ -77,9 +77,7 @@ describe('libraries of every type in a browser', function () {
     it(`shows a library of ${type} with its pictures, and a page that has no fault`, async () => {
       await app.page.goto(`${api.url}/library/${places[type]?.libraryId}`);
       await sees(title);
-      await app.page.screenshot({ path: `/tmp/shots/${type}-grid.png` });
       await open(type, title);
-      await app.page.screenshot({ path: `/tmp/shots/${type}-item.png` });
       expect(await violations(app.page)).to.deep.equal([]);
     });
   }

@@ -3,6 +3,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import sharp from 'sharp';
+import type { Api } from '#support/api.ts';
 import { fetchArtwork } from '#workers/artwork/fetch.ts';
 import { makeFrames } from '#workers/artwork/frames.ts';
 import { Postponed } from '#workers/work.ts';
@@ -48,8 +49,8 @@ export async function painted(width: number, height: number, colour: string): Pr
     .toBuffer();
 }
 
-export async function newPicturedPlace(type: string): Promise<PicturedPlace> {
-  const place = await newPlace(type);
+export async function newPicturedPlace(type: string, on?: Api): Promise<PicturedPlace> {
+  const place = await newPlace(type, {}, on);
   const { db } = place.api.deps;
   const quietly = async (work: () => Promise<object>): Promise<object> => {
     try {

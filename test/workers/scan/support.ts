@@ -85,9 +85,10 @@ function forThisFile(): Promise<Api> {
   return startApi();
 }
 
-export async function newPlace(type: string, settings: Record<string, unknown> = {}): Promise<Place> {
-  shared ??= forThisFile();
-  const api = await shared;
+/** `on` is a server of the test; without it, the file has one of its own. */
+export async function newPlace(type: string, settings: Record<string, unknown> = {}, on?: Api): Promise<Place> {
+  if (!on) shared ??= forThisFile();
+  const api = on ?? ((await shared) as Api);
   const { db } = api.deps;
   const { made } = await fixtures();
   const [libraryId, folderId] = [newId(), newId()];
