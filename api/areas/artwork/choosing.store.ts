@@ -48,6 +48,8 @@ interface Candidate {
   parent_id: string | null;
 }
 
+/** Types whose only picture lies; cards, which show the poster alone, show it too. */
+const LYING = ['photo', 'video'];
 const PARENTS_SLOTS = ['poster', 'backdrop'];
 
 /** The `artwork` of items as their present images make it, by item. */
@@ -55,7 +57,7 @@ async function artworkOf(db: Db, items: readonly Candidate[]): Promise<{ id: str
   const wanted = items.flatMap(({ id, type, parent_id: parent }) => {
     const own = kindsOf(type);
     return SLOTS.flatMap(([slot, kinds]) => {
-      const named = kinds.filter((kind) => own.includes(kind));
+      const named = slot === 'poster' && LYING.includes(type) ? own : kinds.filter((kind) => own.includes(kind));
       return named.length > 0
         ? [{ id, slot, kinds: named, parent: type === 'season' && PARENTS_SLOTS.includes(slot) ? parent : null }]
         : [];
