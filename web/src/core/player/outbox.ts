@@ -55,6 +55,11 @@ export class Outbox {
     this.#write(this.#read().filter(({ clientEventId }) => !sent.has(clientEventId)));
   }
 
+  /** Of any profile. */
+  get isEmpty(): boolean {
+    return this.#read().length === 0;
+  }
+
   clear(): void {
     this.#home.removeItem(KEY);
   }

@@ -89,6 +89,7 @@ export class Sessions {
 
   /** Positions that an earlier page could not send decide where this one begins. */
   async #sendWaiting(outbox: Outbox): Promise<void> {
+    if (outbox.isEmpty) return;
     const { api } = this.#home;
     const { profile } = await api.getMe();
     await outbox.flush(profile.id, (body) => api.syncPlayback({ body })).catch(() => undefined);
