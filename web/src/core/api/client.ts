@@ -1,5 +1,6 @@
 // The client of this page. It signs in by cookies, so no token is ever in script.
 import { type ClientOptions, createClient, type FoyerClient } from '../../../../api/client/index.ts';
+import { sharedStorage } from '../browser/shared.ts';
 import { earlyFetch } from './early.ts';
 import { newId } from './ids.ts';
 import { type Locks, leases, webLocks } from './lock.ts';
@@ -55,7 +56,7 @@ export function whenEnded(handle: () => void): () => void {
 
 export const session = browserSession({
   locks,
-  storage: localStorage,
+  storage: sharedStorage,
   now: Date.now,
   newId,
   ended: () => {

@@ -5,7 +5,7 @@ import type { Locks } from './lock.ts';
 
 export interface SessionHome {
   locks: Locks;
-  /** Shared by all tabs. */
+  /** Shared by all tabs; who is given the lock reads what its last holder wrote. */
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
   now(): number;
   newId(): string;
