@@ -68,7 +68,7 @@ for (let n = 0; n < COUNT; n += 1) {
   pictures.push({ id, file });
 }
 
-/** Each round asks for another quality, so that nothing is made already. */
+/** Each round requests another quality, so that nothing is made already. */
 const qualities = [40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95];
 let round = 0;
 const read = async (id: string, query: string, headers: Record<string, string> = {}): Promise<Response> => {

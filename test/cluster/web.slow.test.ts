@@ -1,6 +1,5 @@
 // The app through the Service of a real cluster, from the image of hack/image: a household watches while one of two pods that
 // serve it is killed.
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import { temporaryFolder } from '#support/stores.ts';

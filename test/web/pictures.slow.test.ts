@@ -73,7 +73,7 @@ describe('pictures in a browser', function () {
   const open = (path: string, more: BrowserContextOptions = {}) =>
     openApp(api.url, path, { storageState: storageState as never, viewport: { width: 1280, height: 800 }, ...more });
 
-  it('fill the grid without a shift of the layout; what has none shows its title', async () => {
+  it('fill the grid without a shift of the layout; an item without one shows its title', async () => {
     const app = await open(`/library/${films.id}?view=grid`);
     const { page } = app;
     await loaded(page, 'img.fy-picture');

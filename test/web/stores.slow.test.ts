@@ -7,7 +7,6 @@ import { type Stage, worker } from '#support/hls-session.ts';
 import { eventually, newDatabase, redisUrl } from '#support/stores.ts';
 import { type Balancer, balancer } from './support/balancer.ts';
 import { addFilm, type GivenFilm, playing, shelf } from './support/films.ts';
-import type { AppPage } from './support/page.ts';
 import { openSignedIn, playsFrom, storedMs } from './support/player.ts';
 import { ownedServer } from './support/server.ts';
 

@@ -58,8 +58,13 @@ describe('libraries of every type in a browser', function () {
   });
   after(() => app?.close());
 
-  const idOf = async (type: string, title: string): Promise<string> =>
-    (await places[type]?.api.deps.db('items').where({ library_id: places[type]?.libraryId, title }).first('id')).id;
+  const idOf = async (type: string, title: string): Promise<string> => {
+    const { db } = api.deps;
+    const item = await db('items')
+      .where({ library_id: places[type]?.libraryId ?? '', title })
+      .first('id');
+    return item?.id ?? '';
+  };
   const sees = (text: string) => eventually(async () => (await app.page.textContent('main'))?.includes(text), 20_000);
   const open = async (type: string, title: string): Promise<void> => {
     await app.page.goto(`${api.url}/item/${await idOf(type, title)}`);

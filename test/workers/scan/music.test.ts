@@ -27,7 +27,8 @@ async function tree({ api, libraryId }: Place): Promise<Record<string, string[]>
   for (const row of rows) {
     const names = (row.details.artists as { name: string }[]).map(({ name }) => name).join(', ');
     const place = `${row.parent_index ?? ''}-${row.index_number ?? ''}`;
-    (albums[`${row.artist} / ${row.album} (${row.year})`] ??= []).push(`${place} ${row.title} by ${names}`);
+    const album = `${row.artist} / ${row.album} (${row.year})`;
+    albums[album] = [...(albums[album] ?? []), `${place} ${row.title} by ${names}`];
   }
   return albums;
 }

@@ -4,7 +4,7 @@ type Early = Map<string, Promise<Response>>;
 
 const waiting: Early = (globalThis as { foyerEarly?: Early }).foyerEarly ?? new Map();
 
-/** As fetch, but the first reading of what the shell requested takes that answer. A change makes the others out of date. */
+/** As fetch, but the first reading of an address that the shell requested takes its answer. A change makes the others out of date. */
 export const earlyFetch: typeof fetch = (address, init) => {
   if ((init?.method ?? 'GET') !== 'GET') waiting.clear();
   const { pathname, search } = new URL(address instanceof Request ? address.url : address, location.origin);

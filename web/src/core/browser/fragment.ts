@@ -5,7 +5,7 @@ export function takeFragment(): URLSearchParams {
   return taken;
 }
 
-/** Calls `handle` with the parameters of each further link that is opened in this tab, which loads no page anew; the result ends it. */
+/** Calls `handle` with the parameters of each further link that is opened in this tab, which loads no page again; the result ends it. */
 export function onFragment(handle: (values: URLSearchParams) => void): () => void {
   const take = (): void => {
     if (location.hash) handle(takeFragment());

@@ -24,7 +24,7 @@ const ITEM: readonly Name[] = [
   'listItemExtras',
 ];
 const LISTS: readonly Name[] = ['listItems', 'listLibraryItems', 'getLibraryIndex', 'getLibraryFacets'];
-/** What a profile has beside its items. */
+/** Data of a profile in addition to its items. */
 const STATE: Readonly<Record<string, readonly Name[]>> = {
   preferences: ['getPlaybackPreferences', 'listThemes'],
 };

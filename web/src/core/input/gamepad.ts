@@ -8,7 +8,7 @@ export interface Pad {
   axes: readonly number[];
 }
 
-/** By the number of the button. `Enter` is also a press of what has the focus. */
+/** By the number of the button. `Enter` is also a press of the focused element. */
 export type Keys = Readonly<Record<number, string>>;
 
 const COMMON: Keys = {

@@ -21,7 +21,7 @@ export function takeFlow(): KeptFlow | undefined {
   return kept === null ? undefined : (JSON.parse(kept) as KeptFlow);
 }
 
-/** How a flow can end without a sign-in, beside a refusal of the server. */
+/** How a flow can end without a sign-in, in addition to a refusal of the server. */
 export type FlowEnd = 'refused' | 'failed' | 'over';
 
 /** What the provider's answer in the address says; undefined when it is to be completed. */

@@ -1,4 +1,4 @@
-// What is not played is opened: by the browser where it shows the file, else by a program after a download.
+// Items that are not played are opened: by the browser where it shows the file, else by a program after a download.
 import type { ItemDetail } from 'foyer-client';
 import * as m from '#messages/item.ts';
 
