@@ -63,13 +63,11 @@ describe('the web app', () => {
     ).to.deep.equal([]);
   });
 
-  it('sends requests in core/api alone, and the first two in the shell', () => {
+  it('sends requests in core/api alone, and two in the shell, whose answers core/api takes', () => {
     const forbidden = /\bfetch\(|XMLHttpRequest|new EventSource|sendBeacon/;
     expect(
-      offenders(({ path, text }) =>
-        path.startsWith('core/api/') || path === 'app.html' ? undefined : match(text, forbidden),
-      ),
-    ).to.deep.equal([]);
+      offenders(({ path, text }) => (path.startsWith('core/api/') ? undefined : match(text, forbidden))),
+    ).to.deep.equal(['app.html: fetch(']);
   });
 
   it('takes colours from tokens alone', () => {
