@@ -5,6 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,7 +13,7 @@ import sharp from 'sharp';
 import { startApi } from '#support/api.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { endAll, temporaryFolder } from '#support/stores.ts';
-import { alternate, HEADER, machine, median, row } from './measure.ts';
+import { alternate, cpuSeconds, HEADER, machine, median, row } from './measure.ts';
 
 const COUNT = Number(process.argv[2] ?? 16);
 const PAIRS = Number(process.env['BENCH_PAIRS'] ?? 5);
@@ -100,6 +101,25 @@ await read(pictures[0]?.id ?? '', 'width=48&format=webp'); // starts the sandbox
 await ours();
 const found = await alternate(PAIRS, ours, theirs);
 
+/** Seconds of CPU of this process, which is the API here, and of its sandboxes. */
+function ownCpu(): number {
+  const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const sandboxes = children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('pictures-child'));
+  const { user, system } = process.cpuUsage();
+  return sandboxes.reduce((sum, pid) => sum + cpuSeconds(Number(pid)), (user + system) / 1e6);
+}
+const cpuOf = async (clock: () => number, work: () => Promise<unknown>): Promise<number> => {
+  const began = clock();
+  await work();
+  return (clock() - began) * 1000;
+};
+const twinCpu = (): number => cpuSeconds(twin.pid ?? 0);
+const cpu = await alternate(
+  PAIRS,
+  () => cpuOf(ownCpu, ours),
+  () => cpuOf(twinCpu, theirs),
+);
+
 const alone: number[] = [];
 for (const { id } of pictures) alone.push(await timed(() => read(id, 'width=480&format=webp&quality=40')));
 const made: number[] = [];
@@ -119,6 +139,7 @@ twin.kill();
 process.stdout.write(`${machine()}\n
 ${HEADER}
 ${row({ name: `${COUNT} sizes of 320 by 480, wall`, unit: 'ms', target: '≤ 1.11' }, found)}
+${row({ name: `${COUNT} sizes of 320 by 480, CPU`, unit: 'ms', target: '≤ 1.11' }, cpu)}
 
 Made new, alone: median ${ms(median(alone))}, p95 ${ms(p95(alone))} (250). In memory: p95 ${ms(p95(made))} (40). 304: p95 ${ms(p95(same))} (5).
 `);
