@@ -3,14 +3,14 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-function numberOf(text: string): number {
+function numberIn(text: string): number {
   let value = 0;
   for (const letter of text) value = value * 83 + DIGITS.indexOf(letter);
   return value;
 }
 
 const averageOf = (hash: string): Colour => {
-  const value = numberOf(hash.slice(2, 6));
+  const value = numberIn(hash.slice(2, 6));
   return [value >> 16, (value >> 8) & 255, value & 255];
 };
 
@@ -20,7 +20,7 @@ export function averageColour(hash: string | null | undefined): string | undefin
 }
 
 function isWhole(hash: string): boolean {
-  const size = numberOf(hash.slice(0, 1));
+  const size = numberIn(hash.slice(0, 1));
   const factors = ((size % 9) + 1) * (Math.floor(size / 9) + 1);
   return hash.length === 4 + 2 * factors && [...hash].every((letter) => DIGITS.includes(letter));
 }
@@ -36,13 +36,13 @@ const srgb = (value: number): number => {
 const signedSquare = (value: number): number => Math.sign(value) * value * value;
 
 function factorsOf(hash: string): { across: number; down: number; factors: Colour[] } {
-  const size = numberOf(hash.slice(0, 1));
+  const size = numberIn(hash.slice(0, 1));
   const [across, down] = [(size % 9) + 1, Math.floor(size / 9) + 1];
-  const most = (numberOf(hash.slice(1, 2)) + 1) / 166;
+  const most = (numberIn(hash.slice(1, 2)) + 1) / 166;
   const [red, green, blue] = averageOf(hash);
   const factors: Colour[] = [[linear(red), linear(green), linear(blue)]];
   for (let at = 1; at < across * down; at += 1) {
-    const value = numberOf(hash.slice(4 + at * 2, 6 + at * 2));
+    const value = numberIn(hash.slice(4 + at * 2, 6 + at * 2));
     const part = (step: number): number => signedSquare((step - 9) / 9) * most;
     factors.push([part(Math.floor(value / 361)), part(Math.floor(value / 19) % 19), part(value % 19)]);
   }
