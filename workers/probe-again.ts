@@ -4,6 +4,7 @@ import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { type Probed, ProbeError, probeFile } from './probe/probe.ts';
 import { emitItems, enqueueReading } from './scan/engine/item-events.ts';
+import { rulesOf } from './scan/group/index.ts';
 import { sampledHash } from './scan/sampled-hash.ts';
 import { type Read, replaceContent } from './scan/store/files.ts';
 import { isProbed, isUnchanged } from './scan/store/known.ts';
@@ -34,7 +35,7 @@ export type FileRow = Pick<
 export async function probeAgain(work: Work, row: FileRow, absolute: string): Promise<boolean> {
   const walked = await walkedOf(absolute);
   if (!walked || (isRead(row) && isUnchanged(row, walked))) return false;
-  const read = await readFile(work, absolute, walked);
+  const read = await readFile(work, { absolute, walked, libraryId: row.library_id });
   const after = await walkedOf(absolute);
   if (after?.size !== walked.size || after.mtimeMs !== walked.mtimeMs) return false;
   await work.db.transaction((db) => write(work, db, { row, walked, read }));
@@ -51,10 +52,17 @@ async function walkedOf(absolute: string): Promise<WalkedFile | undefined> {
   return { name: basename(absolute), size: found.size, mtimeMs: found.mtimeMs, inode: String(found.ino) };
 }
 
-async function readFile({ signal }: Work, absolute: string, { size }: WalkedFile): Promise<Read> {
-  const { hash } = await sampledHash(absolute, size);
+interface Readable {
+  absolute: string;
+  walked: WalkedFile;
+  libraryId: string;
+}
+
+async function readFile({ db, signal }: Work, { absolute, walked, libraryId }: Readable): Promise<Read> {
+  const { hash } = await sampledHash(absolute, walked.size);
+  const library = await db('libraries').where({ id: libraryId }).first('type');
   try {
-    const probed: Probed = await probeFile(absolute, { signal });
+    const probed: Probed = await probeFile(absolute, { signal, as: rulesOf(library?.type ?? '')?.readAs });
     return { hash, probed };
   } catch (error) {
     if (!(error instanceof ProbeError)) throw error;
