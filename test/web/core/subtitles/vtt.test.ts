@@ -55,6 +55,12 @@ describe('WebVTT', () => {
     expect(plain(cue)).to.equal('1 < 2 <b> alert(1)');
   });
 
+  it('keeps all text of a cue of many pieces, in few of them', () => {
+    const [cue] = read(`WEBVTT\n\n00:01.000 --> 00:02.000\n${'a<i>b</i>'.repeat(400)}\nthe end\n`);
+    expect(plain(cue)).to.equal(`${'ab'.repeat(400)}\nthe end`);
+    expect(cue?.lines.flat().length).to.be.at.most(65);
+  });
+
   it('leaves out cues whose times are wrong', () => {
     const wrong = [
       '00:05.000 --> 00:05.000',

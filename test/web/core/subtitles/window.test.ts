@@ -43,7 +43,7 @@ describe('the cues around the playhead', () => {
       const expected = track.at(ms).map(({ startMs, endMs }) => `${startMs} to ${endMs}`);
       expect(shown(around, ms), String(ms)).to.deep.equal(expected);
     }
-    expect(requests.length, 'a request serves a stretch of time').to.be.lessThan(2 * (3000 / 2));
+    expect(requests.length, 'a request serves a stretch of time').to.be.lessThan(3000 / 2);
   });
 
   const dense = {
@@ -59,7 +59,7 @@ describe('the cues around the playhead', () => {
         const expected = track.at(ms).map(({ startMs, endMs }) => `${startMs} to ${endMs}`);
         expect(shown(around, ms), String(ms)).to.deep.equal(expected);
       }
-      expect(Math.max(...kept)).to.be.at.most(564);
+      expect(Math.max(...kept)).to.be.at.most(264);
       expect(requests.length).to.be.lessThan(101);
     });
 

@@ -36,6 +36,8 @@ const MOST_KEPT = 2 ** 25;
 const LONGEST_LINE = 8192;
 const LONGEST_TEXT = 4000;
 const MOST_LINES = 12;
+/** Of a cue; the rest of its text goes on in the style of the last one. */
+const MOST_PIECES = 64;
 
 type Section = 'between' | 'cue' | 'skip';
 
@@ -180,13 +182,19 @@ export const drawnCue = ({ texts, ...rest }: RawCue): Cue => ({ ...rest, lines: 
 /** Styles carry over lines; tags that are no styles are left out, their text stays. */
 function linesOf(texts: readonly string[]): Line[] {
   const depth = { i: 0, b: 0, u: 0 };
+  let count = 0;
   return texts.map((text) => {
     const pieces: Piece[] = [];
     let at = 0;
     const add = (to: number): void => {
       const shown = unescaped(text.slice(at, to));
       const { i, b, u } = depth;
-      if (shown) pieces.push({ text: shown, italic: i > 0, bold: b > 0, underline: u > 0 });
+      const last = pieces.at(-1);
+      if (last && count >= MOST_PIECES) last.text += shown;
+      else if (shown) {
+        pieces.push({ text: shown, italic: i > 0, bold: b > 0, underline: u > 0 });
+        count += 1;
+      }
     };
     for (const { 0: all, 1: slash, 2: name = '', index } of text.matchAll(TAG)) {
       add(index);

@@ -12,7 +12,7 @@ export interface CueWindow {
 /** The frames of a picture are a little behind the clock of their film. */
 const BEHIND_MS = 2000;
 const AHEAD_MS = 60_000;
-const MOST_CUES = 500;
+const MOST_CUES = 200;
 /** Of one moment; more than are shown at once, since the later ones may end first. */
 const MOST_AT_ONCE = 64;
 
