@@ -30,7 +30,7 @@ const BEYOND = [
     unknown_library unknown_folder unknown_account unknown_principal unknown_item unknown_image not_a_video too_small@expiresAt too_big@expiresAt in_future
     wrong_password wrong_challenge invalid_token unknown_redirect bad_cursor
     unknown_type unknown_event unknown_agent unknown_quality fixed_channel unknown_field@0 unknown_field@1 unknown_field@2 /body/value /body/settings/email.
-    unknown_time_zone bad_time_zone bad_cron bad_day bad_path bad_key not_a_path invalid_url invalid_address invalid_format@email
+    unknown_time_zone bad_time_zone bad_cron bad_day bad_path bad_key not_a_path invalid_url bad_url invalid_address invalid_format@email
     invalid_format@to malformed
     unknown_theme unknown_token bad_value contrast_unreadable`
     .trim()
