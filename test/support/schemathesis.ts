@@ -40,11 +40,17 @@ function untaken(seen: string): string[] {
   return [...of('refused ').difference(of('taken '))].sort();
 }
 
+/** Codes of refusals that a schema can express, and the exceptions: a code, `code@last`, `code: message` or `/path`. */
+interface Refusals {
+  expressible: readonly string[];
+  beyond: readonly string[];
+}
+
 /**
- * Runs it over the description that the server serves; returns its findings and the number of requests. `beyond` are
- * codes of refusals that no schema can express.
+ * Runs it over the description that the server serves; returns its findings and the number of requests. A refusal counts as a fault when its code is
+ * `expressible` in a schema and not `beyond` it.
  */
-export async function schemathesis(url: string, words: readonly string[], beyond: readonly string[]): Promise<Fuzzed> {
+export async function schemathesis(url: string, words: readonly string[], refusals: Refusals): Promise<Fuzzed> {
   const folder = await installed();
   const seen = join(mkdtempSync(join(tmpdir(), 'foyer-fuzz-')), 'seen');
   writeFileSync(seen, '');
@@ -61,7 +67,7 @@ export async function schemathesis(url: string, words: readonly string[], beyond
     PYTHONDONTWRITEBYTECODE: '1',
     PYTHONHASHSEED: '0',
     SCHEMATHESIS_HOOKS: 'schemathesis_hooks',
-    FUZZ_BEYOND: JSON.stringify(beyond),
+    FUZZ_REFUSALS: JSON.stringify(refusals),
     FUZZ_TOLD: seen,
   };
   const { stdout } = await run('python3', [...command, ...words, '--no-color'], {
