@@ -4,6 +4,8 @@ export type Source = 'person' | 'nfo' | 'embedded' | 'file-name' | 'default' | {
 /** A credit as sources name it. */
 export interface NamedCredit {
   name: string;
+  /** A known person; otherwise the name and the ids find one. */
+  personId?: string;
   /** A PersonRole. */
   role: string;
   character?: string;
@@ -48,7 +50,7 @@ export interface ItemValues {
   takenAt?: string;
   /** Minutes east of UTC. */
   takenAtOffset?: number;
-  place?: { latitude: number; longitude: number };
+  place?: { latitude: number; longitude: number; [more: string]: unknown };
   readingDirection?: 'ltr' | 'rtl' | 'vertical';
   links?: { name: string; url: string }[];
   /** By provider, such as `imdb`; merged by provider. */
