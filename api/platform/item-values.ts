@@ -30,6 +30,13 @@ export interface ItemValues {
   ageRating?: string;
   /** 0 to 10. */
   rating?: number;
+  /** Number in the container: of a season, an episode, a track, a comic. */
+  index?: number;
+  /** The last of several episodes in one file. */
+  indexEnd?: number;
+  /** Season, disc or volume. */
+  parentIndex?: number;
+  airsBefore?: { season: number; episode?: number };
   status?: 'ended' | 'continuing' | 'upcoming';
   genres?: string[];
   tags?: string[];

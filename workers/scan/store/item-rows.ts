@@ -55,7 +55,6 @@ export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making
     grandparent_id: idOf(draft.grandparent),
     extra_of: owner,
     extra_kind: draft.extra?.kind,
-    ...numbersOf(draft),
     ...descriptionOf(draft),
     ...(id === undefined && newRow(draft, writing.library)),
     external_ids: { ...draft.ids, ...draft.nfo?.ids },
@@ -83,13 +82,4 @@ function newRow(draft: Draft, { settings }: ScannedLibrary): Record<string, unkn
 
 function ownerOf({ extra }: Draft, owners: ReadonlyMap<string, string>): string | undefined {
   return extra && owners.get('key' in extra.of ? nameOf(extra.of) : `@${extra.of.directory}`);
-}
-
-function numbersOf(draft: Draft): Record<string, unknown> {
-  return {
-    index_number: draft.index,
-    index_end: draft.indexEnd,
-    parent_index: draft.parentIndex,
-    airs_before: draft.nfo?.airsBefore,
-  };
 }

@@ -97,7 +97,7 @@ const COLUMNS = `id, type, identity_key, top, parent_id, grandparent_id, extra_o
   details, local_artwork, origins`;
 
 /** A person who numbered an episode also chose its season. */
-const numbered = (column: string): readonly [string, string] => [
+const placed = (column: string): readonly [string, string] => [
   column,
   `case when i.locked_fields && '{index,parentIndex}' then i.${column} else r.${column} end`,
 ];
@@ -105,8 +105,7 @@ const PLACED: readonly (readonly [column: string, news: string])[] = [
   ...['identity_key', 'top', 'extra_of', 'extra_kind', 'local_artwork'].map(
     (column) => [column, `r.${column}`] as const,
   ),
-  ...['parent_id', 'grandparent_id', 'index_number', 'index_end', 'parent_index'].map(numbered),
-  ['airs_before', `case when 'airsBefore' = any(i.locked_fields) then i.airs_before else r.airs_before end`],
+  ...['parent_id', 'grandparent_id'].map(placed),
   ['details', 'i.details || r.details'],
 ];
 const ASSIGNED = PLACED.map(([column]) => column);

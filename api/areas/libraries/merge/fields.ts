@@ -32,6 +32,7 @@ const named = (member: string, types: readonly string[]): Field => ({
 
 const BOOKS = ['book', 'audiobook'];
 const READ = [...BOOKS, 'comic', 'comic-series'];
+const NUMBERED = ['season', 'episode', 'track', 'comic', 'section', 'lesson'];
 const SHOT = ['photo', 'video'];
 
 /** The fields that sources and persons describe, in the order of an edit form. */
@@ -45,6 +46,10 @@ export const FIELDS: Readonly<Record<FieldName, Field>> = {
   releasedOn: column('released_on'),
   ageRating: column('age_rating'),
   rating: column('rating'),
+  index: column('index_number', NUMBERED),
+  indexEnd: column('index_end', ['episode']),
+  parentIndex: column('parent_index', ['episode', 'track', 'comic', 'lesson']),
+  airsBefore: column('airs_before', ['episode']),
   status: detail('status', ['show']),
   genres: { place: { in: 'tags', kind: 'genre' } },
   tags: { place: { in: 'tags', kind: 'tag' } },

@@ -25,6 +25,10 @@ const TYPES: Readonly<Record<string, string>> = {
   released_on: 'date',
   rating: 'real',
   taken_at: 'timestamptz',
+  index_number: 'int',
+  index_end: 'int',
+  parent_index: 'int',
+  airs_before: 'jsonb',
 };
 const columns = fieldColumns.map(([name]) => name);
 const kept = fieldColumns.map(
@@ -144,9 +148,9 @@ export interface ItemLayers {
 }
 
 /** A name is read in each folder of an item, and another folder may know an id that this one does not. */
-const MERGED = `case excluded.source when 'file-name' then item_layers.fields || excluded.fields
-  || case when excluded.fields -> 'externalIds' is not null then jsonb_build_object('externalIds', coalesce(item_layers.fields -> 'externalIds', '{}') || (excluded.fields -> 'externalIds')) else '{}' end
-  else excluded.fields end`;
+const MERGED = `case excluded.source when 'file-name' then excluded.fields || case when item_layers.fields ? 'externalIds'
+  then jsonb_build_object('externalIds', (item_layers.fields -> 'externalIds') || coalesce(excluded.fields -> 'externalIds', '{}')) else '{}' end
+  else excluded.fields end`.replaceAll('?', '\\?');
 
 /**
  * Records what sources give of items and returns the ids of those for which it is news. Sources that are not named keep what
