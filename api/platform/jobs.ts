@@ -46,7 +46,7 @@ export const jobs = {
   'library.delete': { queue: 'maintenance', payload: z.object({ libraryId: Id }) },
   'metadata.refresh': { queue: 'metadata' },
   'metadata.save': { queue: 'metadata' },
-  'items.bulk': { queue: 'interactive' },
+  'items.bulk': { queue: 'interactive', payload: z.object({ changeId: Id }) },
   'items.similar': {
     queue: 'analysis',
     payload: z.object({ libraryId: Id.optional(), itemId: Id.optional() }),

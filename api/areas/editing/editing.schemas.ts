@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PersonRole } from '#areas/items/public.ts';
 import { Day, Id, Language, Milliseconds, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 
-const line = (max: number) =>
+export const line = (max: number) =>
   z
     .string()
     .min(1)
@@ -13,7 +13,7 @@ const prose = (max: number) =>
     .string()
     .max(max)
     .regex(/^[^\0]*$/);
-const names = (most: number) => z.array(line(200)).max(most);
+export const names = (most: number) => z.array(line(200)).max(most);
 const webAddress = z.url({ protocol: /^https?$/ }).max(2000);
 
 export const CreditEdit = z

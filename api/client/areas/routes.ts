@@ -119,6 +119,7 @@ export const routes = {
   listMissingChildren: 'GET /items/{id}/missing',
   listSimilarItems: 'GET /items/{id}/similar',
   // editing
+  changeItemsInBulk: 'POST /items/bulk',
   getItemFields: 'GET /items/{id}/locks',
   setItemLocks: 'PUT /items/{id}/locks',
   updateItem: 'PATCH /items/{id}',

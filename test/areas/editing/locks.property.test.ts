@@ -127,7 +127,7 @@ describe('locks and origins of fields', function () {
     const [item] = await findKnownItems(api.deps.db, [id], PLACE);
     for (const [name, model] of models) {
       const held = item?.shown.get(name);
-      const value = name === 'genres' && Array.isArray(held) ? [...held].sort() : held;
+      const value = name === 'genres' && Array.isArray(held) ? [...held].toSorted((a, b) => (a < b ? -1 : 1)) : held;
       expect([value, item?.origins[name]], `${name} after ${what}`).to.deep.equal([model.value, model.origin]);
     }
   }
