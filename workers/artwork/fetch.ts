@@ -16,7 +16,7 @@ import {
 import { artworkRules, keepOriginal } from '#kernel/images.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { createPictures, PictureRefused, type Pictures } from '#platform/pictures.ts';
-import { rowsOf } from '../scan/store/context.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Work } from '../work.ts';
 import { workThrough } from './batches.ts';
 import {

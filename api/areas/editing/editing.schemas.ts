@@ -146,6 +146,6 @@ export const LockedFields = z
   .meta({ id: 'LockedFields' });
 
 export const DeleteItemQuery = z.object({
-  files: z.enum(['keep', 'trash']).default('keep').describe('`trash` moves the files to .foyer-trash of their storage'),
+  files: z.enum(['keep']).default('keep').describe('The files stay where they are, and scans leave them alone'),
   fileId: Id.optional().describe('Only this edition'),
 });

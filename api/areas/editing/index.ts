@@ -1,9 +1,10 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { changeItemsInBulk } from './bulk/bulk.endpoints.ts';
-import { getItemFields, setItemLocks, updateItem } from './items.endpoints.ts';
+import { deleteItem, getItemFields, setItemLocks, updateItem } from './items.endpoints.ts';
 
 export const editingArea = defineArea('editing', 'Editing', [
   updateItem,
+  deleteItem,
   changeItemsInBulk,
   getItemFields,
   setItemLocks,

@@ -10,6 +10,17 @@ export { newFields, writeNewLists } from './merge/new-items.ts';
 export { placeEpisode } from './merge/numbers.store.ts';
 export { MAX_TITLE, type Settled, type SettleMode, settleItems } from './merge/settle.ts';
 export { dropEdits, dropLayers, type ItemLayers, putEdits, putLayers, sourceName } from './merge/write.store.ts';
+export {
+  addToLibraries,
+  librariesOf,
+  lockLibraries,
+  type Measures,
+  measure,
+  nextChange,
+  nextChanges,
+  rollUpItems,
+  withParents,
+} from './rollup.store.ts';
 export { defaultSettings, settingsOf } from './settings.ts';
 export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';
-export { type Trashed, trashItems } from './trash-items.store.ts';
+export { dropEdition, type Trashed, trashItems } from './trash-items.store.ts';

@@ -120,6 +120,7 @@ export const routes = {
   listSimilarItems: 'GET /items/{id}/similar',
   // editing
   changeItemsInBulk: 'POST /items/bulk',
+  deleteItem: 'DELETE /items/{id}',
   getItemFields: 'GET /items/{id}/locks',
   setItemLocks: 'PUT /items/{id}/locks',
   updateItem: 'PATCH /items/{id}',

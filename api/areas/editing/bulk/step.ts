@@ -16,8 +16,7 @@ import { recordMany } from '#kernel/audit.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { FieldName, NamedCredit } from '#platform/item-values.ts';
-import { emitMany } from '#platform/outbox.ts';
-import { announce } from '../announce.ts';
+import { announce, announceDeleted } from '../announce.ts';
 import { sortOut } from '../item-fields.ts';
 import type { BulkRequest, Lists, refusals } from './bulk.schemas.ts';
 
@@ -66,14 +65,7 @@ async function remove(db: Db, ids: readonly string[], { who, events }: Doer): Pr
   const trashed = await trashItems(db, ids, who.accountId || null);
   const chosen = new Set(ids);
   const own = trashed.filter(({ id }) => chosen.has(id));
-  await emitMany(
-    db,
-    'item.deleted',
-    own.slice(0, events).map(({ id: itemId, library_id: libraryId, type, title, labels, age_years: age }) => ({
-      payload: { itemId, libraryId, type, title },
-      facts: { itemId, libraryId, labels, ...(age !== null && { ageYears: age }) },
-    })),
-  );
+  await announceDeleted(db, own.slice(0, events));
   await record(db, who, { action: 'item.deleted', entries: own.map(({ id }) => ({ itemId: id })) });
   return own.map(({ id }) => id);
 }
