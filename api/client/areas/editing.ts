@@ -142,6 +142,19 @@ export interface LockedFields {
   lockedFields: string[];
 }
 
+export interface MergeRequest {
+  intoId: Uuid;
+  itemIds: Uuid[];
+  dryRun?: boolean;
+}
+
+export interface MergeResult {
+  item: ItemDetail;
+  /** Files that move */ files: number;
+  /** Descendants that move or become one with others */ children: number;
+  dryRun: boolean;
+}
+
 /** Query of deleteItem */
 export interface DeleteItemQuery {
   /** The files stay where they are, and scans leave them alone */ files?: 'keep';
@@ -166,6 +179,8 @@ export interface EditingOperations {
   deleteItem: { params: { id: Uuid }; query?: DeleteItemQuery; response: undefined };
   /** List editable fields with their origin */
   getItemFields: { params: { id: Uuid }; response: FieldOrigins };
+  /** Merge items into one */
+  mergeItems: { body: MergeRequest; response: MergeResult };
   /** Replace the locks of an item */
   setItemLocks: { params: { id: Uuid }; body: SetItemLocksBody; response: LockedFields };
   /** Edit the fields of an item */

@@ -122,6 +122,7 @@ export const routes = {
   changeItemsInBulk: 'POST /items/bulk',
   deleteItem: 'DELETE /items/{id}',
   getItemFields: 'GET /items/{id}/locks',
+  mergeItems: 'POST /items/bulk/merge',
   setItemLocks: 'PUT /items/{id}/locks',
   updateItem: 'PATCH /items/{id}',
   // artwork
