@@ -1,5 +1,7 @@
 import { getVisibleItem, type ItemDetail, itemDetail, type VisibleItem } from '#areas/items/public.ts';
+import { joinLabels } from '#areas/labels/public.ts';
 import { type Combined, combineItems, countCombined, raiseChanges } from '#areas/libraries/public.ts';
+import { joinStates } from '#areas/playback/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, type Issue, invalidAll } from '#kernel/errors.ts';
@@ -66,7 +68,10 @@ async function combine(call: Call, into: VisibleItem, others: readonly VisibleIt
   const { db } = call;
   const ids = others.map(({ id }) => id);
   const rows = await db('items').whereIn('id', ids).select('id', 'library_id', 'type', 'title', 'age_years', 'labels');
-  await combineItems(db, into.id, ids);
+  await combineItems(db, { intoId: into.id, otherIds: ids }, async (pairs) => {
+    await joinStates(db, pairs);
+    await joinLabels(db, pairs);
+  });
   await audit(call, 'items.merged', { intoId: into.id, items: others.map(({ id, title }) => ({ id, title })) });
   await announceDeleted(db, rows);
   await announce(db, [{ id: into.id, changed: ['files', 'children'] }]);

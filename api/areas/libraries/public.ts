@@ -1,7 +1,7 @@
 export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } from './folders.store.ts';
 export { LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
-export { type Combined, combineItems, countCombined } from './merge/combine.store.ts';
+export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';
 export { editFields, type FieldEdits, lockFields, raiseChanges, setLocks, unlockFields } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
 export { replaceChapters, setAddedAt, setEdition } from './merge/file-edits.store.ts';

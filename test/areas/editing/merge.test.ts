@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { errorOf } from '#support/answers.ts';
-import { type Api, startApi } from '#support/api.ts';
+import type { Api } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { givenFile, givenItem, givenLibrary, givenShow, givenState } from '#support/given-items.ts';
 import { newPlace, type Place } from '../../workers/scan/support.ts';

@@ -1,5 +1,3 @@
-import { copyLabels } from '#areas/labels/public.ts';
-import { type Joined, joinStates } from '#areas/playback/public.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
@@ -10,6 +8,15 @@ interface Member extends Pick<Row<'items'>, 'id' | 'type' | 'parent_id' | 'index
   folded: string;
   identity_key: string;
 }
+
+/** An item that becomes part of another one. */
+export interface Joined {
+  from: string;
+  into: string;
+}
+
+/** Moves what other areas keep of the items; each item is in one pair only, on either side. */
+export type KeepRest = (pairs: readonly Joined[]) => Promise<void>;
 
 /** What a merge of items moves. */
 export interface Combined {
@@ -46,22 +53,28 @@ export async function countCombined(db: Db, ids: readonly string[]): Promise<Com
  * Makes other items part of one, child by child: same number or name becomes one item with the files of both. The caller's
  * transaction has raised the change numbers. Old ids and the keys by which scans find the items lead to what they became.
  */
-export async function combineItems(db: Db, intoId: string, otherIds: readonly string[]): Promise<void> {
+export async function combineItems(
+  db: Db,
+  { intoId, otherIds }: { intoId: string; otherIds: readonly string[] },
+  keepRest: KeepRest,
+): Promise<void> {
   const all = [intoId, ...otherIds];
   const touched = [...new Set([...all, ...(await below(db, all)).map(({ id }) => id)])];
   const before = await measure(db, await withParents(db, touched));
-  for (const other of otherIds) await combine(db, intoId, other);
+  for (const other of otherIds) await combine(db, { from: other, into: intoId }, keepRest);
   const left = (await db('items').whereIn('id', touched).pluck('id')) as string[];
   await rollUpItems(db, left);
   await addToLibraries(db, before, await measure(db, await withParents(db, left)));
 }
 
-async function combine(db: Db, intoId: string, otherId: string): Promise<void> {
+async function combine(db: Db, whole: Joined, keepRest: KeepRest): Promise<void> {
+  const { into: intoId, from: otherId } = whole;
   const [own, others] = [await below(db, [intoId]), await below(db, [otherId])];
-  const pairs: Joined[] = [{ from: otherId, into: intoId }];
+  const pairs: Joined[] = [whole];
   const moved: { id: string; parent: string; grandparent: string | null }[] = [];
   join({ into: intoId, other: otherId, above: null });
   await moveChildren(db, moved);
+  await keepRest(pairs);
   await moveBelongings(db, pairs);
   await forget(db, pairs);
 
@@ -107,9 +120,6 @@ const PAIR = `jsonb_to_recordset(?::jsonb) as r("from" uuid, "into" uuid)`;
 
 async function moveBelongings(db: Db, pairs: readonly Joined[]): Promise<void> {
   const rows = JSON.stringify(pairs);
-  await joinStates(db, pairs);
-  await copyLabels(db, JSON.stringify(pairs.map(({ from, into }) => ({ former: from, heir: into, fresh: true }))));
-  await db.raw(`select foyer_close_labels(array(select r.into from ${PAIR}))`, [rows]);
   await db.raw(`update media_files f set item_id = r.into, updated_at = now() from ${PAIR} where f.item_id = r.from`, [
     rows,
   ]);
@@ -125,8 +135,8 @@ async function moveBelongings(db: Db, pairs: readonly Joined[]): Promise<void> {
 /** Deletes the rows that became part of others; their ids and keys lead to those. */
 async function forget(db: Db, pairs: readonly Joined[]): Promise<void> {
   const rows = JSON.stringify(pairs);
-  for (const table of ['item_merges', 'merged_keys'])
-    await db.raw(`update ${table} m set into_id = r.into from ${PAIR} where m.into_id = r.from`, [rows]);
+  await db.raw(`update item_merges m set into_id = r.into from ${PAIR} where m.into_id = r.from`, [rows]);
+  await db.raw(`update merged_keys m set into_id = r.into from ${PAIR} where m.into_id = r.from`, [rows]);
   await db.raw(
     `insert into item_merges (old_id, into_id) select r.from, r.into from ${PAIR}
      on conflict (old_id) do update set into_id = excluded.into_id, merged_at = now()`,

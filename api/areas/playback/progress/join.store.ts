@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db.ts';
 
 /** An item that becomes part of another one. */
-export interface Joined {
+interface Joined {
   from: string;
   into: string;
 }
@@ -29,6 +29,7 @@ export async function joinStates(db: Db, pairs: readonly Joined[]): Promise<void
        rated_at = greatest(s.rated_at, excluded.rated_at)`,
     [rows],
   );
-  for (const table of ['play_history', 'playback_sessions', 'transcode_sessions'])
-    await db.raw(`update ${table} t set item_id = r.into from ${pair} where t.item_id = r.from`, [rows]);
+  await db.raw(`update play_history t set item_id = r.into from ${pair} where t.item_id = r.from`, [rows]);
+  await db.raw(`update playback_sessions t set item_id = r.into from ${pair} where t.item_id = r.from`, [rows]);
+  await db.raw(`update transcode_sessions t set item_id = r.into from ${pair} where t.item_id = r.from`, [rows]);
 }
