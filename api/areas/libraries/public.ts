@@ -2,4 +2,5 @@ export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } f
 export { LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
 export { defaultSettings, settingsOf } from './settings.ts';
+export { raiseChanges, touchItems } from './touch-items.ts';
 export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';

@@ -11,6 +11,7 @@ import type {
   Page,
   PageOf,
   PageQuery,
+  PersonRole,
   UserState,
   Uuid,
   Words,
@@ -29,28 +30,7 @@ export interface Credit {
   id: Uuid;
   personId: Uuid;
   name: string;
-  role:
-    | 'actor'
-    | 'voice'
-    | 'guest'
-    | 'self'
-    | 'presenter'
-    | 'director'
-    | 'writer'
-    | 'creator'
-    | 'producer'
-    | 'composer'
-    | 'cinematographer'
-    | 'editor'
-    | 'author'
-    | 'narrator'
-    | 'illustrator'
-    | 'translator'
-    | 'artist'
-    | 'conductor'
-    | 'performer'
-    | 'lecturer'
-    | 'other';
+  role: PersonRole;
   character?: string;
   job?: string;
   order: number;

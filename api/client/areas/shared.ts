@@ -198,6 +198,29 @@ export type Permission =
   | 'playlist:own'
   | 'photo:upload';
 
+export type PersonRole =
+  | 'actor'
+  | 'voice'
+  | 'guest'
+  | 'self'
+  | 'presenter'
+  | 'director'
+  | 'writer'
+  | 'creator'
+  | 'producer'
+  | 'composer'
+  | 'cinematographer'
+  | 'editor'
+  | 'author'
+  | 'narrator'
+  | 'illustrator'
+  | 'translator'
+  | 'artist'
+  | 'conductor'
+  | 'performer'
+  | 'lecturer'
+  | 'other';
+
 export interface Profile {
   id: Uuid;
   name: string;

@@ -1,6 +1,7 @@
+import { identifyPeople } from '#areas/people/public.ts';
 import { newId } from '#platform/ids.ts';
 import type { Draft } from '../group/draft.ts';
-import { recordset, rowsOf, type Writing } from './context.ts';
+import { recordset, type Writing } from './context.ts';
 import { nameOf, type Resolved } from './item-rows.ts';
 
 interface Described {
@@ -62,17 +63,27 @@ interface Person {
   role: string;
   character: string | undefined;
   position: number;
+  externalIds?: Record<string, string> | undefined;
 }
 
+/** A name that Postgres takes. */
+const storable = (name: string): string => name.slice(0, 200).replaceAll('\0', '').toWellFormed();
+
 function peopleOf({ id, draft: { nfo } }: Described): Person[] {
-  const person = (role: string, name: string, character?: string) => ({
+  const person = (
+    role: string,
+    name: string,
+    more: Pick<Person, 'character' | 'externalIds'> = { character: undefined },
+  ) => ({
     item_id: id,
     role,
-    name: name.slice(0, 200),
-    character,
+    name: storable(name),
+    ...more,
   });
   const all = [
-    ...(nfo?.actors ?? []).map((actor) => person('actor', actor.name, actor.character?.slice(0, 200))),
+    ...(nfo?.actors ?? []).map((actor) =>
+      person('actor', actor.name, { character: actor.character?.slice(0, 200), externalIds: actor.ids }),
+    ),
     ...(nfo?.directors ?? []).map((name) => person('director', name)),
     ...(nfo?.writers ?? []).map((name) => person('writer', name)),
     ...(nfo?.credits ?? []).map(({ role, name }) => person(role, name)),
@@ -83,9 +94,9 @@ function peopleOf({ id, draft: { nfo } }: Described): Person[] {
 async function writePeople({ db }: Writing, described: readonly Described[]): Promise<void> {
   const people = described.flatMap(peopleOf);
   if (people.length === 0) return;
-  const ids = await idsOf(
-    db,
-    people.map((person) => person.name),
+  const ids = await identifyPeople(db, people);
+  const credited = people.flatMap(({ externalIds: _ids, ...person }, at) =>
+    ids[at] === undefined ? [] : [{ ...person, id: newId(), person_id: ids[at] }],
   );
   await db.raw(
     `delete from credits c using items i where i.id = c.item_id and i.id = any(?::uuid[]) and 'people' <> all(i.locked_fields)`,
@@ -96,22 +107,6 @@ async function writePeople({ db }: Writing, described: readonly Described[]): Pr
      select r.id, r.item_id, r.person_id, r.role, r.character, r.position
      from jsonb_to_recordset(?::jsonb) as r(id uuid, item_id uuid, person_id uuid, role text, character text, position int)
      join items i on i.id = r.item_id and 'people' <> all(i.locked_fields)`,
-    [recordset(people.map((person) => ({ ...person, id: newId(), person_id: ids.get(person.name) })))],
+    [recordset(credited)],
   );
-}
-
-/** Ids of people by name, creating missing ones; names that differ only in case or accents are one person. */
-async function idsOf(db: Writing['db'], names: readonly string[]): Promise<Map<string, string>> {
-  const wanted = [...new Set(names)].map((name) => ({ id: newId(), name }));
-  const found = await rowsOf<{ id: string; name: string }>(
-    db,
-    `with wanted as (select r.id, r.name, foyer_fold(r.name) as folded from jsonb_to_recordset(?::jsonb) as r(id uuid, name text)),
-          firsts as (select distinct on (folded) id, name, folded from wanted order by folded, id),
-          known as (select distinct on (p.name_folded) p.id, p.name_folded from people p join firsts f on f.folded = p.name_folded order by p.name_folded, p.id),
-          made as (insert into people (id, name, name_folded) select f.id, f.name, f.folded from firsts f
-            where not exists (select 1 from known k where k.name_folded = f.folded) returning id, name_folded)
-     select w.name, o.id from wanted w join (select id, name_folded from known union all select id, name_folded from made) o on o.name_folded = w.folded`,
-    [recordset(wanted)],
-  );
-  return new Map(found.map((row) => [row.name, row.id]));
 }
