@@ -88,11 +88,11 @@ const WANTED = `
       union select v.stood, v.via, l.age_years, l.labels from vias v join items l on l.grandparent_id = v.via
         where v.type = any(${containersSql}) and l.type <> all(${containersSql}) and l.trashed_at is null
       union select v.stood, v.via, v.own, v.labels from vias v where v.type <> all(${containersSql})),
-    tops as (select s.id, s.age_years as own, s.labels, ${AGE('s')} as age from stood s),
+    tops as (select s.id, s.type, s.age_years as own, s.labels, ${AGE('s')} as age from stood s),
     paths as (
       select distinct l.stood, l.via, (select jsonb_agg(distinct jsonb_build_array(c.age, to_jsonb(c.labels))) from (values
-          (v.age, v.labels), (coalesce(l.age_years, v.own), l.labels),
-          (s.age, s.labels), (coalesce(l.age_years, s.own), l.labels)) c(age, labels)) as path
+          (v.age, v.labels), (case when v.type = any(${containersSql}) then coalesce(l.age_years, v.own) else v.age end, l.labels),
+          (s.age, s.labels), (case when s.type = any(${containersSql}) then coalesce(l.age_years, s.own) else s.age end, l.labels)) c(age, labels)) as path
       from leaves l join vias v on v.stood = l.stood and v.via = l.via join tops s on s.id = l.stood)
     select f.owner, f.stood, f.kind, s.library_id,
       coalesce(jsonb_agg(distinct p.path) filter (where p.path is not null), '[]'),
