@@ -59,7 +59,11 @@ interface Wanted extends Pick<StudiosQuery, 'q' | 'kind' | 'minItems'> {
 
 function selectStudios({ db, who }: Caller, libraryId: string, wanted: Wanted): Knex.QueryBuilder {
   const { q, kind, minItems, byCount } = wanted;
-  const query = db.from('studios as s').where('s.library_id', libraryId);
+  const query = db
+    .from('studios as s')
+    .join('libraries as l', 'l.id', 's.library_id')
+    .where('s.library_id', libraryId)
+    .whereNot('l.type', 'photos');
   if (byCount || minItems > 1) {
     // an account that sees all of the library has the counts of class 0, which are in order
     if (limitsItems(who.sees)) query.join(visibleCounts(db, who, libraryId).as('n'), 'n.owner_id', 's.id');
