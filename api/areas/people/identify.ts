@@ -14,7 +14,7 @@ export interface Credited {
  */
 export async function identifyPeople(db: Db, credited: readonly Credited[]): Promise<(string | undefined)[]> {
   const found = await findAll(db, credited);
-  if (found.every((one) => one !== 'unknown')) return found.map(idOf);
+  if (found.every((one) => one === 'blocked' || (typeof one === 'object' && !one.gains))) return found.map(idOf);
   // new people are made by one transaction at a time, so that two never make the same
   await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.people'))`);
   return createMissing(db, credited, await findAll(db, credited));

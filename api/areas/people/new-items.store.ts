@@ -23,8 +23,8 @@ export interface NewItems {
   /** The newest of them. */
   itemId: string;
   title: string;
-  /** When the newest credit was written. */
-  since: Date;
+  /** When the newest credit was written, as Postgres writes it: with microseconds. */
+  since: string;
 }
 
 /** Hours between two notifications about a person. */
@@ -37,7 +37,7 @@ const LATE_DAYS = 7;
  * in the library before is no news when it is credited later.
  */
 export async function newItemsOf(db: Db, who: Principal): Promise<NewItems[]> {
-  const rows: { person_id: string; n: number; item_id: string; title: string; since: Date }[] = await visibleItems(
+  const rows: { person_id: string; n: number; item_id: string; title: string; since: string }[] = await visibleItems(
     db,
     who,
   )
@@ -52,7 +52,7 @@ export async function newItemsOf(db: Db, who: Principal): Promise<NewItems[]> {
     .orderBy('f.person_id')
     .select(
       'f.person_id',
-      db.raw(`count(*)::int as n, max(ci.since) as since, (array_agg(i.id order by i.added_at desc, i.id))[1] as item_id,
+      db.raw(`count(*)::int as n, max(ci.since)::text as since, (array_agg(i.id order by i.added_at desc, i.id))[1] as item_id,
         (array_agg(i.title order by i.added_at desc, i.id))[1] as title`),
     );
   return rows.map(({ person_id, n, item_id, title, since }) => ({
@@ -64,5 +64,5 @@ export async function newItemsOf(db: Db, who: Principal): Promise<NewItems[]> {
 export async function notePeopleTold(db: Db, profileId: string, told: NewItems): Promise<void> {
   await db('person_favorites')
     .where({ profile_id: profileId, person_id: told.personId })
-    .update({ told_at: told.since, notified_at: db.fn.now() });
+    .update({ told_at: db.raw('?::timestamptz', [told.since]) as never, notified_at: db.fn.now() });
 }

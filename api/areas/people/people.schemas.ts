@@ -98,12 +98,12 @@ export type Colleague = z.output<typeof Colleague>;
 export const PersonDetail = Person.extend({
   biography: z.string().optional().meta({ example: 'An actor of the stage and of silent films.' }),
   birthplace: z.string().optional().meta({ example: 'Berlin' }),
-  aliases: z.array(z.string()).max(50),
+  aliases: z.array(z.string().meta({ example: 'Max Schreck-Norden' })).max(50),
   homepage: z.string().optional().meta({ example: 'https://people.example/max-schreck' }),
   externalIds: z.object(idsWith(z.string().meta({ example: '104382' }))),
   roles: z.array(RoleCount).describe('Visible items by role, most first'),
   sameAs: z
-    .array(z.object({ itemId: Id, type: z.enum(['artist', 'author']), title: z.string() }))
+    .array(z.object({ itemId: Id, type: z.enum(['artist', 'author']), title: z.string().meta({ example: 'Max Schreck' }) }))
     .describe('Artists and authors in libraries that are this person'),
   lockedFields: z.array(LockedField).describe('Fields that no refresh changes'),
   notify: z.boolean().describe('New items of the person reach the profile as a notification'),
