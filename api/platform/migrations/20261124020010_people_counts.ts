@@ -62,49 +62,54 @@ const TABLES = `
 const AGE = (alias: string): string => `(select max(above.age_years) from items above
   where above.id in (${alias}.id, ${alias}.parent_id, ${alias}.grandparent_id, ${alias}.extra_of))`;
 
+const CONTAINER = (type: string): string => `${type} = any(${containersSql})`;
+
 const WANTED = `
-  -- the rows of credited_items that these items should have
+  -- the rows of credited_items that these items should have. Each step reads tables by index from the rows of the step
+  -- before, since the planner knows nothing of the size of a step and would compare all rows of two of them
   create function foyer_credited_of(these uuid[])
     returns table (owner_id uuid, item_id uuid, kind text, library_id uuid, paths jsonb, episodes int)
     language sql stable set enable_seqscan = off as $$
     with stood as materialized (
-      select s.* from items s where s.id = any(these) and s.trashed_at is null and s.extra_of is null),
-    held as (
-      select s.id as stood, s.id as via from stood s
-      union select s.id, v.id from stood s join items v on v.parent_id = s.id
-        where s.type = 'show' and v.type in ('season', 'episode') and v.trashed_at is null and v.extra_of is null
-      union select s.id, v.id from stood s join items v on v.grandparent_id = s.id
-        where s.type = 'show' and v.type in ('season', 'episode') and v.trashed_at is null and v.extra_of is null),
-    sources as materialized (
-      select h.stood, h.via, c.person_id as owner, 'person' as kind from held h join credits c on c.item_id = h.via
-      union select h.stood, h.via, t.tag_id, 'studio' from held h join item_tags t on t.item_id = h.via
-        where t.kind = 'studio' and t.tag_id is not null),
-    vias as (
-      select u.stood, v.id as via, v.type, v.labels, v.age_years as own, ${AGE('v')} as age
-      from (select distinct stood, via from sources) u join items v on v.id = u.via),
-    leaves as (
-      select v.stood, v.via, l.age_years, l.labels from vias v join items l on l.parent_id = v.via
-        where v.type = any(${containersSql}) and l.type <> all(${containersSql}) and l.trashed_at is null
-      union select v.stood, v.via, l.age_years, l.labels from vias v join items l on l.grandparent_id = v.via
-        where v.type = any(${containersSql}) and l.type <> all(${containersSql}) and l.trashed_at is null
-      union select v.stood, v.via, v.own, v.labels from vias v where v.type <> all(${containersSql})),
-    tops as (select s.id, s.type, s.age_years as own, s.labels, ${AGE('s')} as age from stood s),
-    paths as (
-      select distinct l.stood, l.via, (select jsonb_agg(distinct jsonb_build_array(c.age, to_jsonb(c.labels))) from (values
-          (v.age, v.labels), (case when v.type = any(${containersSql}) then coalesce(l.age_years, v.own) else v.age end, l.labels),
-          (s.age, s.labels), (case when s.type = any(${containersSql}) then coalesce(l.age_years, s.own) else s.age end, l.labels)) c(age, labels)) as path
-      from leaves l join vias v on v.stood = l.stood and v.via = l.via join tops s on s.id = l.stood)
-    select f.owner, f.stood, f.kind, s.library_id,
-      coalesce(jsonb_agg(distinct p.path) filter (where p.path is not null), '[]'),
-      (count(distinct f.via) filter (where v.type = 'episode'))::int
-    from sources f join stood s on s.id = f.stood join vias v on v.stood = f.stood and v.via = f.via
-      left join paths p on p.stood = f.stood and p.via = f.via
-    group by f.owner, f.stood, f.kind, s.library_id
+      select s.id, s.type, s.library_id, s.labels, s.age_years as own, ${AGE('s')} as age
+      from items s where s.id = any(these) and s.trashed_at is null and s.extra_of is null),
+    held as materialized (
+      select s.id as stood, s.library_id, s.type as top, s.labels as top_labels, s.own as top_own, s.age as top_age, h.id as via
+      from stood s cross join lateral (
+        select s.id
+        union select e.id from items e where s.type = 'show' and e.parent_id = s.id
+          and e.type in ('season', 'episode') and e.trashed_at is null and e.extra_of is null
+        union select e.id from items e where s.type = 'show' and e.grandparent_id = s.id
+          and e.type in ('season', 'episode') and e.trashed_at is null and e.extra_of is null) h
+      where exists (select from credits c where c.item_id = h.id)
+        or exists (select from item_tags t where t.item_id = h.id and t.kind = 'studio')),
+    placed as materialized (
+      select h.stood, h.library_id, h.via, v.type, (
+        select jsonb_agg(distinct (select jsonb_agg(distinct jsonb_build_array(c.age, to_jsonb(c.labels))) from (values
+            (a.age, v.labels),
+            (case when ${CONTAINER('v.type')} then coalesce(l.age_years, v.age_years) else a.age end, l.labels),
+            (h.top_age, h.top_labels),
+            (case when ${CONTAINER('h.top')} then coalesce(l.age_years, h.top_own) else h.top_age end, l.labels)) c(age, labels)))
+        from (
+          select v.age_years, v.labels where not ${CONTAINER('v.type')}
+          union select l.age_years, l.labels from items l where ${CONTAINER('v.type')} and l.parent_id = v.id
+            and not ${CONTAINER('l.type')} and l.trashed_at is null
+          union select l.age_years, l.labels from items l where ${CONTAINER('v.type')} and l.grandparent_id = v.id
+            and not ${CONTAINER('l.type')} and l.trashed_at is null) l) as paths
+      from held h join items v on v.id = h.via cross join lateral (select ${AGE('v')} as age) a)
+    select o.owner, p.stood, o.kind, p.library_id,
+      coalesce(jsonb_agg(distinct path) filter (where path is not null), '[]'),
+      (count(distinct p.via) filter (where p.type = 'episode'))::int
+    from placed p cross join lateral (
+        select c.person_id as owner, 'person' as kind from credits c where c.item_id = p.via
+        union select t.tag_id, 'studio' from item_tags t where t.item_id = p.via and t.kind = 'studio' and t.tag_id is not null) o
+      left join lateral jsonb_array_elements(p.paths) as path on true
+    group by o.owner, p.stood, o.kind, p.library_id
   $$;
 `;
 
 const SETTLE = `
-  create function foyer_settle_credited() returns trigger language plpgsql as $$
+  create function foyer_settle_credited() returns trigger language plpgsql set enable_seqscan = off as $$
     declare these uuid[]; emptied uuid[];
     begin
       loop
@@ -127,22 +132,28 @@ const SETTLE = `
         classes as (
           select id, library_id, key from made
           union all select c.id, c.library_id, c.key from visibility_classes c join kinds k using (library_id, key)),
-        placed as materialized (
-          select w.owner_id, w.item_id, w.kind, w.episodes, c.id as class_id from wanted w join classes c using (library_id, key)),
+        diff as materialized (
+          select owner_id, item_id, min(kind) as kind, max(class_id) filter (where wanted) as class_id,
+            max(class_id) filter (where not wanted) as former, max(episodes) filter (where wanted) as episodes
+          from (
+            select w.owner_id, w.item_id, w.kind, c.id as class_id, w.episodes, true as wanted
+              from wanted w join classes c using (library_id, key)
+            union all select c.owner_id, c.item_id, c.kind, c.class_id, c.episodes, false
+              from credited_items c where c.item_id = any(these)) every
+          group by owner_id, item_id
+          having max(class_id) filter (where wanted) is distinct from max(class_id) filter (where not wanted)
+            or max(episodes) filter (where wanted) is distinct from max(episodes) filter (where not wanted)),
         gone as (
-          delete from credited_items c where c.item_id = any(these)
-            and not exists (select from wanted w where w.owner_id = c.owner_id and w.item_id = c.item_id)
+          delete from credited_items c using diff d
+          where d.class_id is null and c.owner_id = d.owner_id and c.item_id = d.item_id
           returning c.owner_id, c.kind, c.class_id),
         changed as (
-          update credited_items c set class_id = d.class_id, episodes = d.episodes
-          from (select p.*, o.class_id as former from placed p join credited_items o using (owner_id, item_id)
-            where o.class_id <> p.class_id or o.episodes <> p.episodes) d
-          where c.owner_id = d.owner_id and c.item_id = d.item_id
+          update credited_items c set class_id = d.class_id, episodes = d.episodes from diff d
+          where d.class_id is not null and d.former is not null and c.owner_id = d.owner_id and c.item_id = d.item_id
           returning d.owner_id, d.kind, d.former, d.class_id),
         added as (
           insert into credited_items (owner_id, item_id, kind, class_id, episodes)
-          select p.owner_id, p.item_id, p.kind, p.class_id, p.episodes from placed p
-            where not exists (select from credited_items o where o.owner_id = p.owner_id and o.item_id = p.item_id)
+          select owner_id, item_id, kind, class_id, episodes from diff where former is null
           on conflict do nothing
           returning owner_id, kind, class_id),
         deltas as (
