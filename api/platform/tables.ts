@@ -808,7 +808,7 @@ export interface Tables {
     profile_id: string;
     person_id: string;
     notify: Defaulted<boolean>;
-    told_at: Defaulted<Date>;
+    notified_until: Defaulted<Date>;
     notified_at: Date | null;
     created_at: Defaulted<Date>;
   };

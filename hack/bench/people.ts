@@ -19,22 +19,24 @@ const api = await startApi();
 const { db } = api.deps;
 const films = await givenLibrary(db, 'movies', { everyone: true });
 const others = await givenLibrary(db, 'movies', { everyone: true });
-await db.raw(`alter database "${new URL(api.config.databaseUrl).pathname.slice(1)}" set statement_timeout = 0`);
-
-await db.raw(
-  `insert into people (id, name, name_folded, birthday, created_at)
+await db.transaction(async (tx) => {
+  await tx.raw('set local statement_timeout = 0');
+  await tx.raw(
+    `insert into people (id, name, name_folded, birthday, created_at)
    select ('0190' || lpad(to_hex(n), 4, '0') || '-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, name, lower(name),
      date '1900-01-01' + n % 36500, now() - n * interval '1 minute'
    from (select n, (array['Anna','Bruno','Chloe','David','Elena','Felix','Greta','Hugo','Ines','Jonas'])[1 + n % 10] || ' '
      || (array['Smith','Meyer','Okafor','Tanaka','Rossi','Novak','Silva','Dubois'])[1 + n % 8] || 'son ' || md5(n::text) as name
      from generate_series(1, ?) n) made`,
-  [PEOPLE],
-);
+    [PEOPLE],
+  );
+});
 
 /** Items n to n + BATCH with their credits and studios, as a scan writes them: one transaction. */
 async function writeBatch(library: GivenLibrary, from: number): Promise<number> {
   const began = performance.now();
   await db.transaction(async (tx) => {
+    await tx.raw('set local statement_timeout = 0');
     await tx.raw(
       `insert into items (id, library_id, type, top, identity_key, title, sort_title, year, rating, age_years, added_at)
        select ('0191' || lpad(to_hex(n % 65536), 4, '0') || '-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, :library, 'movie', true,

@@ -62,8 +62,8 @@ describe('people and studios in a browser', function () {
     const { page } = app;
     const { db } = api.deps;
     await page.click('button[aria-label^="Favourite"]');
-    await page.click('button[aria-label^="Tell me"]');
-    await page.waitForSelector('button[aria-label^="Tell me"][aria-pressed="true"]');
+    await page.click('button[aria-label^="Notify me"]');
+    await page.waitForSelector('button[aria-label^="Notify me"][aria-pressed="true"]');
     expect(await db('person_favorites').where({ person_id: ana }).first('notify')).to.deep.equal({ notify: true });
     await page.click('button:has-text("Edit")');
     await page.fill('[name=sortName]', 'Example, Ana');
@@ -88,8 +88,8 @@ describe('people and studios in a browser', function () {
     await page.waitForSelector('a:has-text("Bo Friend")');
     await page.fill('[name=q]', 'frie');
     await page.waitForFunction(`document.querySelectorAll('main a[href^="/person/"]').length === 1`);
-    await page.fill('[name=q]', 'nobody at all');
-    await page.waitForSelector('text=Nobody has this name.');
+    await page.fill('[name=q]', 'no such person');
+    await page.waitForSelector('text=No person has this name.');
     await page.goto(`${api.url}/library/${films.id}/studios`);
     await page.waitForSelector('a:has-text("Prana-Film")');
     await page.goto(`${api.url}/person/${film}`);

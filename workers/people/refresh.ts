@@ -12,7 +12,7 @@ import type { Handler, Work } from '../work.ts';
 /** People of one nightly run. */
 const NIGHTLY = 500;
 
-/** Job people.refresh: asks the agents that describe people about one person, or nightly about those with old facts. */
+/** Job people.refresh: queries the agents that describe people for one person, or nightly for those with old facts. */
 export const refreshPeople: Handler<'people.refresh'> = async ({ personId }, work) => {
   if (personId !== undefined) return { refreshed: await refreshOne(work, personId) };
   if (personAgents().length === 0) return { refreshed: 0 };
@@ -31,7 +31,7 @@ async function refreshOne(work: Work, id: string): Promise<number> {
   if (!person) return 0;
   const all: PersonFacts[] = [];
   for (const agent of inOrder(person)) {
-    const facts = await ask(work, agent, person);
+    const facts = await factsFrom(work, agent, person);
     if (facts) all.push(facts);
   }
   await work.db.transaction((transaction) => keepFacts(transaction, id, together(all)));
@@ -52,7 +52,7 @@ function inOrder({ agents, externalIds }: RefreshedPerson): PersonAgent[] {
 }
 
 /** An agent that cannot answer is skipped. */
-async function ask(work: Work, agent: PersonAgent, person: RefreshedPerson): Promise<PersonFacts | undefined> {
+async function factsFrom(work: Work, agent: PersonAgent, person: RefreshedPerson): Promise<PersonFacts | undefined> {
   const language = person.language ?? work.settings.get('metadata.language') ?? work.settings.get('server.language');
   try {
     return await agent.describePerson(person, { language, signal: work.signal });

@@ -16,7 +16,7 @@ import {
 import { getVisiblePerson } from './people.view.ts';
 import { personDetail } from './person-detail.ts';
 import { creditedPage } from './person-items.ts';
-import { requestRefresh } from './request-refresh.ts';
+import { requestRefresh } from './upkeep/request-refresh.ts';
 
 export const listPersonItems = defineEndpoint({
   operationId: 'listPersonItems',
@@ -58,9 +58,9 @@ export const refreshPerson = defineEndpoint({
   operationId: 'refreshPerson',
   method: 'post',
   path: '/people/:id/refresh',
-  summary: 'Ask the agents about a person again',
+  summary: 'Refresh a person from the agents',
   description:
-    'Asks the agents that describe people, in the order of the library with most items of the person. Locked fields stay. One refresh of a person runs at a time, and a second call returns its job. Without an external id, and without an agent that searches by name, it is 409 `no-identity`.',
+    'Queries the agents that describe people, in the order of the library with most items of the person. Locked fields stay. One refresh of a person runs at a time, and a second call returns its job. Without an external id, and without an agent that searches by name, it is 409 `no-identity`.',
   access: { permission: 'item:edit' },
   params: IdParams,
   body: PersonRefresh,

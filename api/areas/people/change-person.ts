@@ -7,7 +7,7 @@ import { librariesOf, lockPeople, type PersonColumns, updatePersonRow } from './
 
 type Facts = Omit<PersonChange, 'externalIds' | 'lockedFields'>;
 
-/** Changes a person and locks what was changed; null clears and unlocks. Returns the id. */
+/** Changes a person and locks the changed fields; null clears and unlocks. Returns the id. */
 export async function changePerson({ db, ...call }: Call, id: string, change: PersonChange): Promise<string> {
   const { externalIds, lockedFields, ...facts } = change;
   if (facts.name !== undefined) await raiseChanges(db, await librariesOf(db, [id])); // items carry the names

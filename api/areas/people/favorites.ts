@@ -23,8 +23,8 @@ export async function setFavorite({ db, who }: Call, personId: string, wanted: F
     .onConflict(['profile_id', 'person_id'])
     .merge({
       notify: wanted.notify,
-      // what came while no one was to be told is no news
-      ...(wanted.notify && !known?.notify && { told_at: db.fn.now() as never }),
+      // items that were added while notifications were off are not new
+      ...(wanted.notify && !known?.notify && { notified_until: db.fn.now() as never }),
     });
   return wanted;
 }

@@ -24,8 +24,8 @@ export async function moveCredits(db: Db, { into, from }: CreditMove): Promise<v
 /** Favourites of the others become favourites of this one, and notify when one of them did. */
 export async function moveFavorites(db: Db, { into, from }: CreditMove): Promise<void> {
   await db.raw(
-    `insert into person_favorites as f (profile_id, person_id, notify, told_at, created_at)
-     select profile_id, ?, bool_or(notify), max(told_at), min(created_at) from person_favorites
+    `insert into person_favorites as f (profile_id, person_id, notify, notified_until, created_at)
+     select profile_id, ?, bool_or(notify), max(notified_until), min(created_at) from person_favorites
        where person_id = any(?::uuid[]) group by profile_id
      on conflict (profile_id, person_id) do update set notify = f.notify or excluded.notify`,
     [into, [...from]],

@@ -103,7 +103,9 @@ export const PersonDetail = Person.extend({
   externalIds: z.object(idsWith(z.string().meta({ example: '104382' }))),
   roles: z.array(RoleCount).describe('Visible items by role, most first'),
   sameAs: z
-    .array(z.object({ itemId: Id, type: z.enum(['artist', 'author']), title: z.string().meta({ example: 'Max Schreck' }) }))
+    .array(
+      z.object({ itemId: Id, type: z.enum(['artist', 'author']), title: z.string().meta({ example: 'Max Schreck' }) }),
+    )
     .describe('Artists and authors in libraries that are this person'),
   lockedFields: z.array(LockedField).describe('Fields that no refresh changes'),
   notify: z.boolean().describe('New items of the person reach the profile as a notification'),

@@ -65,11 +65,11 @@ export async function findPeople(db: Db, who: Principal, ids: readonly string[])
   if (ids.length === 0) return new Map();
   const shown = visibleCredits(db, who).whereRaw('c.person_id = p.id').select('c.role').limit(LOOKED_AT);
   const known = db
-    .from(shown.as('seen'))
-    .groupBy('seen.role')
-    .orderByRaw('count(*) desc, seen.role')
+    .from(shown.as('looked'))
+    .groupBy('looked.role')
+    .orderByRaw('count(*) desc, looked.role')
     .limit(1)
-    .select('seen.role');
+    .select('looked.role');
   const rows: PersonRow[] = await db
     .from('people as p')
     .whereRaw('p.id = any(?::uuid[])', [[...ids]])

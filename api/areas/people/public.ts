@@ -1,12 +1,13 @@
 /** People for other areas and workers. */
+
+export { type Credited, identifyPeople } from './identify.ts';
 export {
-  type AskedPerson,
   describePeopleBy,
   type PersonAgent,
   type PersonFacts,
   personAgents,
-} from './agents.ts';
-export { type Credited, identifyPeople } from './identify.ts';
-export { type NewItems, newItemsOf, notePeopleTold, profilesToTell } from './new-items.store.ts';
-export { keepFacts, type RefreshedPerson, refreshedPerson, stalePeople } from './refresh.store.ts';
-export { forgetUncredited } from './tidy.store.ts';
+  type QueriedPerson,
+} from './upkeep/agents.ts';
+export { type NewItems, newItemsOf, noteNotified, profilesToNotify } from './upkeep/new-items.store.ts';
+export { keepFacts, type RefreshedPerson, refreshedPerson, stalePeople } from './upkeep/refresh.store.ts';
+export { forgetUncredited } from './upkeep/tidy.store.ts';

@@ -28,7 +28,7 @@ export const getStudio = defineEndpoint({
   path: '/studios/:id',
   summary: 'Read a studio',
   description:
-    'Genres, years and items are of what the caller may see; a studio without a visible item is 404. `elsewhere` lists the same company in other visible libraries, by external id.',
+    'Genres, years and items cover only visible items; a studio without a visible item is 404. `elsewhere` lists the same company in other visible libraries, by external id.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: json(200, StudioDetail),

@@ -173,7 +173,7 @@ export interface PeopleOperations {
   listPersonItems: { params: { id: Uuid }; query?: ListPersonItemsQuery; response: PageOf<PersonCredit> };
   /** Merge other people into this one */
   mergePeople: { params: { id: Uuid }; body: MergePeopleBody; response: PersonDetail };
-  /** Ask the agents about a person again */
+  /** Refresh a person from the agents */
   refreshPerson: { params: { id: Uuid }; body?: RefreshPersonBody; response: RefreshPersonResponse };
   /** Mark a person as a favourite of the profile */
   setPersonFavorite: { params: { id: Uuid }; body: SetPersonFavoriteBody; response: SetPersonFavoriteResponse };

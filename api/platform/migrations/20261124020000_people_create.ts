@@ -58,7 +58,7 @@ export async function up(db: Knex): Promise<void> {
       person_id uuid not null references people on delete cascade,
       notify boolean not null default false,
       -- the profile knows of items that were there by then
-      told_at timestamptz not null default now(), notified_at timestamptz,
+      notified_until timestamptz not null default now(), notified_at timestamptz,
       created_at timestamptz not null default now(),
       primary key (profile_id, person_id)
     );

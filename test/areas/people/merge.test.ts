@@ -41,8 +41,8 @@ describe('merged people', () => {
     expect(row.further_ids).to.deep.equal([{ provider: 'tmdb', value: '2' }]);
     const characters = await db('credits').where({ item_id: both }).orderBy('character').pluck('character');
     expect(characters).to.deep.equal(['A', 'B']);
-    const told = await db('outbox').where({ event: 'item.updated' });
-    expect(told.map(({ payload }) => payload.itemId).sort()).to.deep.equal([both, alone].sort());
+    const events = await db('outbox').where({ event: 'item.updated' });
+    expect(events.map(({ payload }) => payload.itemId).sort()).to.deep.equal([both, alone].sort());
     for (const id of [into, other, third]) {
       const read = await api.as(member).getPerson({ params: { id } });
       expect(read.body).to.include({ id: into, favorite: true, notify: true });

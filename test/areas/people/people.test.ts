@@ -113,7 +113,7 @@ describe('people', () => {
     await credit(worse, '', { personId: made.id, role: 'actor' });
     const friend = await credit(best, 'A Friend', { role: 'writer' });
     await credit(worse, '', { personId: friend, role: 'writer' });
-    const once = await credit(best, 'Seen Once');
+    const once = await credit(best, 'Met Once');
     const { body } = await api
       .as(member)
       .getPerson({ params: { id: made.id }, query: { include: 'colleagues,topItems' } as never });

@@ -77,7 +77,7 @@ describe('jobs of people', () => {
     expect(await db('studios').where({ library_id: films.id }).pluck('name')).to.deep.equal(['Kept']);
   });
 
-  it('a profile is told once a day of new items of its favourites that it may see', async () => {
+  it('a profile is notified once a day of new visible items of its favourites', async () => {
     const { db } = api.deps;
     const child = await api.given.child(12);
     const star = await person('Star');
@@ -85,39 +85,39 @@ describe('jobs of people', () => {
     const favorite = (notify: boolean) =>
       api.as(child).setPersonFavorite({ params: { id: star }, body: { favorite: true, notify } });
     expect((await favorite(true)).status).to.equal(200);
-    const told = async () => {
+    const notified = async () => {
       await tidyPeople({}, work);
       const { body } = await api.as(child).listNotifications();
-      return body.items.map(({ kind, count, body: text }) => [kind, count, text.includes('Seen')]);
+      return body.items.map(({ kind, count, body: text }) => [kind, count, text.includes('Shown')]);
     };
     const add = async (more: Record<string, unknown>) =>
       givenCredit(db, await film(more), { name: '', personId: star });
     await add({ title: 'Hidden', age_years: 18 });
-    expect(await told(), 'a hidden item is no news').to.deep.equal([]);
+    expect(await notified(), 'a hidden item is no news').to.deep.equal([]);
     const old = await film({ title: 'Old', added_at: new Date(Date.now() - 10 * 86_400_000) });
     await givenCredit(db, old, { name: '', personId: star });
-    expect(await told(), 'an old item is no news').to.deep.equal([]);
-    await add({ title: 'Seen one' });
-    expect(await told()).to.deep.equal([['person-new-items', 1, true]]);
-    await add({ title: 'Seen two' });
-    expect(await told(), 'the same day').to.have.length(1);
+    expect(await notified(), 'an old item is no news').to.deep.equal([]);
+    await add({ title: 'Shown one' });
+    expect(await notified()).to.deep.equal([['person-new-items', 1, true]]);
+    await add({ title: 'Shown two' });
+    expect(await notified(), 'the same day').to.have.length(1);
     await db('person_favorites').update({ notified_at: new Date(Date.now() - 86_400_000) });
     await db('notifications').delete();
-    await add({ title: 'Seen three' });
-    expect(await told()).to.deep.equal([['person-new-items', 2, false]]);
+    await add({ title: 'Shown three' });
+    expect(await notified()).to.deep.equal([['person-new-items', 2, false]]);
     await favorite(false);
     await db('person_favorites').update({ notified_at: null });
-    await add({ title: 'Seen four' });
-    expect(await told()).to.have.length(1);
+    await add({ title: 'Shown four' });
+    expect(await notified()).to.have.length(1);
   });
 
-  it('agents are asked in the order of the library; locked fields and the ids of others stay', async () => {
+  it('agents are queried in the order of the library; locked fields and the ids of others stay', async () => {
     const { db } = api.deps;
-    const asked: string[] = [];
+    const queried: string[] = [];
     const agent = (key: string, answer: () => Awaited<ReturnType<PersonAgent['describePerson']>>): PersonAgent => ({
       ...{ key, providers: ['tmdb'], searchesByName: false },
       describePerson: async ({ name }) => {
-        if (name === 'Asked') asked.push(key);
+        if (name === 'Queried') queried.push(key);
         return answer();
       },
     });
@@ -130,18 +130,18 @@ describe('jobs of people', () => {
       { ...agent('other', () => ({ biography: 'Never.' })), providers: ['tvdb'] },
     ]);
     await person('Holder', { externalIds: { imdb: 'nm9' } });
-    const id = await person('Asked', { externalIds: { tmdb: '5' } });
+    const id = await person('Queried', { externalIds: { tmdb: '5' } });
     await givenCredit(db, await film(), { name: '', personId: id });
     await api.as(owner).updatePerson({ params: { id }, body: { lockedFields: ['birthplace'] } });
     expect(await refreshPeople({ personId: id }, work)).to.deep.equal({ refreshed: 1 });
-    expect(asked).to.deep.equal(['second', 'first', 'broken']);
+    expect(queried).to.deep.equal(['second', 'first', 'broken']);
     const { body } = await api.as(owner).getPerson({ params: { id } });
     expect(body).to.deep.include({ biography: 'Second.', birthday: '1950-01-02', aliases: ['Also'] });
     expect(body.birthplace).to.equal(undefined);
     expect(body.externalIds).to.deep.equal({ tmdb: '5', wikidata: 'Q9' });
     expect(body.refreshedAt).to.be.a('string');
-    asked.length = 0;
+    queried.length = 0;
     await refreshPeople({}, work);
-    expect(asked, 'a fresh person is not asked about nightly').to.deep.equal([]);
+    expect(queried, 'a fresh person is not refreshed nightly').to.deep.equal([]);
   });
 });

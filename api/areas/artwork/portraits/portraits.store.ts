@@ -21,7 +21,7 @@ export async function personExists(db: Db, id: string): Promise<boolean> {
   return (await db('people').where({ id }).first('id')) !== undefined;
 }
 
-/** Gives a person without portraits those of the first of these people that has some, with what was chosen. */
+/** Gives a person without portraits those of the first of these people that has some, together with the choice. */
 export async function adoptPortraits(db: Db, { into, from }: { into: string; from: readonly string[] }): Promise<void> {
   const owned = { owner_kind: 'person' as const, kind: 'portrait' };
   if (

@@ -1,10 +1,10 @@
 import { visibleItems } from '#areas/items/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
-import { onlyVisibleCredited } from './people.view.ts';
+import { onlyVisibleCredited } from '../people.view.ts';
 
-/** Profiles that want to be told of new items of favourites, by id. */
-export async function profilesToTell(db: Db, after: string | undefined, limit: number): Promise<string[]> {
+/** Profiles that get notifications about new items of favourites, by id. */
+export async function profilesToNotify(db: Db, after: string | undefined, limit: number): Promise<string[]> {
   return db('person_favorites')
     .where('notify', true)
     .modify((query) => {
@@ -33,7 +33,7 @@ const BETWEEN_HOURS = 20;
 const LATE_DAYS = 7;
 
 /**
- * Items of the favourites of `who` that came after the profile was last told, and that the profile may see. An item that was
+ * Visible items of the favourites of `who` that were added after the last notification. An item that was
  * in the library before is no news when it is credited later.
  */
 export async function newItemsOf(db: Db, who: Principal): Promise<NewItems[]> {
@@ -44,8 +44,8 @@ export async function newItemsOf(db: Db, who: Principal): Promise<NewItems[]> {
     .join('credited_items as ci', 'ci.item_id', 'i.id')
     .join('person_favorites as f', 'f.person_id', 'ci.owner_id')
     .where({ 'f.profile_id': who.profileId, 'f.notify': true })
-    .whereRaw('ci.since > f.told_at and i.added_at >= f.created_at')
-    .whereRaw('i.added_at > f.told_at - make_interval(days => ?)', [LATE_DAYS])
+    .whereRaw('ci.since > f.notified_until and i.added_at >= f.created_at')
+    .whereRaw('i.added_at > f.notified_until - make_interval(days => ?)', [LATE_DAYS])
     .whereRaw('coalesce(f.notified_at < now() - make_interval(hours => ?), true)', [BETWEEN_HOURS])
     .modify((query) => onlyVisibleCredited(query, db, who))
     .groupBy('f.person_id')
@@ -60,9 +60,9 @@ export async function newItemsOf(db: Db, who: Principal): Promise<NewItems[]> {
   }));
 }
 
-/** The profile was told of these items. */
-export async function notePeopleTold(db: Db, profileId: string, told: NewItems): Promise<void> {
+/** Notes that the profile was notified of these items. */
+export async function noteNotified(db: Db, profileId: string, news: NewItems): Promise<void> {
   await db('person_favorites')
-    .where({ profile_id: profileId, person_id: told.personId })
-    .update({ told_at: db.raw('?::timestamptz', [told.since]) as never, notified_at: db.fn.now() });
+    .where({ profile_id: profileId, person_id: news.personId })
+    .update({ notified_until: db.raw('?::timestamptz', [news.since]) as never, notified_at: db.fn.now() });
 }

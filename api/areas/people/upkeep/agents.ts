@@ -11,8 +11,8 @@ export interface PersonFacts {
   externalIds?: Record<string, string>;
 }
 
-/** Whom an agent is asked about. */
-export interface AskedPerson {
+/** The person that an agent is queried for. */
+export interface QueriedPerson {
   name: string;
   externalIds: Readonly<Record<string, string>>;
 }
@@ -24,9 +24,9 @@ export interface PersonAgent {
   providers: readonly string[];
   /** It finds a person without any id. */
   searchesByName: boolean;
-  /** Undefined when it knows nothing of the person; throws when it cannot answer now. */
+  /** Undefined when it does not know the person; throws when it cannot answer now. */
   describePerson: (
-    person: AskedPerson,
+    person: QueriedPerson,
     options: { language: string; signal: AbortSignal },
   ) => Promise<PersonFacts | undefined>;
 }

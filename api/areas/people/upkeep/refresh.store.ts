@@ -1,9 +1,9 @@
 import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
+import type { Lockable } from '../people.schemas.ts';
 import type { PersonFacts } from './agents.ts';
-import type { Lockable } from './people.schemas.ts';
 
-/** A person who is refreshed, and whom to ask. */
+/** A person who is refreshed, and the agents to query. */
 export interface RefreshedPerson {
   name: string;
   externalIds: Record<string, string>;

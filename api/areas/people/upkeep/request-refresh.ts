@@ -1,7 +1,7 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
+import { lockPeople } from '../people.store.ts';
 import { personAgents } from './agents.ts';
-import { lockPeople } from './people.store.ts';
 
 /** Enqueues the refresh of a person, or returns the one that waits or runs. Throws 409 `no-identity`. */
 export async function requestRefresh(
