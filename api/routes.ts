@@ -189,6 +189,29 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'people',
+    load: async () => (await import('./areas/people/index.ts')).peopleArea,
+    routes: [
+      ['get', '/people', 'listPeople'],
+      ['post', '/people', 'createPerson'],
+      ['get', '/people/:id', 'getPerson'],
+      ['patch', '/people/:id', 'updatePerson'],
+      ['delete', '/people/:id', 'deletePerson'],
+      ['get', '/people/:id/items', 'listPersonItems'],
+      ['post', '/people/:id/merge', 'mergePeople'],
+      ['post', '/people/:id/refresh', 'refreshPerson'],
+      ['put', '/people/:id/favorite', 'setPersonFavorite'],
+    ],
+  },
+  {
+    slug: 'studios',
+    load: async () => (await import('./areas/studios/index.ts')).studiosArea,
+    routes: [
+      ['get', '/libraries/:id/studios', 'listStudios'],
+      ['get', '/studios/:id', 'getStudio'],
+    ],
+  },
+  {
     slug: 'labels',
     load: async () => (await import('./areas/labels/index.ts')).labelsArea,
     routes: [

@@ -14,6 +14,8 @@ import { fanOut, sweepNotifications } from './notifications/fanout.ts';
 import { createPushSend } from './notifications/push-send.ts';
 import { sweepObjects } from './objects-sweep.ts';
 import { markMany } from './own-state.ts';
+import { refreshPeople } from './people/refresh.ts';
+import { tidyPeople } from './people/tidy.ts';
 import { lookAtPlus } from './plus-check.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
@@ -33,6 +35,8 @@ export const handlers = {
   'artwork.trim': trimArtwork,
   'items.similar': storeSimilarItems,
   'items.bulk': changeInBulk,
+  'people.refresh': refreshPeople,
+  'people.tidy': tidyPeople,
   'labels.apply': applyLabels,
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,

@@ -12,6 +12,7 @@ import { jobsArea } from './jobs/index.ts';
 import { labelsArea } from './labels/index.ts';
 import { librariesArea } from './libraries/index.ts';
 import { notificationsArea } from './notifications/index.ts';
+import { peopleArea } from './people/index.ts';
 import { playbackArea } from './playback/index.ts';
 import { plusArea } from './plus/index.ts';
 import { scanningArea } from './scanning/index.ts';
@@ -20,6 +21,7 @@ import { serverAccountArea } from './server-account/index.ts';
 import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
 import { streamingArea } from './streaming/index.ts';
+import { studiosArea } from './studios/index.ts';
 import { subtitlesArea } from './subtitles/index.ts';
 import { themesArea } from './themes/index.ts';
 import { usersArea } from './users/index.ts';
@@ -37,6 +39,8 @@ export const areas = [
   itemsArea,
   editingArea,
   artworkArea,
+  peopleArea,
+  studiosArea,
   labelsArea,
   playbackArea,
   streamingArea,

@@ -116,3 +116,30 @@ export async function visibleItemIds(db: Db, who: Principal, ids: readonly strin
   const rows = db('items').whereRaw('items.id = any(?::uuid[])', [[...ids]]);
   return rows.modify(onlyVisibleItems, who).pluck('items.id') as Promise<string[]>;
 }
+
+/**
+ * Restricts a query over `visibility_classes as <alias>` to classes whose items `onlyVisibleItems` shows. Counts are kept by
+ * class, so that one of all that a caller may see is a sum.
+ */
+export function onlyVisibleClasses(query: Knex.QueryBuilder, who: Principal, alias = 'visibility_classes'): void {
+  const { sees } = who;
+  onlyVisibleLibraries(query, who, `${alias}.library_id`);
+  if (!limitsItems(sees)) return;
+  const { limit, unrated } = agesOf(sees);
+  const labels = `array(select jsonb_array_elements_text(condition.one -> 1)::int)`;
+  const holds = ['coalesce((condition.one ->> 0)::int, :unrated) <= :limit'];
+  if (sees.labels?.hidden.length) holds.push(`not ${labels} && :hidden::int[]`);
+  if (sees.labels?.only) holds.push(`${labels} && :only::int[]`);
+  query.whereRaw(
+    `exists (select from jsonb_array_elements(${alias}.paths) as path(conditions) where not exists (
+       select from jsonb_array_elements(path.conditions) as condition(one) where not (${holds.join(' and ')})))`,
+    { unrated, limit, hidden: [...(sees.labels?.hidden ?? [])], only: [...(sees.labels?.only ?? [])] },
+  );
+}
+
+/** SQL `array(…)` over the ids of the classes that `who` sees, for `class_id = any(?)`; of one library, where it is given. */
+export function visibleClasses(db: Db, who: Principal, libraryId?: string): Knex.Raw {
+  const classes = db.from('visibility_classes as vc').modify(onlyVisibleClasses, who, 'vc').select('vc.id');
+  if (libraryId !== undefined) classes.where('vc.library_id', libraryId);
+  return db.raw('array(?)', [classes as unknown as string]);
+}

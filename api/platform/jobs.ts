@@ -68,8 +68,13 @@ export const jobs = {
   },
   'artwork.chapters': { queue: 'artwork' },
   'artwork.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '30 4 * * *' },
-  'people.refresh': { queue: 'metadata' },
-  'people.tidy': { queue: 'metadata' },
+  /** Without a person: those whose facts are old. */
+  'people.refresh': {
+    queue: 'metadata',
+    payload: z.object({ personId: Id.optional(), replacePortrait: z.boolean().optional() }),
+    scheduled: '40 1 * * *',
+  },
+  'people.tidy': { queue: 'metadata', payload: z.object({}), scheduled: '40 2 * * *' },
   'faces.detect': { queue: 'analysis' },
   'faces.group': { queue: 'analysis' },
   'faces.regroup': { queue: 'analysis' },

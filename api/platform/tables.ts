@@ -225,6 +225,27 @@ export interface Tables {
     source: Defaulted<string>;
     image: Json | null;
   };
+  credited_counts: {
+    owner_id: string;
+    class_id: number;
+    kind: string;
+    items: number;
+  };
+  credited_due: {
+    txid: Defaulted<number>;
+    item_id: string;
+  };
+  credited_items: {
+    owner_id: string;
+    item_id: string;
+    kind: 'person' | 'studio';
+    class_id: number;
+    episodes: number;
+    since: Defaulted<Date>;
+  };
+  credited_marks: {
+    txid: Defaulted<number>;
+  };
   credits: {
     id: string;
     item_id: string;
@@ -787,6 +808,46 @@ export interface Tables {
     external_ids: Defaulted<Json>;
     portrait: Json | null;
     created_at: Defaulted<Date>;
+    sort_name: string | null;
+    sort_key: Computed<string | null>;
+    aliases: Defaulted<string[]>;
+    birthday: Date | null;
+    deathday: Date | null;
+    birthplace: string | null;
+    biography: string | null;
+    homepage: string | null;
+    further_ids: Defaulted<Json>;
+    locked_fields: Defaulted<string[]>;
+    refreshed_at: Date | null;
+    uncredited_since: Date | null;
+    shuffle: Defaulted<number>;
+    revision: Defaulted<number>;
+    updated_at: Defaulted<Date>;
+  };
+  person_aliases: {
+    old_id: string;
+    person_id: string;
+  };
+  person_blocks: {
+    provider: string;
+    value: string;
+  };
+  person_favorites: {
+    profile_id: string;
+    person_id: string;
+    notify: Defaulted<boolean>;
+    notified_until: Defaulted<Date>;
+    notified_at: Date | null;
+    created_at: Defaulted<Date>;
+  };
+  person_ids: {
+    provider: string;
+    value: string;
+    person_id: string;
+  };
+  person_names: {
+    person_id: string;
+    folded: string;
   };
   play_history: {
     id: string;
@@ -1113,6 +1174,23 @@ export interface Tables {
     updated_at: Defaulted<Date>;
     returned_at: Date | null;
   };
+  studios: {
+    id: string;
+    library_id: string;
+    name: string;
+    name_folded: string;
+    kind: 'studio' | 'network' | 'label' | 'publisher' | 'developer' | 'institution';
+    description: string | null;
+    headquarters: string | null;
+    country: string | null;
+    homepage: string | null;
+    external_ids: Defaulted<Json>;
+    parent_id: string | null;
+    logo_image_id: string | null;
+    unused_since: Date | null;
+    shuffle: Defaulted<number>;
+    created_at: Defaulted<Date>;
+  };
   theme_default: {
     one: Defaulted<boolean>;
     allow_choice: Defaulted<boolean>;
@@ -1202,6 +1280,12 @@ export interface Tables {
     duration_ms: number;
     size_bytes: number;
     made_at: Defaulted<Date>;
+  };
+  visibility_classes: {
+    id: Defaulted<number>;
+    library_id: string;
+    key: string;
+    paths: Json;
   };
   webhook_deliveries: {
     id: string;

@@ -12,3 +12,4 @@ export {
   type Stage,
   takePending,
 } from './pending.store.ts';
+export { adoptPortraits, survivorOf } from './portraits/portraits.store.ts';

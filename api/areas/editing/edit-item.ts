@@ -6,7 +6,7 @@ import {
   type KnownItem,
   lockKnown,
   placeEpisode,
-  raiseChanges,
+  raiseChangesOfItems,
   type ServerPlace,
   setAddedAt,
 } from '#areas/libraries/public.ts';
@@ -36,7 +36,7 @@ export async function editItem(call: Call, id: string, options: EditOptions): Pr
   const { db, who } = call;
   const { edit } = options;
   const item = await getVisibleItem(db, who, id);
-  await raiseChanges(db, [id]);
+  await raiseChangesOfItems(db, [id]);
   const [before] = (await lockKnown(db, [id], placeOf(call))) as [KnownItem];
   const { fields, wrong } = sortOut(item.type, edit);
   refuseWrong(item.type, wrong);

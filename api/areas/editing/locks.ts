@@ -1,5 +1,5 @@
 import { getVisibleItem } from '#areas/items/public.ts';
-import { raiseChanges, setLocks } from '#areas/libraries/public.ts';
+import { raiseChangesOfItems, setLocks } from '#areas/libraries/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { type Issue, invalidAll } from '#kernel/errors.ts';
@@ -15,7 +15,7 @@ export async function replaceLocks(call: Call, id: string, fields: readonly stri
   const item = await getVisibleItem(db, who, id);
   const known = lockable(item.type);
   refuseUnknown(fields, known);
-  await raiseChanges(db, [id]);
+  await raiseChangesOfItems(db, [id]);
   const locked = fields.includes(ALL) ? [ALL, ...known] : fields;
   const wanted = [...new Set(locked)].sort();
   const row = await db('items').where({ id }).forUpdate().first('locked_fields');

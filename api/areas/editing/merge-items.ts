@@ -1,6 +1,6 @@
 import { getVisibleItem, type ItemDetail, itemDetail, type VisibleItem } from '#areas/items/public.ts';
 import { joinLabels } from '#areas/labels/public.ts';
-import { type Combined, combineItems, countCombined, raiseChanges } from '#areas/libraries/public.ts';
+import { type Combined, combineItems, countCombined, raiseChangesOfItems } from '#areas/libraries/public.ts';
 import { joinStates } from '#areas/playback/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -19,7 +19,7 @@ interface Merged extends Combined {
 export async function mergeItemsInto(call: Call, { intoId, itemIds, dryRun }: MergeRequest): Promise<Merged> {
   const counts = await call.transact(async (inside) => {
     const { into, others } = await chosen(inside, { intoId, itemIds });
-    await raiseChanges(inside.db, [intoId, ...itemIds]);
+    await raiseChangesOfItems(inside.db, [intoId, ...itemIds]);
     const counted = await countCombined(inside.db, itemIds);
     if (counted.children > MOST_CHILDREN)
       throw conflict('too-large', `At most ${MOST_CHILDREN} children are merged at once`, {

@@ -19,7 +19,7 @@ export {
   nextUp,
   type VisibleItem,
 } from './item/items.store.ts';
-export { findItemSummaries, listSummaries } from './item/summaries.store.ts';
+export { findItemSummaries, listSummaries, visibleItems } from './item/summaries.store.ts';
 export { trashedSummaries } from './item/trashed.store.ts';
 export {
   Artwork,
@@ -32,8 +32,9 @@ export {
   UserState,
 } from './items.schemas.ts';
 export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
+export { dayOf, idsPage, type Listing } from './listing/listing.ts';
 export { itemsMatching } from './listing/matching.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
 export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';
-export { itemFilter } from './queries.ts';
+export { itemFilter, itemFilterOf } from './queries.ts';
 export { listChapters } from './relations/relations.store.ts';

@@ -5,6 +5,12 @@ import { ItemType } from './items.schemas.ts';
 
 export const typesQuery = commaList(ItemType, 30).optional();
 export const itemFilter = filterQuery(itemFields, 'field:op:value;…, with the fields of listLibraryFields');
+/** A filter that takes some of the fields. */
+export const itemFilterOf = (names: readonly (keyof typeof itemFields)[]) =>
+  filterQuery(
+    Object.fromEntries(Object.entries(itemFields).filter(([name]) => names.includes(name))),
+    `field:op:value;…, with the fields ${names.join(', ')}`,
+  );
 export const idList = commaList(Id, 200).optional();
 
 /**

@@ -2,7 +2,7 @@ export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } f
 export { LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
 export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';
-export { editFields, type FieldEdits, lockFields, raiseChanges, setLocks, unlockFields } from './merge/edit.ts';
+export { editFields, type FieldEdits, lockFields, raiseChangesOfItems, setLocks, unlockFields } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
 export { replaceChapters, setAddedAt, setEdition } from './merge/file-edits.store.ts';
 export { findKnownItems, type KnownItem, lockKnown, type ServerPlace } from './merge/known.store.ts';
@@ -24,5 +24,6 @@ export {
   withParents,
 } from './rollup.store.ts';
 export { defaultSettings, settingsOf } from './settings.ts';
+export { raiseChanges, touchItems } from './touch-items.ts';
 export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';
 export { dropEdition, type Trashed, trashItems } from './trash-items.store.ts';

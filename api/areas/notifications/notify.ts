@@ -26,6 +26,8 @@ export interface Notice {
   level?: Level;
   /** ISO time. */
   expiresAt?: string;
+  /** Number of things that it is about; absent is one. */
+  count?: number;
   /** Notifications with the same key are merged; absent is kind and target. */
   mergeKey?: string;
 }
@@ -141,7 +143,7 @@ async function insert(db: Db, { notice, seer, inApp }: Omit<One, 'preferences'> 
     id,
     profile_id: seer.profileId,
     merge_key: mergeKey,
-    count: 1 + merged.reduce((sum, row) => sum + row.count, 0),
+    count: (notice.count ?? 1) + merged.reduce((sum, row) => sum + row.count, 0),
     in_app: inApp,
     read_at: inApp ? null : new Date(),
     first_at:

@@ -13,6 +13,7 @@ import type { JobsOperations } from './jobs.ts';
 import type { LabelsOperations } from './labels.ts';
 import type { LibrariesOperations } from './libraries.ts';
 import type { NotificationsOperations } from './notifications.ts';
+import type { PeopleOperations } from './people.ts';
 import type { PlaybackOperations } from './playback.ts';
 import type { PlusOperations } from './plus.ts';
 import type { ScanningOperations } from './scanning.ts';
@@ -21,6 +22,7 @@ import type { ServerAccountOperations } from './server-account.ts';
 import type { SettingsOperations } from './settings.ts';
 import type { SetupOperations } from './setup.ts';
 import type { StreamingOperations } from './streaming.ts';
+import type { StudiosOperations } from './studios.ts';
 import type { SubtitlesOperations } from './subtitles.ts';
 import type { ThemesOperations } from './themes.ts';
 import type { UsersOperations } from './users.ts';
@@ -40,6 +42,7 @@ export type * from './jobs.ts';
 export type * from './labels.ts';
 export type * from './libraries.ts';
 export type * from './notifications.ts';
+export type * from './people.ts';
 export type * from './playback.ts';
 export type * from './plus.ts';
 export type * from './scanning.ts';
@@ -49,6 +52,7 @@ export type * from './settings.ts';
 export type * from './setup.ts';
 export type * from './shared.ts';
 export type * from './streaming.ts';
+export type * from './studios.ts';
 export type * from './subtitles.ts';
 export type * from './themes.ts';
 export type * from './users.ts';
@@ -69,6 +73,7 @@ export interface Operations
     LabelsOperations,
     LibrariesOperations,
     NotificationsOperations,
+    PeopleOperations,
     PlaybackOperations,
     PlusOperations,
     ScanningOperations,
@@ -77,6 +82,7 @@ export interface Operations
     SettingsOperations,
     SetupOperations,
     StreamingOperations,
+    StudiosOperations,
     SubtitlesOperations,
     ThemesOperations,
     UsersOperations,

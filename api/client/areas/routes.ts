@@ -142,6 +142,19 @@ export const routes = {
   updateImage: 'PATCH /images/{id}',
   uploadItemArtwork: 'POST /items/{id}/artwork',
   uploadPersonPortrait: 'POST /people/{id}/portrait',
+  // people
+  createPerson: 'POST /people',
+  deletePerson: 'DELETE /people/{id}',
+  getPerson: 'GET /people/{id}',
+  listPeople: 'GET /people',
+  listPersonItems: 'GET /people/{id}/items',
+  mergePeople: 'POST /people/{id}/merge',
+  refreshPerson: 'POST /people/{id}/refresh',
+  setPersonFavorite: 'PUT /people/{id}/favorite',
+  updatePerson: 'PATCH /people/{id}',
+  // studios
+  getStudio: 'GET /studios/{id}',
+  listStudios: 'GET /libraries/{id}/studios',
   // labels
   createLabel: 'POST /labels',
   deleteLabel: 'DELETE /labels/{id}',

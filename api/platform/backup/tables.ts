@@ -10,6 +10,8 @@ export const keptOut: Readonly<Record<string, string>> = {
   jobs: 'pending jobs are outdated',
   job_attempts: 'with jobs',
   job_counts: 'counted again',
+  credited_due: 'temporary: empty between transactions',
+  credited_marks: 'temporary: empty between transactions',
   idempotency_keys: 'responses of finished requests',
   sessions: 'tokens: every sign-in has ended',
   refresh_tokens: 'tokens',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { putLayers, raiseChanges, settleItems } from '#areas/libraries/public.ts';
+import { putLayers, raiseChangesOfItems, settleItems } from '#areas/libraries/public.ts';
 import { errorOf } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -25,7 +25,7 @@ describe('editing an item', function () {
     mode?: 'update' | 'replace' | 'missing',
   ) =>
     api.deps.db.transaction(async (db) => {
-      await raiseChanges(db, [film]);
+      await raiseChangesOfItems(db, [film]);
       await putLayers(db, [{ itemId: film, layers: [{ source, values }] }]);
       await settleItems(db, [film], { place: PLACE, ...(mode && { mode }) });
     });

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { editFields, findKnownItems, putLayers, raiseChanges, setLocks, settleItems } from '#areas/libraries/public.ts';
+import {
+  editFields,
+  findKnownItems,
+  putLayers,
+  raiseChangesOfItems,
+  setLocks,
+  settleItems,
+} from '#areas/libraries/public.ts';
 import type { FieldName } from '#platform/item-values.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -89,7 +96,7 @@ describe('locks and origins of fields', function () {
     const name = FIELDS[chance(FIELDS.length)] as FieldName;
     const model = models.get(name) as Model;
     return api.deps.db.transaction(async (db) => {
-      await raiseChanges(db, [id]);
+      await raiseChangesOfItems(db, [id]);
       const kind = chance(6);
       if (kind <= 1) {
         const value = chance(4) === 0 ? undefined : valueOf(name, chance);

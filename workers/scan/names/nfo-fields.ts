@@ -2,6 +2,13 @@ import { languageTag } from '#workers/probe/languages.ts';
 import { calendarDay } from './days.ts';
 import { cut, oneLine, partsOf } from './text.ts';
 
+/** An actor, with the ids of catalogues. */
+export interface Actor {
+  name: string;
+  character?: string;
+  ids?: Record<string, string>;
+}
+
 /** The content of an NFO file. Every member may be absent. */
 export interface Nfo {
   /**
@@ -31,7 +38,7 @@ export interface Nfo {
   countries: string[];
   directors: string[];
   writers: string[];
-  actors: { name: string; character?: string }[];
+  actors: Actor[];
   /** People with other roles; only of embedded tags. */
   credits?: { role: 'artist' | 'composer' | 'author' | 'narrator' | 'illustrator' | 'translator'; name: string }[];
 }
@@ -72,7 +79,8 @@ const NUMBERS: Readonly<Record<string, Amount>> = {
   runtime: 'runtimeMin',
   rating: 'rating',
 };
-const IDS: Readonly<Record<string, string>> = {
+/** Elements with an id, by name, and the catalogue of each. */
+export const IDS: Readonly<Record<string, string>> = {
   imdbid: 'imdb',
   imdb_id: 'imdb',
   imdb: 'imdb',

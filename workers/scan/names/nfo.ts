@@ -1,6 +1,8 @@
 import { SaxesParser } from 'saxes';
 import {
+  type Actor,
   emptyNfo,
+  IDS,
   idsOfPages,
   MAX_ITEMS,
   MAX_TEXT,
@@ -71,7 +73,7 @@ class Reading {
   #faults = 0;
   readonly #path: Open[] = [];
   readonly #all: Nfo[] = [];
-  #actor: { name: string; character?: string } | undefined;
+  #actor: Actor | undefined;
   #ratings: Rating[] = [];
   /** Text outside the XML. */
   #outside = '';
@@ -118,6 +120,8 @@ class Reading {
     if (!this.#actor || text === '') return;
     if (name === 'name') this.#actor.name = text;
     if (name === 'role') this.#actor.character = text;
+    const provider = IDS[name];
+    if (provider && /^[\w-]{1,40}$/.test(text)) this.#actor.ids = { ...this.#actor.ids, [provider]: text };
   }
 
   #noteMember(nfo: Nfo, closed: Open): void {

@@ -70,13 +70,18 @@ function describedBy(nfo: Nfo): ItemValues {
 const cut = (list: readonly string[]): string[] => [...new Set(list.map((name) => name.slice(0, MAX_NAME)))];
 
 function peopleOf(nfo: Nfo): NamedCredit[] {
-  const person = (role: string, name: string, character?: string): NamedCredit => ({
+  const person = (role: string, name: string, more: Partial<NamedCredit> = {}): NamedCredit => ({
     role,
     name: name.slice(0, MAX_NAME),
-    ...(character !== undefined && { character: character.slice(0, MAX_NAME) }),
+    ...more,
   });
   return [
-    ...nfo.actors.map(({ name, character }) => person('actor', name, character)),
+    ...nfo.actors.map(({ name, character, ids }) =>
+      person('actor', name, {
+        ...(character !== undefined && { character: character.slice(0, MAX_NAME) }),
+        ...(ids && { ids }),
+      }),
+    ),
     ...nfo.directors.map((name) => person('director', name)),
     ...nfo.writers.map((name) => person('writer', name)),
     ...(nfo.credits ?? []).map(({ role, name }) => person(role, name)),

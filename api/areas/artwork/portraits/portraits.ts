@@ -11,7 +11,7 @@ import { addImage, getImageRow, takeGiven } from '../editing/add-image.ts';
 import { fetchGiven } from '../editing/add-to-item.ts';
 import { choicesOf, dropChoice, imagesById, keptImages, toImage, writeChoice } from '../images.store.ts';
 import type { Taken } from '../intake.ts';
-import { personExists, settlePortraits } from './portraits.store.ts';
+import { personExists, settlePortraits, survivorOf } from './portraits.store.ts';
 
 /** A person that the caller may see. */
 interface Portrayed {
@@ -24,7 +24,8 @@ const KIND = 'portrait';
 const FOCUS = { x: 0.5, y: 1 / 3 };
 
 /** Throws 404 for a person of whom the caller sees no credit; those who edit see everyone. */
-export async function getPortrayed({ db, who }: Call, id: string): Promise<Portrayed> {
+export async function getPortrayed({ db, who }: Call, named: string): Promise<Portrayed> {
+  const id = await survivorOf(db, named);
   const owner = { kind: 'person' as const, id };
   const visible = (await seesOwner(db, who, owner)) || (may(who, 'item:edit') && (await personExists(db, id)));
   if (!visible) throw notFound();

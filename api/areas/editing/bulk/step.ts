@@ -4,7 +4,7 @@ import {
   type FieldEdits,
   type KnownItem,
   lockKnown,
-  raiseChanges,
+  raiseChangesOfItems,
   type ServerPlace,
   setAddedAt,
   trashItems,
@@ -55,7 +55,7 @@ export async function changeSome(db: Db, ids: readonly string[], by: Doer): Prom
     const gone = by.dryRun ? [...visible] : await remove(db, [...visible], by);
     return { changed: gone.length, refused: hidden };
   }
-  await raiseChanges(db, [...visible]);
+  await raiseChangesOfItems(db, [...visible]);
   const items = await lockKnown(db, [...visible], by.place);
   const done = action === 'unlock' ? await unlock(db, items, by) : await edit(db, items, by);
   return { changed: done.changed, refused: [...hidden, ...done.refused] };

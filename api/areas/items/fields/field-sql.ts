@@ -4,6 +4,7 @@ import { onlyKnownLabels, onlyVisibleItems } from '#identity/visibility.ts';
 import {
   folded,
   idOrName,
+  idsIn,
   matchesAbsence,
   positive,
   related,
@@ -79,11 +80,17 @@ export const labelled: ItemWhere = (query, condition, context) => {
 };
 const named = idOrName<FilterContext>({ id: 'l.id', name: 'l.name_folded' });
 
-/** People in the credits, by id or name. */
+/** People in the credits, by id or name; the id of one who was merged names the survivor. */
 export const credited: ItemWhere = related(
   (query) => query.from('credits as c').join('people as p', 'p.id', 'c.person_id').whereRaw('c.item_id = i.id'),
-  idOrName({ id: 'p.id', name: 'p.name_folded' }),
+  (query, condition, context) => {
+    query.where((either: Query) => byIdOrName(either, condition, context));
+    const ids = idsIn(condition.values);
+    if (ids.length === 0) return;
+    query.orWhereRaw('p.id in (select a.person_id from person_aliases a where a.old_id = any(?::uuid[]))', [ids]);
+  },
 );
+const byIdOrName = idOrName<FilterContext>({ id: 'p.id', name: 'p.name_folded' });
 
 /** Matches items that have a file for which `match` is true of `f`. */
 export const onFile = (match: ItemWhere): ItemWhere =>

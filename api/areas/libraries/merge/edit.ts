@@ -83,7 +83,7 @@ export async function setLocks(db: Db, itemId: string, fields: readonly string[]
 }
 
 /** Raises the change numbers of the libraries of items; their rows stay locked until the transaction ends. */
-export async function raiseChanges(db: Db, itemIds: readonly string[]): Promise<void> {
+export async function raiseChangesOfItems(db: Db, itemIds: readonly string[]): Promise<void> {
   await db.raw(
     `with held as (select l.id from libraries l where l.id in (select i.library_id from items i where i.id = any(?::uuid[]))
        order by l.id for no key update)

@@ -2,7 +2,7 @@ import type { Db } from '#platform/db.ts';
 import type { FieldName, ItemValues, Layer, NamedCredit } from '#platform/item-values.ts';
 import { FIELDS, fieldColumns, stored } from './fields.ts';
 import type { KnownItem } from './known.store.ts';
-import { creditsOf, peopleOf } from './people.store.ts';
+import { creditRows, peopleOf } from './people.store.ts';
 
 /** New shown values of an item. */
 export interface FieldWrite {
@@ -109,12 +109,18 @@ async function writeCredits(db: Db, writes: readonly ListWrite[]): Promise<void>
     db,
     lists.flatMap(({ people }) => people),
   );
+  let at = 0;
+  const rows = lists.flatMap(({ id, people }) => {
+    const own = ids.slice(at, at + people.length);
+    at += people.length;
+    return creditRows(id, people, own);
+  });
   await db.raw('delete from credits where item_id = any(?::uuid[])', [lists.map(({ id }) => id)]);
   await db.raw(
     `insert into credits (id, item_id, person_id, role, character, job, position, guest)
      select r.id, r.item_id, r.person_id, r.role, r.character, r.job, r.position, coalesce(r.guest, false)
      from jsonb_to_recordset(?::jsonb) as r(id uuid, item_id uuid, person_id uuid, role text, character text, job text, position int, guest boolean)`,
-    [json(lists.flatMap(({ id, people }) => creditsOf(id, people, ids)))],
+    [json(rows)],
   );
 }
 

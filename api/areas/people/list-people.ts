@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import { dayOf } from '#areas/items/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { type Page, pageOf, parseSort, type SortTable } from '#kernel/page.ts';
+import type { PeopleQuery, Person } from './people.schemas.ts';
+import { listPeopleOf, onlyVisiblePeople, visibleCredits } from './people.view.ts';
+
+type Caller = Pick<Call, 'db' | 'who' | 'now' | 'deps'>;
+
+/** Where the shuffle of a profile starts on a day. */
+function startOf(call: Caller): number {
+  const digest = createHash('sha256')
+    .update(`${dayOf(call)}|${call.who.profileId}`)
+    .digest();
+  return Math.fround(digest.readUInt32BE(0) / 2 ** 32);
+}
+
+const sortsOf = (call: Caller): SortTable => ({
+  sortName: { column: 'p.sort_key collate "C"', type: 'text' },
+  itemCount: { column: 'n.items', type: 'int' },
+  birthday: { column: 'p.birthday', type: 'date', nullable: true },
+  addedAt: { column: 'p.created_at', type: 'timestamptz' },
+  random: { column: 'p.shuffle', type: 'real', start: startOf(call) },
+});
+
+/** A page of the people that the caller may see. */
+export async function listVisiblePeople(call: Caller, query: PeopleQuery): Promise<{ items: Person[]; page: Page }> {
+  const { cursor, limit, sort, ...wanted } = query;
+  const { db, who, deps } = call;
+  const terms = parseSort(sort, sortsOf(call), 'sortName');
+  const scope = ['listPeople', wanted, who.profileId, terms.some(({ start }) => start !== undefined) && dayOf(call)];
+  const { items: ids, page } = await pageOf<{ id: string }, string>(db, selectPeople(call, wanted).select('p.id'), {
+    keys: deps.keys,
+    terms,
+    cursor,
+    limit,
+    scope: JSON.stringify(scope),
+    idColumn: 'p.id',
+    toItem: ({ id }) => id,
+  });
+  return { items: await listPeopleOf(db, who, ids), page };
+}
+
+function selectPeople(call: Caller, wanted: Omit<PeopleQuery, 'cursor' | 'limit' | 'sort'>): Knex.QueryBuilder {
+  const { db, who } = call;
+  const { q, role, libraryId, favorite, startsWith } = wanted;
+  const query = db
+    .from('people as p')
+    .joinRaw(`join credited_counts n on n.owner_id = p.id and n.class_id = 0 and n.kind = 'person'`)
+    .modify((all) => onlyVisiblePeople(all, db, who, libraryId));
+  if (q !== undefined) query.whereRaw(`p.id in (${NAMED})`, { q, start: `% ${escaped(q)}%` });
+  if (startsWith !== undefined) {
+    query.whereRaw(`p.sort_key collate "C" >= foyer_fold(?) and p.sort_key collate "C" < foyer_fold(?) || ?`, [
+      startsWith,
+      startsWith,
+      LAST,
+    ]);
+  }
+  if (favorite !== undefined) {
+    const mine = 'exists (select from person_favorites f where f.person_id = p.id and f.profile_id = ?::uuid)';
+    query.whereRaw(favorite ? mine : `not ${mine}`, [who.profileId || null]);
+  }
+  if (role !== undefined) {
+    const credited = visibleCredits(db, who).whereRaw('c.person_id = p.id').where('c.role', role);
+    if (libraryId !== undefined) credited.where('v.library_id', libraryId);
+    query.whereExists(credited);
+  }
+  return query;
+}
+
+/** The last character in the order of bytes. */
+const LAST = '\u{10ffff}';
+
+const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
+
+/** People with a name that has a word of this start, or that is alike. */
+const NAMED = `select w.person_id from person_names w where ' ' || w.folded like foyer_fold(:start)
+  union select a.person_id from person_names a
+    where a.folded % left(foyer_fold(:q), 100) and similarity(a.folded, left(foyer_fold(:q), 100)) > 0.4`;

@@ -1,0 +1,2 @@
+/** Studios for workers. */
+export { forgetUnused } from './tidy.store.ts';
