@@ -3,6 +3,7 @@ import { makeFrames } from './artwork/frames.ts';
 import { trimArtwork } from './artwork/trim.ts';
 import { createBackup } from './backup/create.ts';
 import { verifyBackup } from './backup/verify.ts';
+import { indexCustomField, purgeCustomField } from './custom-fields.ts';
 import { createEmailSend } from './email/send.ts';
 import { createDigests, trimLogs } from './email/upkeep.ts';
 import { storeSimilarItems } from './items-similar.ts';
@@ -32,6 +33,8 @@ export const handlers = {
   'artwork.trim': trimArtwork,
   'items.similar': storeSimilarItems,
   'labels.apply': applyLabels,
+  'custom-field.index': indexCustomField,
+  'custom-field.purge': purgeCustomField,
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,
   'subtitles.extract': extractSubtitles,

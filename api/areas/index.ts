@@ -4,12 +4,14 @@ import { artworkArea } from './artwork/index.ts';
 import { authArea } from './auth/index.ts';
 import { backupArea } from './backup/index.ts';
 import { brandingArea } from './branding/index.ts';
+import { customFieldsArea } from './custom-fields/index.ts';
 import { emailArea } from './email/index.ts';
 import { eventsArea } from './events/index.ts';
 import { itemsArea } from './items/index.ts';
 import { jobsArea } from './jobs/index.ts';
 import { labelsArea } from './labels/index.ts';
 import { librariesArea } from './libraries/index.ts';
+import { libraryTypesArea } from './library-types/index.ts';
 import { notificationsArea } from './notifications/index.ts';
 import { playbackArea } from './playback/index.ts';
 import { plusArea } from './plus/index.ts';
@@ -32,6 +34,8 @@ export const areas = [
   apiKeysArea,
   usersArea,
   librariesArea,
+  libraryTypesArea,
+  customFieldsArea,
   scanningArea,
   itemsArea,
   artworkArea,

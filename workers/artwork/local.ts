@@ -6,7 +6,7 @@ import { ARTWORK_BYTES } from '#kernel/images.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { readContent } from '../probe/content/pool.ts';
-import { rawExtensions } from '../probe/photos/extensions.ts';
+import { rawExtensions } from '#platform/media-extensions.ts';
 import { ProbeError } from '../probe/probe.ts';
 import { splitName } from '../scan/names/kinds.ts';
 import { rowsOf } from '../scan/store/context.ts';

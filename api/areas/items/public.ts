@@ -1,4 +1,6 @@
 /** Items for other areas and workers. */
+
+export { itemFieldNames } from './fields/fields.ts';
 export {
   type FileRow,
   findFileRows,
@@ -32,6 +34,7 @@ export {
 } from './items.schemas.ts';
 export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
 export { itemsMatching } from './listing/matching.ts';
+export { librarySorts as sortNames } from './listing/sorts.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
 export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';
 export { itemFilter } from './queries.ts';

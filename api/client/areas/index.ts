@@ -5,12 +5,14 @@ import type { ArtworkOperations } from './artwork.ts';
 import type { AuthOperations } from './auth.ts';
 import type { BackupOperations } from './backup.ts';
 import type { BrandingOperations } from './branding.ts';
+import type { CustomFieldsOperations } from './custom-fields.ts';
 import type { EmailOperations } from './email.ts';
 import type { EventsOperations } from './events.ts';
 import type { ItemsOperations } from './items.ts';
 import type { JobsOperations } from './jobs.ts';
 import type { LabelsOperations } from './labels.ts';
 import type { LibrariesOperations } from './libraries.ts';
+import type { LibraryTypesOperations } from './library-types.ts';
 import type { NotificationsOperations } from './notifications.ts';
 import type { PlaybackOperations } from './playback.ts';
 import type { PlusOperations } from './plus.ts';
@@ -30,6 +32,7 @@ export type * from './artwork.ts';
 export type * from './auth.ts';
 export type * from './backup.ts';
 export type * from './branding.ts';
+export type * from './custom-fields.ts';
 export type * from './email.ts';
 export type * from './errors.ts';
 export type * from './events.ts';
@@ -37,6 +40,7 @@ export type * from './items.ts';
 export type * from './jobs.ts';
 export type * from './labels.ts';
 export type * from './libraries.ts';
+export type * from './library-types.ts';
 export type * from './notifications.ts';
 export type * from './playback.ts';
 export type * from './plus.ts';
@@ -59,12 +63,14 @@ export interface Operations
     AuthOperations,
     BackupOperations,
     BrandingOperations,
+    CustomFieldsOperations,
     EmailOperations,
     EventsOperations,
     ItemsOperations,
     JobsOperations,
     LabelsOperations,
     LibrariesOperations,
+    LibraryTypesOperations,
     NotificationsOperations,
     PlaybackOperations,
     PlusOperations,

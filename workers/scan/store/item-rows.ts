@@ -1,5 +1,6 @@
 import { ageYears } from '#platform/age-ratings.ts';
 import { newId } from '#platform/ids.ts';
+import { shownType } from '#platform/own-types.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { sortTitle } from '../names/sort-title.ts';
 import type { ScannedLibrary, Writing } from './context.ts';
@@ -52,6 +53,7 @@ export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making
     isNew: id === undefined,
     name: nameOf(draft),
     type: draft.type,
+    own_type: shownAs(draft, writing.library),
     identity_key: draft.key,
     top: draft.top,
     parent_id: idOf(draft.parent),
@@ -62,6 +64,12 @@ export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making
     ...fieldsOf(draft, writing.library),
     hashes,
   };
+}
+
+/** The name that an owner-made type gives to items of this type. */
+function shownAs({ type, extra }: Draft, { own }: ScannedLibrary): string | undefined {
+  const shown = extra ? type : shownType({ own_type: own ? { base: type, levels: own.levels } : null }, type);
+  return shown === type ? undefined : shown;
 }
 
 /** The fields that directories describe, wherever the item is. */
