@@ -107,9 +107,9 @@ class Parser {
     this.fields.push(name);
     const shaped = shapedFields.find((one) => one === name);
     if (shaped) this.steps.push({ kind: 'shaped', field: shaped });
-    else if ((textFields as readonly string[]).includes(name) || CUSTOM.test(name))
-      this.steps.push({ kind: 'text', field: name });
-    else this.#fault('unknown_placeholder', `there is no placeholder {${name.slice(0, 40)}}`);
+    else this.steps.push({ kind: 'text', field: name });
+    const isKnown = shaped || (textFields as readonly string[]).includes(name) || CUSTOM.test(name);
+    if (!isKnown) this.#fault('unknown_placeholder', `there is no placeholder {${name.slice(0, 40)}}`);
   }
 }
 
