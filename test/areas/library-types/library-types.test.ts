@@ -25,7 +25,12 @@ describe('Library types', () => {
   let admin: TestClient;
   let member: TestClient;
   let made = 0;
-  const draft = (more: object = {}) => ({ key: `custom:type-${++made}`, name: 'Concerts', base: 'movies' as const, ...more });
+  const draft = (more: object = {}) => ({
+    key: `custom:type-${++made}`,
+    name: 'Concerts',
+    base: 'movies' as const,
+    ...more,
+  });
   const create = async (more: object = {}) => {
     const answer = await admin.createLibraryType({ body: draft(more) });
     expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
@@ -70,7 +75,10 @@ describe('Library types', () => {
     const body = draft({
       levels: [{ ...CONCERT, role: 'readable' }],
       files: { extensions: ['mkv', 'epub'], sidecars: [], ignore: [], versions: true, parts: true },
-      naming: [{ ...RULE, pattern: '{nothing}' }, { ...RULE, sample: 'no date' }],
+      naming: [
+        { ...RULE, pattern: '{nothing}' },
+        { ...RULE, sample: 'no date' },
+      ],
     });
     expect(issuesOf(await admin.createLibraryType({ body }))).to.deep.equal([
       'body/levels/0 role_base',
@@ -124,7 +132,9 @@ describe('Library types', () => {
     expect((await admin.createLibraryType({ body: draft({ managedBy: HERE }) })).status).to.equal(403);
     const operator = api.as({ ...owner, headers: { authorization: `Bearer ${api.operatorKey}` } });
     const { key } = (await operator.createLibraryType({ body: draft({ managedBy: HERE }) })).body;
-    expect(reasonOf(await admin.updateLibraryType({ params: { key }, body: { name: 'x' } }))).to.equal('managed-by-resource');
+    expect(reasonOf(await admin.updateLibraryType({ params: { key }, body: { name: 'x' } }))).to.equal(
+      'managed-by-resource',
+    );
     expect(reasonOf(await admin.deleteLibraryType({ params: { key } }))).to.equal('managed-by-resource');
     expect((await operator.deleteLibraryType({ params: { key } })).status).to.equal(204);
   });
@@ -142,9 +152,17 @@ describe('Library types', () => {
   });
 
   it('give a new library their agents and analyses', async () => {
-    const analyses = { previewThumbnails: false, introDetection: true, creditsDetection: false, voiceActivity: false, sonic: false };
+    const analyses = {
+      previewThumbnails: false,
+      introDetection: true,
+      creditsDetection: false,
+      voiceActivity: false,
+      sonic: false,
+    };
     const { key } = await create({ agents: ['tmdb', 'nfo'], analyses });
-    const library = (await admin.createLibrary({ body: { name: `of ${key}`, type: key, settings: { agents: ['nfo'] } } })).body;
+    const library = (
+      await admin.createLibrary({ body: { name: `of ${key}`, type: key, settings: { agents: ['nfo'] } } })
+    ).body;
     expect(library.settings).to.deep.include({ agents: ['nfo'], introDetection: true, previewThumbnails: false });
   });
 
@@ -153,12 +171,28 @@ describe('Library types', () => {
     const itemType = 'custom:gala';
     const { key } = await create({ levels: [{ ...CONCERT, itemType }] });
     const { id } = (await admin.createLibrary({ body: { name: `of ${key}`, type: key } })).body;
-    const row = { library_id: id, type: 'movie', own_type: itemType, top: true, title: 'Roseland', sort_title: 'roseland' };
+    const row = {
+      library_id: id,
+      type: 'movie',
+      own_type: itemType,
+      top: true,
+      title: 'Roseland',
+      sort_title: 'roseland',
+    };
     await db('items').insert({ ...row, id: UID.replace('beef', 'c0de'), identity_key: 'roseland' });
-    await db('libraries').where({ id }).update({ item_counts: JSON.stringify({ movie: 1 }) });
+    await db('libraries')
+      .where({ id })
+      .update({ item_counts: JSON.stringify({ movie: 1 }) });
     const films = await givenLibrary(db, 'movies');
-    await db('items').insert({ ...row, id: UID.replace('beef', 'f11e'), library_id: films.id, own_type: null, identity_key: 'r' });
-    const titles = async (query: object) => (await member.listItems({ query })).body.items.map(({ type }) => type);
+    await db('items').insert({
+      ...row,
+      id: UID.replace('beef', 'f11e'),
+      library_id: films.id,
+      own_type: null,
+      identity_key: 'r',
+    });
+    const titles = async (query: Record<string, string>) =>
+      (await member.listItems({ query })).body.items.map(({ type }) => type);
     expect(await titles({ type: itemType })).to.deep.equal([itemType]);
     expect(await titles({ type: 'movie', libraryIds: `${id},${films.id}` })).to.deep.equal(['movie']);
     expect(await titles({ filter: `type:eq:${itemType.replace(':', '\\:')}` })).to.deep.equal([itemType]);

@@ -38,7 +38,10 @@ const parts = fc.array(fc.oneof({ weight: 4, arbitrary: plain }, { weight: 1, ar
   minLength: 1,
   maxLength: 6,
 });
-const texts = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '-', '.', '(', ')', '1', '2', '0', '/'), maxLength: 14 });
+const texts = fc.string({
+  unit: fc.constantFrom('a', 'b', ' ', '-', '.', '(', ')', '1', '2', '0', '/'),
+  maxLength: 14,
+});
 
 describe('Naming patterns', () => {
   it('read what regular expressions of the same meaning read', () => {
@@ -52,7 +55,9 @@ describe('Naming patterns', () => {
         expect(values !== undefined, `${pattern} on ${JSON.stringify(text)}`).to.equal(found !== null);
         if (!found) return;
         fits += 1;
-        const groups = Object.entries(found.groups ?? {}).filter(([, value]) => value !== undefined && value.trim() !== '');
+        const groups = Object.entries(found.groups ?? {}).filter(
+          ([, value]) => value !== undefined && value.trim() !== '',
+        );
         const wanted = groups.map(([name, value]) => [
           name,
           ['index', 'year'].includes(name) ? Number(value) : value.trim(),
@@ -76,7 +81,10 @@ describe('Naming patterns', () => {
     expect(read('{title}.{language}', 'Amélie.pt-BR')).to.deep.equal({ title: 'Amélie', language: 'pt-BR' });
     expect(read('{title}[ cd{part}]', 'Film CD2')).to.deep.equal({ title: 'Film', part: 2 });
     expect(read('{title} part {part}', 'Film part b')).to.deep.equal({ title: 'Film', part: 2 });
-    expect(read('{custom.venue} - {title}', 'Wembley - Live')).to.deep.equal({ 'custom.venue': 'Wembley', title: 'Live' });
+    expect(read('{custom.venue} - {title}', 'Wembley - Live')).to.deep.equal({
+      'custom.venue': 'Wembley',
+      title: 'Live',
+    });
     expect(read('\\[{title}\\] \\\\', '[x] \\')).to.deep.equal({ title: 'x' });
     expect(read('S{index2}E{index}', 's01e002')).to.deep.equal({ index2: 1, index: 2 });
     expect(read('{title}', 'a/b')).to.equal(undefined);
@@ -99,10 +107,15 @@ describe('Naming patterns', () => {
       { pattern: '{title}', sample: 'x', on: 'name' as const },
     ];
     const of = readerOf(rules, extensions);
-    expect(of('Band/Show (1999).mkv')).to.deep.equal({ rule: 0, values: { parent: 'Band', title: 'Show', year: 1999 } });
+    expect(of('Band/Show (1999).mkv')).to.deep.equal({
+      rule: 0,
+      values: { parent: 'Band', title: 'Show', year: 1999 },
+    });
     expect(of('Band/Live 2001/1.mkv')).to.deep.equal({ rule: 1, values: { year: 2001 } });
     expect(of('Mr. Show.mkv')).to.deep.equal({ rule: 2, values: { title: 'Mr. Show' } });
-    expect(fitsSample({ pattern: '{title} ({year})', sample: 'Film (1999).mkv', on: 'name' }, extensions)).to.equal(true);
+    expect(fitsSample({ pattern: '{title} ({year})', sample: 'Film (1999).mkv', on: 'name' }, extensions)).to.equal(
+      true,
+    );
     expect(fitsSample({ pattern: '{title} ({year})', sample: 'Film', on: 'name' }, extensions)).to.equal(false);
   });
 

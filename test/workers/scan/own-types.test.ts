@@ -149,7 +149,9 @@ describe('library.scan of owner-made types', function () {
     const change = { naming: [rule('{year} - {title}', '1999 - Film', 'name')] };
     const params = { key: place.key };
     expect((await admin.updateLibraryType({ params, body: change })).body.affected).to.include({ rescan: true });
-    await db('scans').where({ id }).update({ lease_until: new Date(0) });
+    await db('scans')
+      .where({ id })
+      .update({ lease_until: new Date(0) });
     await scanLibrary({ libraryId: place.libraryId, scanId: id }, place.work(), { settleMs: 0 });
     const [first] = await shown(place);
     expect(first).to.include({ title: 'Alpha', year: 1999 });

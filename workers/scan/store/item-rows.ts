@@ -67,7 +67,7 @@ export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making
 }
 
 /** The name that an owner-made type gives to items of this type. */
-function shownAs({ type, extra }: Draft, { own }: ScannedLibrary): string | undefined {
+export function shownAs({ type, extra }: Draft, { own }: ScannedLibrary): string | undefined {
   const shown = extra ? type : shownType({ own_type: own ? { base: type, levels: own.levels } : null }, type);
   return shown === type ? undefined : shown;
 }

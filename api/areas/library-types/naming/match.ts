@@ -98,7 +98,8 @@ export class Matcher {
 
   #values(text: string): Values {
     const values: Record<string, string | number> = {};
-    for (const [i, step] of this.#steps.entries()) {
+    for (let i = 0; i < this.#steps.length; i += 1) {
+      const step = this.#steps[i] as Step;
       const begin = this.#begins[i] as number;
       if (begin < 0 || step.kind === 'literal' || step.kind === 'optional' || step.field === undefined) continue;
       const value = valueOf(step, text.slice(begin, this.#ends[i]));

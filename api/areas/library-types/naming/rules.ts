@@ -23,7 +23,8 @@ export function readerOf(rules: readonly Rule[], extensions: ReadonlySet<string>
   const compiled = rules.map(({ pattern, on }) => ({ on, matcher: compilePattern(pattern) }));
   return (path) => {
     const parts = partsOf(path, extensions);
-    for (const [rule, { on, matcher }] of compiled.entries()) {
+    for (let rule = 0; rule < compiled.length; rule += 1) {
+      const { on, matcher } = compiled[rule] as (typeof compiled)[number];
       const values = fits(matcher, parts[on]);
       if (values) return { rule, values };
     }
