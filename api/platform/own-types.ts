@@ -16,12 +16,6 @@ export interface OwnLevel {
   itemType: string;
 }
 
-declare module '#platform/column-types.ts' {
-  interface ColumnTypes {
-    'libraries.own_type': OwnType | null;
-  }
-}
-
 interface Typed {
   type: string;
   own_type?: OwnType | null;
@@ -40,7 +34,7 @@ export function shownType({ own_type: own }: Pick<Typed, 'own_type'>, stored: st
   return level?.itemType ?? stored;
 }
 
-/** The stored types of what the library shows as `shown`; none when it holds no such items. */
+/** The stored types that the library shows as `shown`; none when it holds no such items. */
 export function storedTypes({ own_type: own }: Pick<Typed, 'own_type'>, shown: string): readonly string[] {
   if (!own) return isOwn(shown) ? [] : [shown];
   const level = own.levels.find(({ itemType }) => itemType === shown);

@@ -8,7 +8,7 @@ import type { ChangedField, FieldChange, Option } from './custom-fields.schemas.
 import { type FieldRow, hideField, KEPT_DAYS, lockFields, writeField } from './custom-fields.store.ts';
 import { getFieldRow, toField } from './custom-fields.view.ts';
 import { isChoice, isWider } from './kinds.ts';
-import { countOption, countOutside, replaceOptions, tellChanged, widenValues } from './rewrite.store.ts';
+import { countOption, countOutside, emitChanged, replaceOptions, widenValues } from './rewrite.store.ts';
 
 /** Throws 409 `managed-by-resource`, `revision`. */
 function refuse(call: Call, row: FieldRow, revision?: number): void {
@@ -42,7 +42,7 @@ export async function changeField(call: Call, id: string, change: FieldChange): 
   const changes = await replaceOptions(db, id, replaced);
   await widenValues(db, row, after, changes);
   const outside = await countOutside(db, after);
-  await tellChanged(call, changes);
+  await emitChanged(call, changes);
   await touchLibraries(db);
   await audit(call, 'custom-field.changed', { fieldId: id, key: row.key });
   if (after.index_state === 'building') await enqueueIndex(call, id);
@@ -84,7 +84,7 @@ function changed(row: FieldRow, change: FieldChange, options: Option[]): FieldRo
 
 interface Options {
   options: Option[];
-  /** What becomes of values of removed options: another value, none, or undefined where it was not said. */
+  /** What becomes of values of removed options: another value, none, or undefined where the request names none. */
   replaced: Map<string, string | null | undefined>;
 }
 

@@ -13,7 +13,7 @@ const present = <T extends object>(value: T) =>
     [K in keyof T]?: NonNullable<T[K]>;
   };
 
-/** A definition as in the API; the count of values when it was asked for. */
+/** A definition as in the API; the count of values when the request names it. */
 export function toField(row: FieldRow, { counts }: { counts: boolean } = { counts: false }): CustomField {
   return {
     ...{ id: row.id, key: row.key, label: row.label, kind: row.kind, itemTypes: row.item_types },

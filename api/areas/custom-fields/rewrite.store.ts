@@ -86,7 +86,7 @@ export async function countOutside(db: Db, { id, kind, min, max, max_length: len
   return rows[0]?.n ?? 0;
 }
 
-interface Told {
+interface Emitted {
   id: string;
   library_id: string;
   type: string;
@@ -95,12 +95,12 @@ interface Told {
   labels: number[];
 }
 
-/** Raises the change numbers of the items, and tells of one of them in each library. */
-export async function tellChanged(call: Call, { items }: Changes): Promise<void> {
+/** Raises the change numbers of the items, and emits one event in each library. */
+export async function emitChanged(call: Call, { items }: Changes): Promise<void> {
   if (items.size === 0) return;
   const ids = [...items];
   await touchItems(call.db, ids);
-  const { rows } = await call.db.raw<{ rows: Told[] }>(
+  const { rows } = await call.db.raw<{ rows: Emitted[] }>(
     `select distinct on (i.library_id) i.id, i.library_id, coalesce(i.own_type, i.type) as type, i.title,
        ${ageSql('i')} as age_years, i.labels
      from items i where i.id = any(?::uuid[]) and i.trashed_at is null order by i.library_id, i.id`,

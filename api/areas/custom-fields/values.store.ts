@@ -26,7 +26,7 @@ export function fits(
 
 /**
  * Sets custom values of a visible item for a person; null clears. Throws 400 with every issue, path `custom.<key>`, and 403 when
- * the caller may not set a field. Returns whether something changed; the caller of this function tells the readers.
+ * the caller may not set a field. Returns whether something changed; the caller emits the event.
  */
 export async function setCustomValues(db: Db, itemId: string, values: Values, who: Principal): Promise<boolean> {
   const item = await getVisibleItem(db, who, itemId);

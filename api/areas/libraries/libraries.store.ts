@@ -6,6 +6,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { OwnType } from '#platform/own-types.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { LibraryDraft, LibrarySettings } from './libraries.schemas.ts';
 import { ownTypeOf } from './own-type.store.ts';
@@ -14,6 +15,7 @@ declare module '#platform/column-types.ts' {
   interface ColumnTypes {
     'libraries.settings': Partial<LibrarySettings>;
     'libraries.item_counts': Record<string, number>;
+    'libraries.own_type': OwnType | null;
   }
 }
 

@@ -1,6 +1,7 @@
 import { defaultSettings } from '#areas/libraries/public.ts';
 import type { OwnLevel } from '#platform/own-types.ts';
-import { type Base, bases, matchLevels } from './levels.ts';
+import { type Base, bases } from './bases.ts';
+import { matchLevels } from './levels.ts';
 import type { NamingRule, TypeLevel, TypeViews } from './library-types.schemas.ts';
 import type { TypeRules } from './library-types.store.ts';
 

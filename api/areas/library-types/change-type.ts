@@ -6,9 +6,9 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import type { OwnLevel } from '#platform/own-types.ts';
+import type { Base } from './bases.ts';
 import { builtInOf } from './built-in.ts';
 import { checkRules, mergeRules } from './content.ts';
-import type { Base } from './levels.ts';
 import type { LibraryType, Tried, TypeChange, TypeDraft } from './library-types.schemas.ts';
 import {
   findTypeRow,

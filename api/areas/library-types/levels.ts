@@ -1,19 +1,6 @@
 import type { OwnLevel } from '#platform/own-types.ts';
+import type { Base } from './bases.ts';
 import type { TypeLevel } from './library-types.schemas.ts';
-
-export const bases = [
-  'movies',
-  'shows',
-  'videos',
-  'music',
-  'photos',
-  'books',
-  'comics',
-  'games',
-  'courses',
-  'files',
-] as const;
-export type Base = (typeof bases)[number];
 
 /** Item types on each level of a base, from the top; items of the last one have files. */
 const chains: Readonly<Record<Base, readonly (readonly string[])[]>> = {

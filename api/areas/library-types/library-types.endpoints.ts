@@ -40,7 +40,7 @@ export const createLibraryType = defineEndpoint({
   path: '/library-types',
   summary: 'Create a type of libraries',
   description:
-    'What is absent comes from `copyOf`, else from the base. A type is data: it is scanned, probed, played and read like its base. With `validateOnly` nothing is stored and the answer is 200 with what each of `tryNames` would become; no file is read. A 400 lists every fault: `unknown_placeholder`, `role_base`, `sample_mismatch`, `unknown_extension` among them. A 409 reports `duplicate-key` or `too-many`.',
+    'Absent rules come from `copyOf`, else from the base. A type is data: it is scanned, probed, played and read like its base. With `validateOnly` nothing is stored and the answer is 200 with the item that each of `tryNames` would become; no file is read. A 400 lists every fault: `unknown_placeholder`, `role_base`, `sample_mismatch`, `unknown_extension` among them. A 409 reports `duplicate-key` or `too-many`.',
   access: manages,
   body: TypeDraft,
   maxBodyBytes: BODY_BYTES,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentIds } from '#areas/libraries/public.ts';
 import { Id, ManagedBy, Timestamp } from '#kernel/schemas.ts';
-import { bases } from './levels.ts';
+import { bases } from './bases.ts';
 import { places } from './naming/rules.ts';
 
 const KEY = /^custom:[a-z0-9-]{1,30}$/;
@@ -11,7 +11,7 @@ const Line = (max: number) => z.string().trim().min(1).max(max).refine(isPlain, 
 
 export const TypeKey = z
   .string()
-  .regex(new RegExp(`^(?:${bases.join('|')}|custom:[a-z0-9-]{1,30})$`))
+  .regex(/^(?:movies|shows|videos|music|photos|books|comics|games|courses|files|custom:[a-z0-9-]{1,30})$/)
   .meta({ id: 'LibraryTypeKey', description: 'A built-in type, or custom: and 1-30 of a-z, 0-9 and hyphen' });
 export const TypeParams = z.object({ key: z.string().max(100).meta({ example: 'custom:concerts' }) });
 
@@ -69,7 +69,7 @@ export const NamingRule = z
       .min(1)
       .max(200)
       .describe(
-        'Template of literals, {title}, {year}, {index} (number of the item), {index2} (number of what holds it), {parent}, {grandparent}, {date}, {edition}, {part}, {language}, {custom.<key>}, {*}, optional stretches in [ ], and / between folders; a backslash makes the next sign a literal',
+        'Template of literals, {title}, {year}, {index} (number of the item), {index2} (number of its season, disc or section), {parent}, {grandparent}, {date}, {edition}, {part}, {language}, {custom.<key>}, {*}, optional stretches in [ ], and / between folders; a backslash makes the next sign a literal',
       )
       .meta({ example: '{parent}/{date} {title}[ ({edition})]' }),
     sample: z.string().min(1).max(300).meta({ example: 'Portishead/1997-07-24 Roseland NYC' }),
@@ -217,7 +217,7 @@ export const TypeDraft = z.strictObject({
   iconId: described.iconId,
   base: z.enum(bases).optional().describe('That of copyOf when absent').meta({ example: 'movies' }),
   ...given,
-  copyOf: TypeKey.optional().describe('Type whose rules fill what is absent').meta({ example: 'movies' }),
+  copyOf: TypeKey.optional().describe('Type whose rules stand for absent ones').meta({ example: 'movies' }),
   ...trying,
   managedBy: ManagedBy.optional().describe("The operator's key only"),
 });

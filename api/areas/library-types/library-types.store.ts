@@ -3,7 +3,7 @@ import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import type { OwnLevel } from '#platform/own-types.ts';
 import type { Row } from '#platform/typed-query.ts';
-import type { Base } from './levels.ts';
+import type { Base } from './bases.ts';
 import type { Analyses, FileRules, NamingRule, TypeLevel, TypeViews } from './library-types.schemas.ts';
 
 /** What a type says about files, items and views. */

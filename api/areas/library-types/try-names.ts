@@ -1,5 +1,5 @@
 import { extensionsOf } from '#platform/media-extensions.ts';
-import type { Base } from './levels.ts';
+import type { Base } from './bases.ts';
 import type { Tried } from './library-types.schemas.ts';
 import type { TypeRules } from './library-types.store.ts';
 import { readerOf } from './naming/rules.ts';

@@ -82,7 +82,7 @@ export interface LibraryType {
 export type LibraryTypeKey = string;
 
 export interface NamingRule {
-  /** Template of literals, {title}, {year}, {index} (number of the item), {index2} (number of what holds it), {parent}, {grandparent}, {date}, {edition}, {part}, {language}, {custom.<key>}, {*}, optional stretches in [ ], and / between folders; a backslash makes the next sign a literal */ pattern: string;
+  /** Template of literals, {title}, {year}, {index} (number of the item), {index2} (number of its season, disc or section), {parent}, {grandparent}, {date}, {edition}, {part}, {language}, {custom.<key>}, {*}, optional stretches in [ ], and / between folders; a backslash makes the next sign a literal */ pattern: string;
   sample: string;
   /** What it is compared with: the path, the name, or the folder that holds the file */ on: 'path' | 'name' | 'folder';
 }
@@ -142,7 +142,7 @@ export interface CreateLibraryTypeBody {
   /** Custom fields that are shown, in order */ fieldKeys?: string[];
   analyses?: TypeAnalyses;
   views?: TypeViews;
-  /** Type whose rules fill what is absent */ copyOf?: LibraryTypeKey;
+  /** Type whose rules stand for absent ones */ copyOf?: LibraryTypeKey;
   /** Paths inside a library folder; no file is read */ tryNames?: string[];
   /** 200 with what would be; nothing is stored */ validateOnly?: boolean;
   /** The operator's key only */ managedBy?: ManagedBy;

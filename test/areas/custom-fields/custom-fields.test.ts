@@ -245,7 +245,7 @@ describe('Custom fields', () => {
     expect((await admin.listCustomFields()).body.items.map((one) => one.key)).to.not.include('never');
   });
 
-  it('widen, replace options and count what is outside of new bounds', async () => {
+  it('widen, replace options and count values outside of new bounds', async () => {
     const options = ['a', 'b', 'c'].map((value) => ({ value, label: value.toUpperCase() }));
     const field = await create({ kind: 'choices', options });
     const [one, two] = [await film('W one'), await film('W two')];
@@ -273,8 +273,10 @@ describe('Custom fields', () => {
     await set(one, { [flag.key]: true });
     expect((await change(flag.id, { kind: 'choice' })).body.options).to.have.length(2);
     expect(await values(one)).to.include({ [flag.key]: 'true' });
-    const told = await api.deps.db('outbox').where({ event: 'item.updated' }).select('payload');
-    expect(told.some(({ payload }) => (payload as { changed?: string[] }).changed?.includes('custom'))).to.equal(true);
+    const emitted = await api.deps.db('outbox').where({ event: 'item.updated' }).select('payload');
+    expect(emitted.some(({ payload }) => (payload as { changed?: string[] }).changed?.includes('custom'))).to.equal(
+      true,
+    );
   });
 
   it('go at once, come back within 30 days, and are purged after', async () => {

@@ -92,7 +92,7 @@ describe('Library types', () => {
     expect(reasonOf(await admin.createLibraryType({ body: draft({ key }) }))).to.equal('duplicate-key');
   });
 
-  it('tells what names would become, and stores nothing', async () => {
+  it('shows what names would become, and stores nothing', async () => {
     const body = draft({
       ...{ levels: [CONCERT], naming: [RULE], validateOnly: true },
       tryNames: ['Björk/1997-07-24 Roseland.mkv', 'other.mp4', 'notes.txt'],

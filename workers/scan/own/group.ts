@@ -3,18 +3,13 @@ import type { Drafting, Grouping } from '../group/draft.ts';
 import { kindOf } from '../names/kinds.ts';
 import { isMedia } from '../names/media.ts';
 import type { WalkedFile } from '../walk/types.ts';
-import { named } from './named.ts';
+import { type NamedFile, named } from './named.ts';
 import { reshape } from './reshape.ts';
 import type { OwnRules } from './rules.ts';
 
-export interface NamedFile {
-  file: WalkedFile;
-  values: Values;
-}
-
 /**
  * Items of one directory by an owner-made type: files that a naming rule fits by that rule, all others as in the base. Levels
- * that the type leaves out are taken away.
+ * that the type leaves out are dropped.
  */
 export function* groupOwn(grouping: Grouping, own: OwnRules, base: (grouping: Grouping) => Drafting): Drafting {
   const files = grouping.files.filter((file) => isKept(grouping, own, file));

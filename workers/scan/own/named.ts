@@ -5,8 +5,13 @@ import type { Draft, Grouping, ItemKey } from '../group/draft.ts';
 import { artworkOf, draftFile, inside } from '../group/local.ts';
 import { splitName } from '../names/kinds.ts';
 import { titleKey } from '../names/title.ts';
-import type { NamedFile } from './group.ts';
+import type { WalkedFile } from '../walk/types.ts';
 import type { OwnRules } from './rules.ts';
+
+export interface NamedFile {
+  file: WalkedFile;
+  values: Values;
+}
 
 interface Holder extends ItemKey {
   title: string;

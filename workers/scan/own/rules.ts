@@ -19,7 +19,7 @@ export interface OwnRules extends Pick<KeptRules, 'files' | 'levels' | 'names' |
   read: Reader | undefined;
   /** Stored types that the library lists. */
   tops: readonly string[];
-  /** Globs of what its libraries pass over, its foreign extensions among them. */
+  /** Globs that its libraries pass over, its foreign extensions among them. */
   ignore: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export interface ScannedLibrary {
   first: boolean;
 }
 
-/** Globs of what a scan passes over. */
+/** Globs that a scan passes over. */
 export function ignoredBy({ settings, own }: ScannedLibrary): string[] {
   return [...settings.ignore, ...(own?.ignore ?? [])];
 }

@@ -12,7 +12,7 @@ export type ShapedField = (typeof shapedFields)[number];
 
 export type Step =
   | { kind: 'literal'; text: string }
-  /** Without a field it is thrown away. */
+  /** Without a field the text is dropped. */
   | { kind: 'text'; field: string | undefined }
   | { kind: 'shaped'; field: ShapedField }
   /** An optional stretch: the steps up to `end`, or none of them. */

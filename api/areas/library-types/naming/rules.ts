@@ -18,7 +18,7 @@ export interface Fit {
 
 export type Reader = (path: string) => Fit | undefined;
 
-/** Reads paths by the first rule that fits. A known extension is no part of what patterns are compared with. */
+/** Reads paths by the first rule that fits. A known extension is left out before patterns are compared. */
 export function readerOf(rules: readonly Rule[], extensions: ReadonlySet<string>): Reader {
   const compiled = rules.map(({ pattern, on }) => ({ on, matcher: compilePattern(pattern) }));
   return (path) => {
