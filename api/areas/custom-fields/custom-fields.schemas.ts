@@ -135,7 +135,7 @@ export const FieldDraft = z.strictObject({
   description: z.string().trim().max(300).optional(),
   kind: Kind.meta({ example: 'text' }),
   itemTypes: ItemTypes,
-  libraryIds: Libraries.optional().meta({ 'x-example-absent': true }),
+  libraryIds: Libraries.optional(),
   options: z.array(Option).min(1).max(500).optional().describe('choice, choices'),
   unit: bounded.unit.optional(),
   min: bounded.min.optional(),

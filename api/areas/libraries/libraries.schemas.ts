@@ -146,6 +146,10 @@ export const Library = z
     id: Id,
     name: z.string().meta({ example: 'Films' }),
     type: z.string().meta({ example: 'movies' }),
+    baseType: z
+      .string()
+      .optional()
+      .describe('Built-in type behind an owner-made one, which it is drawn and played like'),
     icon: z.string().nullable().meta({ example: 'film' }),
     order: z.int(),
     poster: ImageRef.nullable(),

@@ -179,6 +179,7 @@ function toLibrary(call: Call, row: LibraryRow, parts: LibraryParts): Library {
     id: row.id,
     name: row.name,
     type: row.type,
+    ...(row.own_type ? { baseType: row.own_type.base } : {}),
     icon: row.icon,
     order: row.position,
     poster: parts.poster,

@@ -4,6 +4,7 @@ import type {
   BeforeEpisode,
   ImageRef,
   Instant,
+  ItemCard,
   ItemSummary,
   MarkerKind,
   MediaStream,
@@ -143,16 +144,6 @@ export interface IndexBucket {
   count: number;
   offset: number;
   /** Before the bucket's first item; null is the list's beginning */ cursor: string | null;
-}
-
-/** fields=card */
-export interface ItemCard {
-  id: Uuid;
-  type: string;
-  title: string;
-  year?: number;
-  artwork: { poster?: ImageRef };
-  userState: { watched: boolean; progress: number };
 }
 
 export interface ItemDetail extends ListedItem {
@@ -299,6 +290,7 @@ export interface TimelineColumns {
 export interface TreeNode {
   id: Uuid;
   type: string;
+  /** Built-in type behind a custom:<key>, which it is drawn and played like */ baseType?: string;
   title: string;
   index?: number;
   indexEnd?: number;

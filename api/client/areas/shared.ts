@@ -76,14 +76,21 @@ export interface ItemArtwork {
   logo?: ImageRef;
 }
 
-export interface ItemSummary {
+/** fields=card */
+export interface ItemCard {
   id: Uuid;
-  libraryId: Uuid;
   type: string;
+  /** Built-in type behind a custom:<key>, which it is drawn and played like */ baseType?: string;
   title: string;
+  year?: number;
+  artwork: { poster?: ImageRef };
+  userState: { watched: boolean; progress: number };
+}
+
+export interface ItemSummary extends Omit<ItemCard, 'artwork' | 'userState'> {
+  libraryId: Uuid;
   sortTitle: string;
   originalTitle?: string;
-  year?: number;
   releasedOn?: string;
   parentId?: Uuid;
   parentTitle?: string;

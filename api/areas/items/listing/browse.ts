@@ -107,6 +107,7 @@ export function toCard(item: ItemSummary): z.output<typeof ItemCard> {
   return {
     id: item.id,
     type: item.type,
+    ...(item.baseType === undefined ? {} : { baseType: item.baseType }),
     title: item.title,
     ...(item.year === undefined ? {} : { year: item.year }),
     artwork: item.artwork.poster ? { poster: item.artwork.poster } : {},
