@@ -208,6 +208,12 @@ describe('Custom fields', () => {
     const facet = { params: { id: films.id }, query: { fields: `custom.${key}` } };
     expect((await member.getLibraryFacets(facet)).status).to.equal(400);
     expect((await admin.getLibraryFacets(facet)).status).to.equal(200);
+    const exported = async (by: TestClient) => {
+      const query = { format: 'ndjson' as const, filter: 'title:eq:Secret', fields: 'custom' };
+      return String((await by.exportLibraryItems({ params: { id: films.id }, query })).body).split('\n')[0];
+    };
+    expect(await exported(member)).to.equal('{"custom":{}}');
+    expect(await exported(admin)).to.equal(`{"custom":{"${key}":"x"}}`);
     const names = async (by: TestClient) =>
       (await by.listLibraryFields({ params: { id: films.id } })).body.items.map(({ name }) => name);
     expect(await names(member)).to.not.include(`custom.${key}`);

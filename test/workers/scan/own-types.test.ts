@@ -47,9 +47,11 @@ describe('library.scan of owner-made types', function () {
     });
 
   it('reads films by their own names, and the others as the base does', async () => {
+    const field = { key: 'act', label: 'Artist', kind: 'text' as const, itemTypes: ['custom:concert'] };
+    expect((await admin.createCustomField({ body: field })).status).to.equal(201);
     const place = await placeOf({
       levels: [level('custom:concert', 'playable')],
-      naming: [rule('{custom.artist}/{date} {title}[ ({edition})]', 'Björk/1997-07-24 Roseland (Video)')],
+      naming: [rule('{custom.act}/{date} {title}[ ({edition})]', 'Björk/1997-07-24 Roseland (Video)')],
     });
     await place.put('Björk/1997-07-24 Roseland.mkv');
     await place.put('Björk/1997-07-24 Roseland (Pro shot).mp4', 'h264-aac.mp4');
@@ -62,8 +64,13 @@ describe('library.scan of owner-made types', function () {
       { type: 'custom:concert', title: 'Stop Making Sense', year: 1984, releasedOn: undefined },
     ]);
     expect(items[0]?.editionCount).to.equal(2);
-    const second = await place.scan();
-    expect(second.counts).to.include({ probed: 0, added: 0, updated: 0 });
+    const item = { params: { id: items[0]?.id ?? '' }, query: { include: 'custom' } };
+    expect((await admin.getItem(item)).body.custom).to.deep.equal({ act: 'Björk' });
+    await api.deps.db('custom_values').update({ text_value: 'Mine', text_key: 'mine' });
+    const second = await place.scan({ mode: 'deep' });
+    expect((await admin.getItem(item)).body.custom, 'a scan never touches a value').to.deep.equal({ act: 'Mine' });
+    expect(second.counts).to.include({ added: 0 });
+    expect((await place.scan()).counts).to.include({ probed: 0, added: 0, updated: 0 });
     const library = (await admin.getLibrary({ params: { id: place.libraryId } })).body;
     expect(library.itemCounts).to.deep.equal({ 'custom:concert': 2 });
   });
