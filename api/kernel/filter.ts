@@ -83,7 +83,7 @@ function describedFields(fields: FieldTable): object {
 function filterFaults(text: string, fields: FieldTable, later: string | undefined): readonly Issue[] {
   if (text.length > MAX_LENGTH) return []; // the length is reported by the schema
   try {
-    parseFilter(text, fields, [], later);
+    parseFilter(text, fields, { path: [], later });
     return [];
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -91,12 +91,18 @@ function filterFaults(text: string, fields: FieldTable, later: string | undefine
   }
 }
 
+interface ParseOptions {
+  /** Where issues are reported. */
+  path?: readonly string[];
+  /** Conditions on fields whose names begin so are passed over. */
+  later?: string | undefined;
+}
+
 /** Parses conditions joined by `;`, all of which must match. Throws one 400 with every issue and the number of its condition. */
 export function parseFilter(
   text: string | undefined,
   fields: FieldTable,
-  path: readonly string[] = ['query', 'filter'],
-  later?: string,
+  { path = ['query', 'filter'], later }: ParseOptions = {},
 ): Rules {
   if (text === undefined || text === '') return { all: [] };
   if (text.length > MAX_LENGTH) throw invalidAll([issue(path, 'too_big', `at most ${MAX_LENGTH} characters`)]);

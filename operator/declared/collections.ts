@@ -59,9 +59,16 @@ const themes: Collection = {
   },
 };
 
+interface Members {
+  /** Members that a change may leave out only when they are equal. */
+  kept: readonly string[];
+  /** Members that null clears. */
+  cleared: readonly string[];
+}
+
 /** Members that differ; null for those of `cleared` that are no longer declared. */
-function memberChanges(names: readonly string[], cleared: readonly string[], wanted: Body, there: Body): Body {
-  const changed = names.filter((name) => !isSame(wanted[name], there[name]));
+function memberChanges({ kept, cleared }: Members, wanted: Body, there: Body): Body {
+  const changed = [...kept, ...cleared].filter((name) => !isSame(wanted[name], there[name]));
   const stated = changed.filter((name) => wanted[name] !== undefined || cleared.includes(name));
   return Object.fromEntries(stated.map((name) => [name, wanted[name] ?? null]));
 }
@@ -82,7 +89,7 @@ const libraryTypes: Collection = {
   difference(wanted, there) {
     const levels = levelsOf(wanted);
     return {
-      ...memberChanges([...TYPE_MEMBERS, ...TYPE_CLEARED], TYPE_CLEARED, wanted, there),
+      ...memberChanges({ kept: TYPE_MEMBERS, cleared: TYPE_CLEARED }, wanted, there),
       ...(!isSame(levels, levelsOf(there)) && { levels }),
     };
   },
@@ -103,7 +110,7 @@ const customFields: Collection = {
   pathBy: 'id',
   isWhole: true,
   creates: { restore: true },
-  difference: (wanted, there) => memberChanges([...FIELD_MEMBERS, ...FIELD_CLEARED], FIELD_CLEARED, wanted, there),
+  difference: (wanted, there) => memberChanges({ kept: FIELD_MEMBERS, cleared: FIELD_CLEARED }, wanted, there),
 };
 
 /** By file name, in the order in which they are applied. Each file holds a list of bodies for the POST of the collection. */

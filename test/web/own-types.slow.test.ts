@@ -42,7 +42,11 @@ describe('types of libraries and custom fields in a browser', function () {
     await page.click(`${dialog} button:has-text("Create")`);
     await eventually(async () => (await page.locator('li:has-text("Concerts") button:has-text("Edit")').count()) === 1);
     const row = await api.deps.db('library_types').where({ key: 'custom:concerts' }).first('rules');
-    expect(row?.rules.naming[0]).to.deep.equal({ pattern: '{date} {title}', sample: '1997-07-24 Roseland', on: 'name' });
+    expect(row?.rules.naming[0]).to.deep.equal({
+      pattern: '{date} {title}',
+      sample: '1997-07-24 Roseland',
+      on: 'name',
+    });
   });
 
   it('makes a field, and shows its values on the pages of items', async () => {
@@ -78,8 +82,8 @@ describe('types of libraries and custom fields in a browser', function () {
     const library = await api.deps.db('libraries').where({ name: 'Gigs' }).first('id');
     await page.goto(`${api.url}/library/${library?.id}`);
     await sees('Roseland');
-    const ratio = () => page.locator('[role=grid]').evaluate((grid) => getComputedStyle(grid).getPropertyValue('--cell-ratio'));
-    await eventually(async () => (await ratio()) === '16 / 9');
+    const style = "getComputedStyle(document.querySelector('[role=grid]')).getPropertyValue('--cell-ratio')";
+    await eventually(async () => (await page.evaluate(style)) === '16 / 9');
   });
 
   it('shows why a type in use is not deleted', async () => {

@@ -40,7 +40,7 @@ export async function changeField(call: Call, id: string, change: FieldChange): 
   await writeField(db, id, { ...own(after), ...jsonOf(after) });
   await refuseTooMany(db, after.item_types);
   const changes = await replaceOptions(db, id, replaced);
-  await widenValues(db, row, after, changes);
+  await widenValues(db, { before: row, after }, changes);
   const outside = await countOutside(db, after);
   await emitChanged(call, changes);
   await touchLibraries(db);

@@ -16,30 +16,25 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 type Bounds = Pick<FieldRow, 'kind' | 'options' | 'min' | 'max' | 'decimals' | 'max_length'>;
 
+type Check = (field: Bounds, value: Value) => Checked;
+
+const checkReference: Check = ({ kind }, value) =>
+  typeof value === 'string' && UUID.test(value) ? { value: value.toLowerCase() } : wrong(kind);
+
+const checks: Readonly<Record<FieldRow['kind'], Check>> = {
+  ...{ text: checkText, 'long-text': checkText, url: checkUrl },
+  ...{ number: checkNumber, duration: checkNumber, rating: checkNumber },
+  boolean: (_field, value) => (typeof value === 'boolean' ? { value } : wrong('boolean')),
+  date: checkDay,
+  choice: ({ options }, value) => (typeof value === 'string' ? checkOptions(options, [value], value) : wrong('choice')),
+  choices: ({ options }, value) =>
+    Array.isArray(value) ? checkOptions(options, value, [...new Set(value)]) : wrong('choices'),
+  ...{ person: checkReference, item: checkReference },
+};
+
 /** Checks a value against its definition. References are looked up where the value is written. */
 export function checkValue(field: Bounds, value: Value): Checked {
-  switch (field.kind) {
-    case 'text':
-    case 'long-text':
-      return checkText(field, value);
-    case 'url':
-      return checkUrl(value);
-    case 'number':
-    case 'duration':
-    case 'rating':
-      return checkNumber(field, value);
-    case 'boolean':
-      return typeof value === 'boolean' ? { value } : wrong('boolean');
-    case 'date':
-      return checkDay(field, value);
-    case 'choice':
-      return typeof value === 'string' ? checkOptions(field.options, [value], value) : wrong('choice');
-    case 'choices':
-      return Array.isArray(value) ? checkOptions(field.options, value, [...new Set(value)]) : wrong('choices');
-    case 'person':
-    case 'item':
-      return typeof value === 'string' && UUID.test(value) ? { value: value.toLowerCase() } : wrong(field.kind);
-  }
+  return checks[field.kind](field, value);
 }
 
 function checkText({ kind, max_length: own }: Bounds, value: Value): Checked {
@@ -48,13 +43,17 @@ function checkText({ kind, max_length: own }: Bounds, value: Value): Checked {
   const most = Math.min(own ?? Number.POSITIVE_INFINITY, LONGEST[kind] ?? 0);
   if (text === '') return fault('too_small', 'an empty text is no value: null clears it');
   if (text.length > most) return fault('too_big', `at most ${most} characters`);
-  if (text.includes('\0')) return fault('invalid_format', 'no control characters');
-  if (kind === 'text' && /[\n\r]/.test(text)) return fault('invalid_format', 'one line');
-  if (kind === 'long-text' && /<[a-z!/?]/i.test(text)) return fault('invalid_format', 'Markdown without HTML');
-  return { value: text };
+  const shape = shapeFault(kind, text);
+  return shape === undefined ? { value: text } : fault('invalid_format', shape);
 }
 
-function checkUrl(value: Value): Checked {
+function shapeFault(kind: FieldRow['kind'], text: string): string | undefined {
+  if (text.includes('\0')) return 'no control characters';
+  if (kind === 'text' && /[\n\r]/.test(text)) return 'one line';
+  return kind === 'long-text' && /<[a-z!/?]/i.test(text) ? 'Markdown without HTML' : undefined;
+}
+
+function checkUrl(_field: Bounds, value: Value): Checked {
   if (typeof value !== 'string') return wrong('url');
   if (value.length > (LONGEST.url ?? 0)) return fault('too_big', `at most ${LONGEST.url} characters`);
   const url = URL.parse(value);
@@ -63,12 +62,16 @@ function checkUrl(value: Value): Checked {
 }
 
 function checkNumber({ kind, min, max, decimals }: Bounds, value: Value): Checked {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return wrong(kind);
-  if (kind === 'duration' && !(Number.isInteger(value) && value >= 0)) return wrong(kind);
-  if (kind === 'rating' && (value < 0 || value > 10)) return fault('too_big', 'a rating is 0 to 10');
+  if (typeof value !== 'number' || !isOfKind(kind, value)) return wrong(kind);
   if (decimals !== null && Number(value.toFixed(decimals)) !== value)
     return fault('invalid_format', `at most ${decimals} decimals`);
-  return within({ min, max }, value) ?? { value };
+  const most = kind === 'rating' ? Math.min(max ?? 10, 10) : max;
+  return within({ min, max: most }, value) ?? { value };
+}
+
+function isOfKind(kind: FieldRow['kind'], value: number): boolean {
+  if (kind === 'duration') return Number.isInteger(value) && value >= 0;
+  return Number.isFinite(value) && (kind !== 'rating' || value >= 0);
 }
 
 function checkDay({ min, max }: Bounds, value: Value): Checked {

@@ -25,17 +25,27 @@ import { foreignMembers, isChoice } from './kinds.ts';
 
 type Columns = Omit<FieldRow, 'id' | 'key' | 'revision' | 'created_at' | 'updated_at' | 'deleted_at' | 'value_count'>;
 
+const orNull = <T>(value: T | undefined): T | null => value ?? null;
+
+/** Columns of the members that only some fields have. */
+function ownMembers(draft: FieldDraft) {
+  return {
+    ...{ library_ids: orNull(draft.libraryIds), options: draft.options ?? [], unit: orNull(draft.unit) },
+    ...{ min: orNull(draft.min), max: orNull(draft.max), decimals: orNull(draft.decimals) },
+    ...{ max_length: orNull(draft.maxLength), target_types: orNull(draft.targetTypes) },
+    ...{ default_value: orNull(draft.default), group_name: orNull(draft.group), managed_by: orNull(draft.managedBy) },
+  };
+}
+
 function columnsOf(draft: FieldDraft): Columns {
   return {
-    ...{ label: draft.label, description: draft.description || null, kind: draft.kind },
-    ...{ item_types: draft.itemTypes, library_ids: draft.libraryIds ?? null, options: draft.options ?? [] },
-    ...{ unit: draft.unit ?? null, min: draft.min ?? null, max: draft.max ?? null, decimals: draft.decimals ?? null },
-    ...{ max_length: draft.maxLength ?? null, target_types: draft.targetTypes ?? null },
-    ...{ required: draft.required, default_value: draft.default ?? null },
+    ...{ label: draft.label, description: draft.description || null, kind: draft.kind, item_types: draft.itemTypes },
+    ...ownMembers(draft),
+    required: draft.required,
     ...{ audience: draft.audience, editable_by: draft.editableBy },
     ...{ in_filter: draft.inFilter, in_sort: draft.inSort, in_facets: draft.inFacets, in_search: draft.inSearch },
-    ...{ in_lists: draft.inLists, group_name: draft.group ?? null, position: draft.order },
-    ...{ index_state: needsIndex(draft.inSort, draft.inSearch), managed_by: draft.managedBy ?? null },
+    ...{ in_lists: draft.inLists, position: draft.order },
+    index_state: needsIndex(draft.inSort, draft.inSearch),
   };
 }
 

@@ -57,7 +57,11 @@ async function rowsOf(db: Db, sql: string, bindings: readonly (string | null)[])
 }
 
 /** Moves values into the column of the wider kind. */
-export async function widenValues(db: Db, before: FieldRow, after: FieldRow, changes: Changes): Promise<void> {
+export async function widenValues(
+  db: Db,
+  { before, after }: { before: FieldRow; after: FieldRow },
+  changes: Changes,
+): Promise<void> {
   const [from, to] = [columnOf[before.kind], columnOf[after.kind]];
   if (from === to) return;
   await db.raw(SLOW);

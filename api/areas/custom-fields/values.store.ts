@@ -24,29 +24,45 @@ export function fits(
   return types.includes(type) && (libraries === null || libraries.includes(id));
 }
 
+/** The caller and the transaction of the write; a call of an endpoint has both. */
+interface Writer {
+  db: Db;
+  who: Principal;
+}
+
 /**
  * Sets custom values of a visible item for a person; null clears. Throws 400 with every issue, path `custom.<key>`, and 403 when
  * the caller may not set a field. Returns whether something changed; the caller emits the event.
  */
-export async function setCustomValues(db: Db, itemId: string, values: Values, who: Principal): Promise<boolean> {
+export async function setCustomValues({ db, who }: Writer, itemId: string, values: Values): Promise<boolean> {
   const item = await getVisibleItem(db, who, itemId);
-  const at = await placeOf(db, item.id);
-  const fields = new Map((await listFieldRows(db)).map((field) => [field.key, field]));
-  const issues: Issue[] = [];
-  const checked: [FieldRow, Stored | null][] = [];
-  for (const [key, value] of Object.entries(values)) {
-    const field = fields.get(key);
-    const found = field && readable(field, who) ? await checkOne(db, who, { field, at, value }) : UNKNOWN;
-    if (found && typeof found === 'object' && 'code' in found) issues.push(issueAt(key, found.code, found.message));
-    else checked.push([field as FieldRow, found]);
-  }
-  if (issues.length > 0) throw invalidAll(issues);
-  if (!may(who, 'item:edit') && checked.some(([field]) => field.editable_by === 'editors'))
+  const checked = await checkAll({ db, who }, await placeOf(db, item.id), values);
+  if (!may(who, 'item:edit') && checked.some(({ field }) => field.editable_by === 'editors'))
     throw new ApiError('FORBIDDEN', 'Only editors set this field', { permission: 'item:edit' });
   let isChanged = false;
-  for (const [field, value] of checked) if (await writeValue(db, itemId, field, value)) isChanged = true;
+  for (const { field, value } of checked) if (await writeValue(db, { itemId, field }, value)) isChanged = true;
   await refuseTooMany(db, itemId);
   return isChanged;
+}
+
+interface Checked {
+  field: FieldRow;
+  value: Stored | null;
+}
+
+/** Throws 400 with every issue. */
+async function checkAll(writer: Writer, at: Fitting, values: Values): Promise<Checked[]> {
+  const fields = new Map((await listFieldRows(writer.db)).map((field) => [field.key, field]));
+  const issues: Issue[] = [];
+  const checked: Checked[] = [];
+  for (const [key, value] of Object.entries(values)) {
+    const field = fields.get(key);
+    const found = field && readable(field, writer.who) ? await checkOne(writer, { field, at, value }) : UNKNOWN;
+    if ('code' in found) issues.push(issueAt(key, found.code, found.message));
+    else checked.push({ field: field as FieldRow, value: found.value });
+  }
+  if (issues.length > 0) throw invalidAll(issues);
+  return checked;
 }
 
 const UNKNOWN = { code: 'unknown_field', message: 'there is no such field' };
@@ -68,23 +84,16 @@ interface One {
 
 type Fault = { code: string; message: string };
 
-async function checkOne(db: Db, who: Principal, { field, at, value }: One): Promise<Stored | null | Fault> {
+async function checkOne(writer: Writer, { field, at, value }: One): Promise<{ value: Stored | null } | Fault> {
   if (!fits(field, at)) return { code: 'not_for_type', message: 'items of this type do not have the field' };
-  if (value === null) return field.required ? { code: 'required', message: 'the field needs a value' } : null;
+  if (value === null) return field.required ? { code: 'required', message: 'the field needs a value' } : { value };
   const checked = checkValue(field, value);
-  if ('code' in checked) return checked;
-  return (await isThere(db, who, field, checked.value))
-    ? checked.value
-    : { code: 'unknown_target', message: 'there is no such record' };
+  if ('code' in checked || (await isThere(writer, field, checked.value))) return checked;
+  return { code: 'unknown_target', message: 'there is no such record' };
 }
 
 /** References lead to records that the writer may see. */
-async function isThere(
-  db: Db,
-  who: Principal,
-  { kind, target_types: types }: FieldRow,
-  value: Stored,
-): Promise<boolean> {
+async function isThere({ db, who }: Writer, { kind, target_types: types }: FieldRow, value: Stored): Promise<boolean> {
   if (kind === 'person')
     return (
       (await db('people')
@@ -96,23 +105,23 @@ async function isThere(
   return target !== undefined && (types === null || types.includes(target.type));
 }
 
+interface ValueOf {
+  itemId: string;
+  field: Pick<FieldRow, 'id' | 'kind'>;
+}
+
 /** Writes a checked value; false when it was so before. */
-export async function writeValue(
-  db: Db,
-  itemId: string,
-  field: Pick<FieldRow, 'id' | 'kind'>,
-  value: Stored | null,
-): Promise<boolean> {
+async function writeValue(db: Db, { itemId, field }: ValueOf, value: Stored | null): Promise<boolean> {
   const column = columnOf[field.kind];
-  const wanted = value === null ? [] : Array.isArray(value) ? value.map(String) : [String(value)];
+  const of = { item_id: itemId, field_id: field.id };
+  const wanted = (value === null ? [] : [value].flat()).map(String);
   const stored = await db('custom_values')
-    .where({ item_id: itemId, field_id: field.id })
+    .where(of)
     .orderBy('place')
     .select<{ value: string }[]>(db.raw('??::text as value', [column]));
   if (JSON.stringify(stored.map((row) => row.value)) === JSON.stringify(wanted)) return false;
-  await db('custom_values').where({ item_id: itemId, field_id: field.id }).delete();
-  for (const [place, text] of wanted.entries())
-    await insertValue(db, { item_id: itemId, field_id: field.id, place }, { column, text });
+  await db('custom_values').where(of).delete();
+  for (const [place, text] of wanted.entries()) await insertValue(db, { ...of, place }, { column, text });
   return true;
 }
 
@@ -160,7 +169,7 @@ export async function setScannedValues(
       if (!field || !fits(field, { type, library_id: libraryId }) || columnOf[field.kind] === 'ref_id') continue;
       const number = columnOf[field.kind] === 'number_value' ? Number(raw) : String(raw);
       const checked = checkValue(field, field.kind === 'choices' ? [String(raw)] : number);
-      if ('value' in checked) await writeValue(db, id, field, checked.value);
+      if ('value' in checked) await writeValue(db, { itemId: id, field }, checked.value);
     }
   }
 }

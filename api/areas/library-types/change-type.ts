@@ -101,7 +101,7 @@ export async function changeType(call: Call, key: string, change: TypeChange): P
   const rules = mergeRules(row.rules, change);
   const levels = checkRules(row.base, rules);
   await refuseLevels(db, row, levels);
-  const content = changed(row, change, rules, levels);
+  const content = { ...changed(row, change), rules, item_levels: levels };
   const { libraries, items } = (await usesOf(db)).get(key) ?? { libraries: 0, items: 0 };
   const reread = !isDeepStrictEqual([rules.files, rules.naming], [row.rules.files, row.rules.naming]);
   const more = {
@@ -120,9 +120,9 @@ async function refuseLevels(db: Db, row: TypeRow, own: readonly OwnLevel[]): Pro
   if (libraries.length > 0) throw conflict('type-in-use', 'Libraries have these item types', { libraries });
 }
 
-function changed(row: TypeRow, change: TypeChange, rules: TypeRules, levels: readonly OwnLevel[]): TypeContent {
+function changed(row: TypeRow, change: TypeChange): Omit<TypeContent, 'rules' | 'item_levels'> {
   const { name = row.name, plural = row.plural, description = row.description, iconId = row.icon_id } = change;
-  return { name, plural, description: description || null, icon_id: iconId, rules, item_levels: levels };
+  return { name, plural, description: description || null, icon_id: iconId };
 }
 
 async function write(
@@ -134,7 +134,7 @@ async function write(
   const before = { name, plural, description, icon_id, rules };
   const { item_levels: _levels, ...after } = content;
   if (isDeepStrictEqual(before, after)) return;
-  await writeType(call.db, row.key, content, reread);
+  await writeType(call.db, row.key, { content, reread });
   await audit(call, 'library-type.changed', { key: row.key, name: content.name });
   await call.emit('settings.changed', { keys: [`library-types.${row.key}`] });
 }

@@ -76,7 +76,11 @@ export async function insertType(
 }
 
 /** With `reread`, the next full scan of each library of the type reads every name again. */
-export async function writeType(db: Db, key: string, content: TypeContent, reread: boolean): Promise<void> {
+export async function writeType(
+  db: Db,
+  key: string,
+  { content, reread }: { content: TypeContent; reread: boolean },
+): Promise<void> {
   await db('library_types')
     .where({ key })
     .update({

@@ -5,7 +5,7 @@ import type { TypeRules } from './library-types.store.ts';
 import { readerOf } from './naming/rules.ts';
 
 /** Extensions of the files that become items of a type; an empty set is every extension. */
-export function acceptedExtensions(base: Base | string, own: readonly string[]): ReadonlySet<string> {
+export function acceptedExtensions(base: string, own: readonly string[]): ReadonlySet<string> {
   return own.length > 0 ? new Set(own) : extensionsOf(base);
 }
 

@@ -48,7 +48,7 @@ describe('Custom fields', () => {
   const set = async (itemId: string, values: Values, by: Person = owner): Promise<string> => {
     const who = (await principalOf(api.deps.db, by.accountId)) as Principal;
     return api.deps.db
-      .transaction((tx) => setCustomValues(tx, itemId, values, who))
+      .transaction((tx) => setCustomValues({ db: tx, who }, itemId, values))
       .then(
         () => 'ok',
         (error: unknown) => {
@@ -210,7 +210,8 @@ describe('Custom fields', () => {
     expect((await admin.getLibraryFacets(facet)).status).to.equal(200);
     const exported = async (by: TestClient) => {
       const query = { format: 'ndjson' as const, filter: 'title:eq:Secret', fields: 'custom' };
-      return String((await by.exportLibraryItems({ params: { id: films.id }, query })).body).split('\n')[0];
+      const { body } = await by.exportLibraryItems({ params: { id: films.id }, query });
+      return (body as unknown as Buffer).toString().split('\n')[0];
     };
     expect(await exported(member)).to.equal('{"custom":{}}');
     expect(await exported(admin)).to.equal(`{"custom":{"${key}":"x"}}`);

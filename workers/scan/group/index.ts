@@ -18,7 +18,7 @@ import { groupShows } from './shows.ts';
 
 /** How the files of a library type become items. */
 interface TypeRules {
-  group(grouping: Grouping): Drafting;
+  group: (grouping: Grouping) => Drafting;
   /** The reader of its files; absent for films. */
   readAs?: ReadAs;
   /** Items depend on the content of their files: new files are read before they are grouped. */

@@ -62,19 +62,24 @@ const UNKNOWN = 'Unknown';
 function holdersOf({ within }: Grouping, { levels }: OwnRules, values: Values): Holder[] {
   const types = levels.slice(0, -1).flatMap(({ bases }) => bases.slice(0, 1));
   const text = (name: string): string | undefined => values[name] as string | undefined;
-  const number = values['index2'] as number | undefined;
-  const isSeason = types[1] === 'season';
   const parent = text('parent') ?? within.at(-1);
-  const top = text('grandparent') ?? (isSeason ? parent : within.at(-2));
-  const titles = types.length < 2 ? [parent] : [top, parent];
+  const top = text('grandparent') ?? (types[1] === 'season' ? parent : within.at(-2));
+  return chainOf(types, types.length < 2 ? [parent] : [top, parent], values['index2'] as number | undefined);
+}
+
+/** The number belongs to what holds the item directly, below something else. */
+function chainOf(
+  types: readonly string[],
+  titles: readonly (string | undefined)[],
+  number: number | undefined,
+): Holder[] {
   const holders: Holder[] = [];
   for (const [level, type] of types.entries()) {
     const above = holders.at(-1);
-    const title = titles[level] ?? UNKNOWN;
-    holders.push(type === 'season' ? seasonOf(above, number ?? 1) : holderOf(type, title, above));
+    const own = type === 'season' ? seasonOf(above, number ?? 1) : holderOf(type, titles[level] ?? UNKNOWN, above);
+    const isNumbered = number !== undefined && level > 0 && level === types.length - 1;
+    holders.push(isNumbered ? { ...own, index: number } : own);
   }
-  const last = holders.at(-1);
-  if (last && number !== undefined && holders.length > 1) last.index = number;
   return holders;
 }
 

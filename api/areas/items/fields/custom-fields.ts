@@ -87,13 +87,13 @@ function onValue(field: Definition, match: ItemWhere): ItemWhere {
     query.whereRaw('coalesce(i.own_type, i.type) = any(?::text[])', [field.item_types]);
     if (field.library_ids) query.whereRaw('i.library_id = any(?::uuid[])', [field.library_ids]);
     if (field.kind === 'item')
-      query.whereExists((target) =>
+      query.whereExists((target) => {
         target
           .select(target.client.raw('1'))
           .from('items as k')
           .whereRaw('k.id = v.ref_id')
-          .modify(onlyVisibleItems, who, 'k'),
-      );
+          .modify(onlyVisibleItems, who, 'k');
+      });
   };
   return related(rows, match);
 }

@@ -22,12 +22,12 @@ export async function findCustomValues(
     ),
     ({ item_id: item, field_id: field }) => `${item} ${field}`,
   );
-  const seen = await visibleTargets(db, who, fields, [...rows.values()].flat());
+  const seen = await visibleTargets({ db, who }, fields, [...rows.values()].flat());
   return new Map(
     items.map(({ id, type, libraryId }) => {
       const own = fields.filter((field) => hasField(field, type, libraryId));
       const values = own.flatMap((field): [string, Value][] => {
-        const value = valueOf(field, rows.get(`${id} ${field.id}`) ?? []);
+        const value = readValue(field, rows.get(`${id} ${field.id}`) ?? []);
         return value === undefined || (field.kind === 'item' && !seen.has(String(value))) ? [] : [[field.key, value]];
       });
       return [id, Object.fromEntries(values)];
@@ -36,8 +36,7 @@ export async function findCustomValues(
 }
 
 async function visibleTargets(
-  db: Db,
-  who: Principal,
+  { db, who }: { db: Db; who: Principal },
   fields: readonly Definition[],
   rows: readonly ValueRow[],
 ): Promise<Set<string>> {
@@ -46,7 +45,7 @@ async function visibleTargets(
   return new Set((await findItemSummaries(db, who, [...new Set(targets)])).keys());
 }
 
-function valueOf({ kind }: Definition, rows: readonly ValueRow[]): Value | undefined {
+function readValue({ kind }: Definition, rows: readonly ValueRow[]): Value | undefined {
   const [row] = rows;
   if (!row) return undefined;
   if (kind === 'choices') return rows.flatMap(({ text_value: text }) => text ?? []);

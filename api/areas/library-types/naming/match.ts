@@ -102,14 +102,14 @@ export class Matcher {
       const step = this.#steps[i] as Step;
       const begin = this.#begins[i] as number;
       if (begin < 0 || step.kind === 'literal' || step.kind === 'optional' || step.field === undefined) continue;
-      const value = valueOf(step, text.slice(begin, this.#ends[i]));
+      const value = readValue(step, text.slice(begin, this.#ends[i]));
       if (value !== '') values[step.field] = value;
     }
     return values;
   }
 }
 
-function valueOf(step: Exclude<Step, { kind: 'literal' | 'optional' }>, raw: string): string | number {
+function readValue(step: Exclude<Step, { kind: 'literal' | 'optional' }>, raw: string): string | number {
   if (step.kind === 'text') return raw.trim();
   if (step.field === 'date') return dayOf(raw) as string;
   if (step.field === 'language') return raw;
@@ -126,28 +126,34 @@ const isLetter = (text: string, at: number): boolean => {
   return code >= 97 && code <= 122;
 };
 
+interface Run {
+  is: typeof isDigit;
+  least?: number;
+  most: number;
+}
+
 /** The end of the run from `at` on; -1 unless it has `least` to `most` characters. */
-function runOf(is: typeof isDigit, text: string, at: number, [least, most]: readonly [number, number]): number {
+function runOf(text: string, at: number, { is, least = 1, most }: Run): number {
   let end = at;
   while (end - at <= most && is(text, end)) end += 1;
   return end - at < least || end - at > most ? -1 : end;
 }
 
-const number = (text: string, at: number): number => runOf(isDigit, text, at, [1, 6]);
+const number = (text: string, at: number): number => runOf(text, at, { is: isDigit, most: 6 });
 
 /** The end of each shape that begins at a place, or -1. The text is in lower case. */
 const shapes: Readonly<Record<ShapedField, (text: string, at: number) => number>> = {
   index: number,
   index2: number,
-  year: (text, at) => runOf(isDigit, text, at, [4, 4]),
+  year: (text, at) => runOf(text, at, { is: isDigit, least: 4, most: 4 }),
   part(text, at) {
-    if (!isLetter(text, at)) return runOf(isDigit, text, at, [1, 2]);
+    if (!isLetter(text, at)) return runOf(text, at, { is: isDigit, most: 2 });
     return isLetter(text, at + 1) || isDigit(text, at + 1) ? -1 : at + 1;
   },
   language(text, at) {
-    const end = runOf(isLetter, text, at, [2, 3]);
+    const end = runOf(text, at, { is: isLetter, least: 2, most: 3 });
     if (end < 0 || text[end] !== '-') return end;
-    const region = runOf(isLetter, text, end + 1, [2, 4]);
+    const region = runOf(text, end + 1, { is: isLetter, least: 2, most: 4 });
     return region < 0 ? end : region;
   },
   date(text, at) {

@@ -12,6 +12,12 @@ const PLAYED = ['movie', 'episode', 'video', 'track', 'audiobook', 'lesson', 're
 
 export const isPlayed = (type: string): boolean => PLAYED.includes(type);
 
+/** The shape of the picture of an item. */
+export function shapeOf(type: string): 'poster' | 'landscape' | 'square' {
+  if (['artist', 'album', 'track', 'audiobook', 'author', 'photo-album'].includes(type)) return 'square';
+  return isPlayed(type) && type !== 'movie' ? 'landscape' : 'poster';
+}
+
 export async function play(item: { id: string; type: string; baseType?: string | undefined }): Promise<void> {
   const { id } = item;
   try {
