@@ -98,6 +98,12 @@ describe('Custom fields', () => {
       expect(await set(id, { [key]: good as string }), kind).to.equal('ok');
     }
     expect(await values(id)).to.deep.equal(wanted);
+    const hidden = await film('Hidden', { trashed_at: new Date() });
+    await api.deps
+      .db('credits')
+      .insert({ id: newId(), item_id: hidden, person_id: person, role: 'actor', position: 0 });
+    expect(Object.values((await values(id)) as object), 'a person of hidden items').to.not.include(person);
+    await api.deps.db('credits').where({ person_id: person }).delete();
     const [text = ''] = Object.keys(wanted);
     expect(await set(id, { [text]: null })).to.equal('ok');
     expect(await values(id)).to.not.have.property(text);
@@ -159,6 +165,8 @@ describe('Custom fields', () => {
     expect(await found(`custom.${shelf.key}:exists:true`)).to.have.members(all);
     expect(await found(`custom.${media.key}:eq:cd`)).to.deep.equal(['query/filter/0 bad_value']);
     expect(await found('custom.none:eq:x')).to.deep.equal(['query/filter/0 unknown_field']);
+    const counted = await create({ inFilter: false, inFacets: true });
+    expect(await found(`custom.${counted.key}:eq:x`)).to.deep.equal(['query/filter/0 bad_operator']);
 
     const sorted = () =>
       member.listLibraryItems({
@@ -168,8 +176,8 @@ describe('Custom fields', () => {
     expect(issuesOf(await sorted())).to.deep.equal(['query/sort index_building']);
     await indexCustomField({ fieldId: shelf.id }, work());
     expect((await sorted()).body.items.map(({ title }) => title)).to.deep.equal(['S one', 'S three', 'S two']);
-    const counted = (await admin.listCustomFields({ query: { counts: true } })).body.items;
-    expect(counted.find(({ id }) => id === shelf.id)).to.include({ indexState: 'ready', valueCount: 3 });
+    const listing = (await admin.listCustomFields({ query: { counts: true } })).body.items;
+    expect(listing.find(({ id }) => id === shelf.id)).to.include({ indexState: 'ready', valueCount: 3 });
 
     const fields = `custom.${media.key},custom.${shelf.key}`;
     const { facets } = (await member.getLibraryFacets({ params: { id: films.id }, query: { fields } })).body;

@@ -73,11 +73,38 @@ function filterOf(field: Definition): ItemField {
     label,
     ...(choices && { values: options.map(({ value }) => value) }),
     ...(filterKinds[kind] === 'tag' && references),
-    ...(kind === 'boolean' && { operators: ['eq', 'ne'] as const }),
+    ...(!field.in_filter && { operators: [] }),
     ...(field.in_sort && { sort: PREFIX + field.key }),
     ...(field.in_facets && isCounted(kind) && { facet: true as const }),
     where: onValue(field, matches[kind]),
   };
+}
+
+/** Values whose item `v.ref_id` the caller may see. */
+function onlySeenItems(query: Knex.QueryBuilder, who: Principal): void {
+  query.whereExists((target) => {
+    target
+      .select(target.client.raw('1'))
+      .from('items as k')
+      .whereRaw('k.id = v.ref_id')
+      .modify(onlyVisibleItems, who, 'k');
+  });
+}
+
+/** Values whose person `v.ref_id` is in a visible item, or in none at all. */
+export function onlySeenPeople(query: Knex.QueryBuilder, who: Principal): void {
+  query.where((either: Knex.QueryBuilder) => {
+    either
+      .whereRaw('not exists (select 1 from credits c where c.person_id = v.ref_id)')
+      .orWhereExists((shown: Knex.QueryBuilder) => {
+        shown
+          .select(shown.client.raw('1'))
+          .from('credits as c')
+          .join('items as k', 'k.id', 'c.item_id')
+          .whereRaw('c.person_id = v.ref_id')
+          .modify(onlyVisibleItems, who, 'k');
+      });
+  });
 }
 
 /** Matches items with a value for which `match` is true of `v`, where they have the field. */
@@ -86,14 +113,8 @@ function onValue(field: Definition, match: ItemWhere): ItemWhere {
     query.from('custom_values as v').whereRaw('v.item_id = i.id and v.field_id = ?', [field.id]);
     query.whereRaw('coalesce(i.own_type, i.type) = any(?::text[])', [field.item_types]);
     if (field.library_ids) query.whereRaw('i.library_id = any(?::uuid[])', [field.library_ids]);
-    if (field.kind === 'item')
-      query.whereExists((target) => {
-        target
-          .select(target.client.raw('1'))
-          .from('items as k')
-          .whereRaw('k.id = v.ref_id')
-          .modify(onlyVisibleItems, who, 'k');
-      });
+    if (field.kind === 'item') query.modify(onlySeenItems, who);
+    else if (field.kind === 'person') query.modify(onlySeenPeople, who);
   };
   return related(rows, match);
 }

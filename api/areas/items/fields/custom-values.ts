@@ -2,8 +2,10 @@ import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import { findItemSummaries } from '../item/summaries.store.ts';
 import type { ItemSummary } from '../items.schemas.ts';
-import { hasField, isFor } from './custom-fields.ts';
+import { hasField, isFor, onlySeenPeople } from './custom-fields.ts';
 import { type Definition, listDefinitions, listValues, type ValueRow } from './custom-fields.view.ts';
+
+const REFERENCES: readonly Definition['kind'][] = ['item', 'person'];
 
 type Value = string | number | boolean | string[];
 
@@ -28,21 +30,36 @@ export async function findCustomValues(
       const own = fields.filter((field) => hasField(field, type, libraryId));
       const values = own.flatMap((field): [string, Value][] => {
         const value = readValue(field, rows.get(`${id} ${field.id}`) ?? []);
-        return value === undefined || (field.kind === 'item' && !seen.has(String(value))) ? [] : [[field.key, value]];
+        return value === undefined || (REFERENCES.includes(field.kind) && !seen.has(String(value)))
+          ? []
+          : [[field.key, value]];
       });
       return [id, Object.fromEntries(values)];
     }),
   );
 }
 
+/** Ids of the items and people behind these values that the caller may see. */
 async function visibleTargets(
   { db, who }: { db: Db; who: Principal },
   fields: readonly Definition[],
   rows: readonly ValueRow[],
 ): Promise<Set<string>> {
-  const links = new Set(fields.filter(({ kind }) => kind === 'item').map(({ id }) => id));
-  const targets = rows.flatMap((row) => (links.has(row.field_id) && row.ref_id ? [row.ref_id] : []));
-  return new Set((await findItemSummaries(db, who, [...new Set(targets)])).keys());
+  const of = (kind: Definition['kind']): string[] => {
+    const own = new Set(fields.filter((field) => field.kind === kind).map(({ id }) => id));
+    return [...new Set(rows.flatMap((row) => (own.has(row.field_id) && row.ref_id ? [row.ref_id] : [])))];
+  };
+  const items = await findItemSummaries(db, who, of('item'));
+  return new Set([...items.keys(), ...(await seenPeople({ db, who }, of('person')))]);
+}
+
+async function seenPeople({ db, who }: { db: Db; who: Principal }, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows: { ref_id: string }[] = await db
+    .from(db.raw('unnest(?::uuid[]) as v(ref_id)', [[...ids]]))
+    .modify(onlySeenPeople, who)
+    .select('v.ref_id');
+  return rows.map(({ ref_id: id }) => id);
 }
 
 function readValue({ kind }: Definition, rows: readonly ValueRow[]): Value | undefined {
