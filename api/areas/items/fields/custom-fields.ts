@@ -124,7 +124,11 @@ const texts: ItemWhere = (query, condition, context) => {
   const sql = condition.op === 'contains' ? 'foyer_fold(v.text_value)' : 'v.text_key';
   folded<FilterContext>(sql)(query, condition, context);
 };
-const option: Where<FilterContext> = scalar('v.text_value', 'text');
+/** The folded text is the indexed one; options that differ only in case stay apart. */
+const option: ItemWhere = (query, condition, context) => {
+  folded<FilterContext>('v.text_key')(query, condition, context);
+  scalar<FilterContext>('v.text_value', 'text')(query, condition, context);
+};
 const amount: Where<FilterContext> = scalar('v.number_value', 'double precision');
 const reference: ItemWhere = (query, condition) => {
   query.whereRaw('v.ref_id::text = any(?::text[])', [condition.values.map((value) => value.toLowerCase())]);
