@@ -116,6 +116,27 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'library-types',
+    load: async () => (await import('./areas/library-types/index.ts')).libraryTypesArea,
+    routes: [
+      ['get', '/library-types', 'listLibraryTypes'],
+      ['post', '/library-types', 'createLibraryType'],
+      ['get', '/library-types/:key', 'getLibraryType'],
+      ['patch', '/library-types/:key', 'updateLibraryType'],
+      ['delete', '/library-types/:key', 'deleteLibraryType'],
+    ],
+  },
+  {
+    slug: 'custom-fields',
+    load: async () => (await import('./areas/custom-fields/index.ts')).customFieldsArea,
+    routes: [
+      ['get', '/custom-fields', 'listCustomFields'],
+      ['post', '/custom-fields', 'createCustomField'],
+      ['patch', '/custom-fields/:id', 'updateCustomField'],
+      ['delete', '/custom-fields/:id', 'deleteCustomField'],
+    ],
+  },
+  {
     slug: 'scanning',
     load: async () => (await import('./areas/scanning/index.ts')).scanningArea,
     routes: [

@@ -3,6 +3,7 @@ import { makeFrames } from './artwork/frames.ts';
 import { trimArtwork } from './artwork/trim.ts';
 import { createBackup } from './backup/create.ts';
 import { verifyBackup } from './backup/verify.ts';
+import { indexCustomField, purgeCustomField } from './custom-fields.ts';
 import { changeInBulk } from './editing/bulk.ts';
 import { createEmailSend } from './email/send.ts';
 import { createDigests, trimLogs } from './email/upkeep.ts';
@@ -38,6 +39,8 @@ export const handlers = {
   'people.refresh': refreshPeople,
   'people.tidy': tidyPeople,
   'labels.apply': applyLabels,
+  'custom-field.index': indexCustomField,
+  'custom-field.purge': purgeCustomField,
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,
   'subtitles.extract': extractSubtitles,

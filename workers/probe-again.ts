@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { addToLibraries, measure, nextChange, rollUpItems, withParents } from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
+import { baseOf } from '#platform/own-types.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { type Probed, ProbeError, probeFile } from './probe/probe.ts';
 import { emitItems, enqueueReading } from './scan/engine/item-events.ts';
@@ -60,9 +61,9 @@ interface Readable {
 
 async function readFile({ db, signal }: Work, { absolute, walked, libraryId }: Readable): Promise<Read> {
   const { hash } = await sampledHash(absolute, walked.size);
-  const library = await db('libraries').where({ id: libraryId }).first('type');
+  const library = await db('libraries').where({ id: libraryId }).first('type', 'own_type');
   try {
-    const probed: Probed = await probeFile(absolute, { signal, as: rulesOf(library?.type ?? '')?.readAs });
+    const probed: Probed = await probeFile(absolute, { signal, as: rulesOf(library ? baseOf(library) : '')?.readAs });
     return { hash, probed };
   } catch (error) {
     if (!(error instanceof ProbeError)) throw error;

@@ -4,6 +4,7 @@ import { artworkArea } from './artwork/index.ts';
 import { authArea } from './auth/index.ts';
 import { backupArea } from './backup/index.ts';
 import { brandingArea } from './branding/index.ts';
+import { customFieldsArea } from './custom-fields/index.ts';
 import { editingArea } from './editing/index.ts';
 import { emailArea } from './email/index.ts';
 import { eventsArea } from './events/index.ts';
@@ -11,6 +12,7 @@ import { itemsArea } from './items/index.ts';
 import { jobsArea } from './jobs/index.ts';
 import { labelsArea } from './labels/index.ts';
 import { librariesArea } from './libraries/index.ts';
+import { libraryTypesArea } from './library-types/index.ts';
 import { notificationsArea } from './notifications/index.ts';
 import { peopleArea } from './people/index.ts';
 import { playbackArea } from './playback/index.ts';
@@ -35,6 +37,8 @@ export const areas = [
   apiKeysArea,
   usersArea,
   librariesArea,
+  libraryTypesArea,
+  customFieldsArea,
   scanningArea,
   itemsArea,
   editingArea,

@@ -56,15 +56,15 @@ export const RuleGroup: z.ZodType<RuleGroup, RuleGroup> = z
 
 /**
  * Schema of `filter` as text over these fields. Its issues are reported with those of the rest of the query. A field that
- * only some callers or some lists may use is checked where it is read.
+ * only some callers or some lists may use is checked where it is read; fields whose names begin with `later` are known only there.
  */
-export function filterQuery(fields: FieldTable, description: string): z.ZodOptional<z.ZodString> {
+export function filterQuery(fields: FieldTable, description: string, later?: string): z.ZodOptional<z.ZodString> {
   return z
     .string()
     .max(MAX_LENGTH)
     .meta({ 'x-filter': describedFields(fields) })
     .superRefine((text, context) => {
-      for (const { path, code, message } of filterFaults(text, fields))
+      for (const { path, code, message } of filterFaults(text, fields, later))
         context.addIssue({ code: 'custom', path: [...path], message, params: { code } });
     })
     .optional()
@@ -80,10 +80,10 @@ function describedFields(fields: FieldTable): object {
   );
 }
 
-function filterFaults(text: string, fields: FieldTable): readonly Issue[] {
+function filterFaults(text: string, fields: FieldTable, later: string | undefined): readonly Issue[] {
   if (text.length > MAX_LENGTH) return []; // the length is reported by the schema
   try {
-    parseFilter(text, fields, []);
+    parseFilter(text, fields, { path: [], later });
     return [];
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -91,11 +91,18 @@ function filterFaults(text: string, fields: FieldTable): readonly Issue[] {
   }
 }
 
+interface ParseOptions {
+  /** Where issues are reported. */
+  path?: readonly string[];
+  /** Conditions on fields whose names begin so are passed over. */
+  later?: string | undefined;
+}
+
 /** Parses conditions joined by `;`, all of which must match. Throws one 400 with every issue and the number of its condition. */
 export function parseFilter(
   text: string | undefined,
   fields: FieldTable,
-  path: readonly string[] = ['query', 'filter'],
+  { path = ['query', 'filter'], later }: ParseOptions = {},
 ): Rules {
   if (text === undefined || text === '') return { all: [] };
   if (text.length > MAX_LENGTH) throw invalidAll([issue(path, 'too_big', `at most ${MAX_LENGTH} characters`)]);
@@ -110,6 +117,7 @@ export function parseFilter(
     };
     const [field = '', op = '', ...rest] = splitAt(part, ':');
     if (rest.length === 0) return problem('malformed', 'is not field:op:value');
+    if (later !== undefined && plain(field).startsWith(later)) return [];
     const values = splitAt(rest.join(':'), ',').map(plain);
     return checked({ field: plain(field), op, values }, fields, problem);
   });

@@ -23,15 +23,18 @@ export interface SortTerm extends SortField {
   descending: boolean;
 }
 
-/** Schema of `sort` as text: at most 3 fields of the table, each once; `-` descends. */
-export function sortQuery(fields: SortTable | readonly string[]): z.ZodOptional<z.ZodString> {
+/**
+ * Schema of `sort` as text: at most 3 fields of the table, each once; `-` descends. Fields whose names begin with `later` are
+ * known only where the list is read.
+ */
+export function sortQuery(fields: SortTable | readonly string[], later?: string): z.ZodOptional<z.ZodString> {
   const names = Array.isArray(fields) ? fields : Object.keys(fields);
   return z
     .string()
     .max(200)
     .meta({ 'x-sort': names })
     .superRefine((text, context) => {
-      for (const { code, message } of sortFaults(text, names))
+      for (const { code, message } of sortFaults(text, names, later))
         context.addIssue({ code: 'custom', message, params: { code } });
     })
     .optional()
@@ -39,10 +42,14 @@ export function sortQuery(fields: SortTable | readonly string[]): z.ZodOptional<
 }
 
 /** All faults of a sort, which are reported with those of the rest of the query. */
-function sortFaults(text: string, known: readonly string[]): { code: string; message: string }[] {
+function sortFaults(
+  text: string,
+  known: readonly string[],
+  later: string | undefined,
+): { code: string; message: string }[] {
   if (text === '') return [];
   const names = text.split(',').map((word) => word.replace(/^-/, ''));
-  const unknown = names.filter((name) => !known.includes(name));
+  const unknown = names.filter((name) => !known.includes(name) && !(later !== undefined && name.startsWith(later)));
   return [
     ...unknown.map((name) => ({ code: 'unknown_field', message: `cannot sort by ${name.slice(0, 40)}` })),
     ...(names.length > 3 ? [{ code: 'too_big', message: 'at most three fields' }] : []),

@@ -11,4 +11,6 @@ export interface ColumnTypes {
   'libraries.managed_by': ManagedBy;
   'storages.managed_by': ManagedBy;
   'themes.managed_by': ManagedBy;
+  'library_types.managed_by': ManagedBy;
+  'custom_fields.managed_by': ManagedBy;
 }

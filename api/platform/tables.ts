@@ -256,6 +256,51 @@ export interface Tables {
     position: number;
     guest: Defaulted<boolean>;
   };
+  custom_fields: {
+    id: string;
+    key: string;
+    label: string;
+    description: string | null;
+    kind: 'text' | 'long-text' | 'number' | 'boolean' | 'date' | 'choice' | 'choices' | 'url' | 'duration' | 'rating' | 'person' | 'item';
+    item_types: string[];
+    library_ids: string[] | null;
+    options: Defaulted<Json>;
+    unit: string | null;
+    min: number | null;
+    max: number | null;
+    decimals: number | null;
+    max_length: number | null;
+    target_types: string[] | null;
+    required: Defaulted<boolean>;
+    default_value: Json | null;
+    audience: Defaulted<'everyone' | 'editors'>;
+    editable_by: Defaulted<'editors' | 'viewers'>;
+    in_filter: Defaulted<boolean>;
+    in_sort: Defaulted<boolean>;
+    in_facets: Defaulted<boolean>;
+    in_search: Defaulted<boolean>;
+    in_lists: Defaulted<boolean>;
+    group_name: string | null;
+    position: Defaulted<number>;
+    index_state: Defaulted<'none' | 'building' | 'ready'>;
+    value_count: Defaulted<number>;
+    deleted_at: Date | null;
+    managed_by: Json | null;
+    revision: Defaulted<number>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
+  };
+  custom_values: {
+    item_id: string;
+    field_id: string;
+    place: Defaulted<number>;
+    text_value: string | null;
+    text_key: string | null;
+    number_value: number | null;
+    date_value: Date | null;
+    bool_value: boolean | null;
+    ref_id: string | null;
+  };
   device_keys: {
     device_id: string;
     key_id: string;
@@ -525,6 +570,7 @@ export interface Tables {
     longitude: Computed<number | null>;
     labels: Defaulted<number[]>;
     origins: Defaulted<Json>;
+    own_type: string | null;
   };
   job_attempts: {
     job_id: string;
@@ -620,6 +666,7 @@ export interface Tables {
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
     labels_seq: Defaulted<number>;
+    own_type: Json | null;
   };
   library_access: {
     library_id: string;
@@ -640,6 +687,21 @@ export interface Tables {
     seq: number;
     item_id: string;
     at: Defaulted<Date>;
+  };
+  library_types: {
+    key: string;
+    name: string;
+    plural: string;
+    description: string | null;
+    icon_id: string | null;
+    base: string;
+    rules: Json;
+    item_levels: Json;
+    rules_version: Defaulted<number>;
+    managed_by: Json | null;
+    revision: Defaulted<number>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
   };
   markers: {
     id: string;
@@ -1066,6 +1128,7 @@ export interface Tables {
     issue_count: Defaulted<number>;
     stalls: Defaulted<number>;
     spindles: Defaulted<string[]>;
+    type_rules: Json | null;
   };
   server_state: {
     one: Defaulted<boolean>;

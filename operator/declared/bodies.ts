@@ -19,8 +19,9 @@ export interface ObservedDeclared {
 const HOLDS_MS = 10_000;
 
 interface Kept {
-  id: string;
-  name: string;
+  id?: string;
+  name?: string;
+  key?: string;
   revision: number;
   managedBy?: ManagedBy;
   serverDefault?: boolean;
@@ -88,8 +89,10 @@ export class DeclaredBodies {
     const wanted = wantedOf(file, maps);
     const listed = await request('GET', collection.path);
     const { items } = (listed.body ?? {}) as { items?: Kept[] };
+    // An older server during an upgrade; nothing is declared that it would have to hold.
+    if (listed.status === 404 && wanted.entries.length === 0) return { troubles: wanted.troubles, applied: 0 };
     if (listed.status !== 200 || !items) return { troubles: [...wanted.troubles, refusalText(listed)], applied: 0 };
-    const print = printOf([wanted, items.map((one) => weightOf(one, managedBy))]);
+    const print = printOf([wanted, items.map((one) => weightOf(one, collection, managedBy))]);
     const rest = this.#rests.get(file);
     if (rest?.print === print) return rest.outcome;
     const round = new Round({ request, collection, managedBy, wanted, items });
@@ -107,8 +110,12 @@ const isOf = ({ managedBy }: Kept, { kind, namespace, name }: ManagedBy): boolea
   managedBy?.kind === kind && managedBy.namespace === namespace && managedBy.name === name;
 
 /** Of records with another owner only the name matters: it may conflict. */
-const weightOf = (one: Kept, by: ManagedBy): unknown[] =>
-  isOf(one, by) ? [one.id, one.name, one.revision, one.serverDefault] : [one.name];
+const weightOf = (one: Kept, collection: Collection, by: ManagedBy): unknown[] =>
+  isOf(one, by) ? [one.id, nameOf(one, collection), one.revision, one.serverDefault] : [nameOf(one, collection)];
+
+const nameOf = (one: Kept, { knownBy }: Collection): string => one[knownBy] ?? '';
+const pathOf = (one: Kept, { path, pathBy }: Collection): `/${string}` =>
+  `${path}/${encodeURIComponent(one[pathBy] ?? '')}`;
 
 interface RoundGiven {
   request: SendRequest;
@@ -135,13 +142,14 @@ class Round {
     const own = items.filter((one) => isOf(one, managedBy));
     let applied = 0;
     for (const { where, key, body } of wanted.entries) {
-      const there = own.find(({ name }) => keyOf(name) === key);
+      const there = own.find((one) => keyOf(nameOf(one, collection)) === key);
       if (await this.#applyEntry(where, body, there)) applied += 1;
     }
-    const gone = own.filter(({ name }) => !wanted.entries.some(({ key }) => key === keyOf(name)));
-    for (const { id, name } of wanted.whole ? gone : []) {
-      const answer = await this.#write('DELETE', `${collection.path}/${id}`);
-      if (answer.status !== 404) this.#accepted(`${collection.noun} ${name}, which is no longer declared`, answer);
+    const gone = own.filter((one) => !wanted.entries.some(({ key }) => key === keyOf(nameOf(one, collection))));
+    for (const one of wanted.whole ? gone : []) {
+      const answer = await this.#write('DELETE', pathOf(one, collection));
+      if (answer.status !== 404)
+        this.#accepted(`${collection.noun} ${nameOf(one, collection)}, which is no longer declared`, answer);
     }
     return { troubles: this.#troubles, applied };
   }
@@ -154,10 +162,10 @@ class Round {
     if (!there)
       return this.#accepted(
         where,
-        await this.#write('POST', collection.path, { ...body, managedBy, validateOnly: false }),
+        await this.#write('POST', collection.path, { ...collection.creates, ...body, managedBy, validateOnly: false }),
       );
-    const path = `${collection.path}/${there.id}`;
-    const read = await request('GET', path);
+    const path = pathOf(there, collection);
+    const read = collection.isWhole ? { ...tried, body: there } : await request('GET', path);
     if (!this.#accepted(where, read)) return false;
     const change = collection.difference(tried.body as Body, read.body as Body);
     return Object.keys(change).length === 0 || this.#accepted(where, await this.#write('PATCH', path, change));

@@ -10,7 +10,7 @@ export interface DeclaredMap {
 export interface Entry {
   /** Location of the entry in messages. */
   where: string;
-  /** The name in the form in which names are compared. The server decides whether it is valid. */
+  /** The name or key in the form in which they are compared. The server decides whether it is valid. */
   key: string;
   body: Body;
 }
@@ -28,10 +28,11 @@ export const keyOf = (name: string): string => name.normalize('NFC').trim().toLo
 
 export function wantedOf(file: string, maps: readonly DeclaredMap[]): Wanted {
   const wanted: Wanted = { entries: [], troubles: [], whole: true };
+  const knownBy = collections[file]?.knownBy ?? 'name';
   for (const { configMap, files } of maps) {
     const text = files?.[file];
     if (!files) fail(wanted, `ConfigMap ${configMap} does not exist: create it`);
-    else if (text !== undefined) readFile(wanted, `ConfigMap ${configMap}, ${file}`, text);
+    else if (text !== undefined) readFile(wanted, { where: `ConfigMap ${configMap}, ${file}`, knownBy }, text);
   }
   return wanted;
 }
@@ -41,10 +42,17 @@ function fail(wanted: Wanted, trouble: string): void {
   wanted.whole = false;
 }
 
-function readFile(wanted: Wanted, where: string, text: string | Uint8Array): void {
+interface At {
+  where: string;
+  /** The member by which entries are known. */
+  knownBy: 'name' | 'key';
+}
+
+function readFile(wanted: Wanted, { where, knownBy }: At, text: string | Uint8Array): void {
   const list = listIn(typeof text === 'string' ? text : Buffer.from(text).toString('utf8'));
   if (!list) fail(wanted, `${where}: it must be a JSON list`);
-  for (const [index, body] of (list ?? []).entries()) readEntry(wanted, `${where}, entry ${index + 1}`, body);
+  for (const [index, body] of (list ?? []).entries())
+    readEntry(wanted, { where: `${where}, entry ${index + 1}`, knownBy }, body);
 }
 
 function listIn(text: string): unknown[] | undefined {
@@ -56,15 +64,15 @@ function listIn(text: string): unknown[] | undefined {
   }
 }
 
-function readEntry(wanted: Wanted, where: string, given: unknown): void {
-  const { name } = (given ?? {}) as { name?: unknown };
+function readEntry(wanted: Wanted, { where, knownBy }: At, given: unknown): void {
+  const name = ((given ?? {}) as Body)[knownBy];
   if (typeof name !== 'string') {
-    fail(wanted, `${where}: it must be an object with a name`);
+    fail(wanted, `${where}: it must be an object with a ${knownBy}`);
     return;
   }
   const entry = { where: `${where} (${name.slice(0, 60)})`, key: keyOf(name), body: given as Body };
   if (wanted.entries.some(({ key }) => key === entry.key))
-    wanted.troubles.push(`${entry.where}: the name is declared twice`);
+    wanted.troubles.push(`${entry.where}: the ${knownBy} is declared twice`);
   else wanted.entries.push(entry);
 }
 

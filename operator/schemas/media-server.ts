@@ -224,7 +224,7 @@ export const MediaServerSpec = withRules(
       .max(20)
       .default([])
       .describe(
-        'Bodies for the API, applied by the operator; this version serves themes.json only (see DeclaredReady).',
+        'Bodies for the API, applied by the operator; this version serves themes.json, custom-fields.json and library-types.json (see DeclaredReady).',
       ),
     network: Network.prefault({}).describe('Networks.'),
     email: z

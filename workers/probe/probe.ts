@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { ProbedFile } from '#platform/media.ts';
-import { pictureExtensions } from '#workers/probe/photos/extensions.ts';
+import { pictureExtensions } from '#platform/media-extensions.ts';
 import { withBoundedTexts } from './bounded-texts.ts';
 import { ByteSource } from './byte-source.ts';
 import { readContent } from './content/pool.ts';

@@ -125,7 +125,7 @@ async function settleLevel(db: Db, items: readonly Candidate[]): Promise<Picture
   const { rows } = await db.raw<{ rows: Pictured[] }>(
     `update items i set artwork = n.artwork::jsonb, revision = i.revision + 1, updated_at = now(),
        change_seq = (select l.change_seq from libraries l where l.id = i.library_id) ${differing}
-     returning i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels`,
+     returning i.id, i.library_id, coalesce(i.own_type, i.type) as type, i.title, ${ageSql('i')} as age_years, i.labels`,
     [news],
   );
   return rows;

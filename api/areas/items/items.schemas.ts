@@ -113,10 +113,17 @@ export const summaryDetails = {
   pages: z.int().optional(),
 };
 
+/** What an item of an owner-made type is drawn and played like. */
+export const baseType = z
+  .string()
+  .optional()
+  .describe('Built-in type behind a custom:<key>, which it is drawn and played like');
+
 const summary = {
   id: Id,
   libraryId: Id,
   type: z.string().meta({ example: 'movie' }),
+  baseType,
   title: z.string().meta({ example: 'Nosferatu' }),
   sortTitle: z.string().meta({ example: 'nosferatu' }),
   originalTitle: z.string().optional().meta({ example: 'Nosferatu, eine Symphonie des Grauens' }),
@@ -179,6 +186,7 @@ export const ItemCard = z
   .object({
     id: Id,
     type: z.string().meta({ example: 'movie' }),
+    baseType,
     title: z.string().meta({ example: 'Nosferatu' }),
     year: z.int().optional().meta({ example: 1922 }),
     artwork: z.object({ poster: ImageRef.optional() }),

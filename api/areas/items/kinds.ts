@@ -1,3 +1,5 @@
+import { baseOf, heldBases, type OwnType } from '#platform/own-types.ts';
+
 /** Relations between item types. */
 
 /** Types that a library lists when no type is requested. */
@@ -12,6 +14,7 @@ const topTypes: Record<string, readonly string[]> = {
   games: ['game'],
   courses: ['course'],
   livetv: ['channel'],
+  files: ['file'],
 };
 
 /** All types that a library of this type may hold. */
@@ -26,15 +29,27 @@ const heldTypes: Record<string, readonly string[]> = {
   games: ['game'],
   courses: ['course', 'section', 'lesson'],
   livetv: ['channel', 'program', 'recording'],
+  files: ['file'],
 };
 
-/** Types that a library of `libraryType` lists. Types of the owner hold one type of their own name. */
-export function topTypesOf(libraryType: string): readonly string[] {
-  return topTypes[libraryType] ?? [libraryType];
+interface TypedLibrary {
+  type: string;
+  own_type: OwnType | null;
 }
 
-export function heldTypesOf(libraryType: string): readonly string[] {
-  return heldTypes[libraryType] ?? [libraryType];
+/** Types that a library lists; of an owner-made type the first level that it has. */
+export function topTypesOf(library: TypedLibrary): readonly string[] {
+  const { own_type: own } = library;
+  const tops = topTypes[baseOf(library)] ?? [library.type];
+  if (!own) return tops;
+  const held = heldBases(own);
+  const kept = tops.filter((type) => held.includes(type));
+  return kept.length > 0 ? kept : held.slice(0, 1);
+}
+
+/** Types of the stored items of a library. */
+export function heldTypesOf(library: TypedLibrary): readonly string[] {
+  return library.own_type ? heldBases(library.own_type) : (heldTypes[library.type] ?? [library.type]);
 }
 
 /** By the height of the best file. Wide films are lower than their name (3840 by 1600 is 4k). */

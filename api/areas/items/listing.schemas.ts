@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fieldKinds, operators } from '#kernel/filter-fields.ts';
 import { Bytes, Day, Id, ImageRef, Milliseconds, Timestamp } from '#kernel/schemas.ts';
-import { AirsBefore, Availability, UserState } from './items.schemas.ts';
+import { AirsBefore, Availability, baseType, UserState } from './items.schemas.ts';
 
 export const MissingChild = z
   .object({
@@ -24,6 +24,7 @@ export type MissingChild = z.output<typeof MissingChild>;
 export interface TreeNode {
   id: string;
   type: string;
+  baseType?: string | undefined;
   title: string;
   index?: number | undefined;
   indexEnd?: number | undefined;
@@ -41,6 +42,7 @@ export const TreeNode: z.ZodType<TreeNode, TreeNode> = z
   .object({
     id: Id,
     type: z.string().meta({ example: 'movies' }),
+    baseType,
     title: z.string().meta({ example: 'Nosferatu' }),
     index: z.int().optional(),
     indexEnd: z.int().optional(),

@@ -1,4 +1,6 @@
 /** Items for other areas and workers. */
+
+export { itemFieldNames } from './fields/fields.ts';
 export {
   type FileRow,
   findFileRows,
@@ -34,6 +36,7 @@ export {
 export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
 export { dayOf, idsPage, type Listing } from './listing/listing.ts';
 export { itemsMatching } from './listing/matching.ts';
+export { librarySorts as sortNames } from './listing/sorts.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
 export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';
 export { itemFilter, itemFilterOf } from './queries.ts';

@@ -4,7 +4,7 @@ import { itemFields } from './fields/fields.ts';
 import { ItemType } from './items.schemas.ts';
 
 export const typesQuery = commaList(ItemType, 30).optional();
-export const itemFilter = filterQuery(itemFields, 'field:op:value;…, with the fields of listLibraryFields');
+export const itemFilter = filterQuery(itemFields, 'field:op:value;…, with the fields of listLibraryFields', 'custom.');
 /** A filter that takes some of the fields. */
 export const itemFilterOf = (names: readonly (keyof typeof itemFields)[]) =>
   filterQuery(

@@ -5,6 +5,7 @@ import { invalid } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
 import { ARTWORK_BYTES, artworkMedia } from '#kernel/images.ts';
 import { IdParams } from '#kernel/schemas.ts';
+import { baseOf } from '#platform/own-types.ts';
 import {
   changeLibrary,
   etagOf,
@@ -206,7 +207,7 @@ export const addLibraryFolders = defineEndpoint({
     const { db, who } = call;
     refuseAdder(who);
     const row = await lockLibraryRow(db, who, params.id);
-    refuseAdder(who, row.type);
+    refuseAdder(who, baseOf(row));
     refuseManaged(who, row, ['folders']);
     await addNewFolders(call, row, body.folders);
     return answerWith(call, await getLibraryRow(db, who, row.id));

@@ -27,11 +27,16 @@ export const libraryTypes = [
   'livetv',
 ] as const;
 
+/** Plain files are a base of own types too. */
+const KNOWN: readonly string[] = [...libraryTypes, 'files'];
+const OWN = /^custom:[a-z0-9-]{1,30}$/;
+
+/** A built-in type, or the key of an owner-made one, which must exist when a library is made. */
 export const LibraryType = z
   .string()
   .max(80)
-  .refine((type) => (libraryTypes as readonly string[]).includes(type), {
-    error: `one of ${libraryTypes.join(', ')}`,
+  .refine((type) => KNOWN.includes(type) || OWN.test(type), {
+    error: `one of ${KNOWN.join(', ')}, or custom:<key>`,
     params: { code: 'unknown_type' },
   });
 
@@ -141,6 +146,10 @@ export const Library = z
     id: Id,
     name: z.string().meta({ example: 'Films' }),
     type: z.string().meta({ example: 'movies' }),
+    baseType: z
+      .string()
+      .optional()
+      .describe('Built-in type behind an owner-made one, which it is drawn and played like'),
     icon: z.string().nullable().meta({ example: 'film' }),
     order: z.int(),
     poster: ImageRef.nullable(),

@@ -6,13 +6,16 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { OwnType } from '#platform/own-types.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { LibraryDraft, LibrarySettings } from './libraries.schemas.ts';
+import { ownTypeOf } from './own-type.store.ts';
 
 declare module '#platform/column-types.ts' {
   interface ColumnTypes {
     'libraries.settings': Partial<LibrarySettings>;
     'libraries.item_counts': Record<string, number>;
+    'libraries.own_type': OwnType | null;
   }
 }
 
@@ -22,6 +25,7 @@ const COLUMNS = [
   'id',
   'name',
   'type',
+  'own_type',
   'icon',
   'position',
   'settings',
@@ -80,8 +84,10 @@ export async function findManagedLibraryId(db: Db, uid: string): Promise<string 
   return row?.id;
 }
 
-/** Throws 409 `duplicate-name` and `library-limit`. */
+/** Throws 400 `unknown_type`, 409 `duplicate-name` and `library-limit`. */
 export async function insertLibrary(db: Db, draft: LibraryDraft): Promise<string> {
+  const own = await ownTypeOf(db, draft.type);
+  const settings = { ...own?.settings, ...draft.settings };
   await db.raw(`select pg_advisory_xact_lock(hashtext('libraries'))`); // serialises the count and the next position
   const [counted] = await db('libraries')
     .whereNull('deleted_at')
@@ -94,10 +100,11 @@ export async function insertLibrary(db: Db, draft: LibraryDraft): Promise<string
       name: draft.name,
       name_folded: foldName(draft.name),
       type: draft.type,
+      own_type: own ? JSON.stringify(own.type) : null,
       icon: draft.icon ?? null,
       position: draft.order ?? (counted?.last ?? -1) + 1,
-      settings: JSON.stringify(draft.settings),
-      age_limit: draft.settings.ageLimit ?? null,
+      settings: JSON.stringify(settings),
+      age_limit: settings.ageLimit ?? null,
       managed_by: draft.managedBy ? JSON.stringify(draft.managedBy) : null,
       managed_fields: draft.managedFields ?? [],
     }),

@@ -6,6 +6,7 @@ import { imageRefSql } from '#kernel/images.ts';
 import { iso } from '#kernel/schemas.ts';
 import { named, remembered } from '#platform/db.ts';
 import { containersSql } from '#platform/item-types.ts';
+import { baseOf, shownType } from '#platform/own-types.ts';
 import type { Library, LibraryFolder } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';
 import { settingsOf } from './settings.ts';
@@ -118,8 +119,8 @@ async function withVisibleCounts({ db, who }: Call, libraries: Library[]): Promi
     )
     .whereNull('i.extra_of')
     .modify(onlyVisibleItems, who, 'i')
-    .groupBy('i.library_id', 'i.type')
-    .select('i.library_id', 'i.type')
+    .groupByRaw('i.library_id, coalesce(i.own_type, i.type)')
+    .select('i.library_id', db.raw('coalesce(i.own_type, i.type) as type'))
     .select(
       db.raw(`count(*)::int as n, coalesce(sum(i.size_bytes), 0)::bigint as size,
         coalesce(sum(i.runtime_ms), 0)::bigint as duration,
@@ -178,13 +179,14 @@ function toLibrary(call: Call, row: LibraryRow, parts: LibraryParts): Library {
     id: row.id,
     name: row.name,
     type: row.type,
+    ...(row.own_type ? { baseType: row.own_type.base } : {}),
     icon: row.icon,
     order: row.position,
     poster: parts.poster,
     settings: settingsOf(row, { language, country: deps.settings.get('server.country') }),
     folders,
     state: stateOf(folders, parts.scan),
-    itemCounts: row.item_counts,
+    itemCounts: shownCounts(row),
     sizeBytes: row.size_bytes,
     durationMs: row.duration_ms,
     missingCount: row.missing_count,
@@ -198,6 +200,16 @@ function toLibrary(call: Call, row: LibraryRow, parts: LibraryParts): Library {
   };
 }
 
+/** Counts by the types that are shown; a level may hold several stored ones. */
+function shownCounts(row: LibraryRow): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [type, n] of Object.entries(row.item_counts)) {
+    const shown = shownType(row, type);
+    counts[shown] = (counts[shown] ?? 0) + n;
+  }
+  return counts;
+}
+
 function forManagers(row: LibraryRow, accountIds: string[]): Pick<Library, 'access' | 'trashCount' | 'managedFields'> {
   const roles = row.access_roles as NonNullable<Library['access']>['roles'];
   return {
@@ -209,7 +221,7 @@ function forManagers(row: LibraryRow, accountIds: string[]): Pick<Library, 'acce
 
 function mayHere(row: LibraryRow, { who }: Call): Library['may'] {
   return {
-    upload: row.type === 'photos' && may(who, 'photo:upload'),
+    upload: baseOf(row) === 'photos' && may(who, 'photo:upload'),
     edit: may(who, 'item:edit'),
     scan: may(who, 'scan:trigger'),
     manage: may(who, 'library:manage'),

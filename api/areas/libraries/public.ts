@@ -1,5 +1,5 @@
 export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } from './folders.store.ts';
-export { LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
+export { agentIds, LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
 export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';
 export { editFields, type FieldEdits, lockFields, raiseChangesOfItems, setLocks, unlockFields } from './merge/edit.ts';
@@ -24,6 +24,7 @@ export {
   withParents,
 } from './rollup.store.ts';
 export { defaultSettings, settingsOf } from './settings.ts';
+export { reviseItems, touchLibraries } from './touch.store.ts';
 export { raiseChanges, touchItems } from './touch-items.ts';
 export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';
 export { dropEdition, type Trashed, trashItems } from './trash-items.store.ts';

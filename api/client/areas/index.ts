@@ -5,6 +5,7 @@ import type { ArtworkOperations } from './artwork.ts';
 import type { AuthOperations } from './auth.ts';
 import type { BackupOperations } from './backup.ts';
 import type { BrandingOperations } from './branding.ts';
+import type { CustomFieldsOperations } from './custom-fields.ts';
 import type { EditingOperations } from './editing.ts';
 import type { EmailOperations } from './email.ts';
 import type { EventsOperations } from './events.ts';
@@ -12,6 +13,7 @@ import type { ItemsOperations } from './items.ts';
 import type { JobsOperations } from './jobs.ts';
 import type { LabelsOperations } from './labels.ts';
 import type { LibrariesOperations } from './libraries.ts';
+import type { LibraryTypesOperations } from './library-types.ts';
 import type { NotificationsOperations } from './notifications.ts';
 import type { PeopleOperations } from './people.ts';
 import type { PlaybackOperations } from './playback.ts';
@@ -33,6 +35,7 @@ export type * from './artwork.ts';
 export type * from './auth.ts';
 export type * from './backup.ts';
 export type * from './branding.ts';
+export type * from './custom-fields.ts';
 export type * from './editing.ts';
 export type * from './email.ts';
 export type * from './errors.ts';
@@ -41,6 +44,7 @@ export type * from './items.ts';
 export type * from './jobs.ts';
 export type * from './labels.ts';
 export type * from './libraries.ts';
+export type * from './library-types.ts';
 export type * from './notifications.ts';
 export type * from './people.ts';
 export type * from './playback.ts';
@@ -65,6 +69,7 @@ export interface Operations
     AuthOperations,
     BackupOperations,
     BrandingOperations,
+    CustomFieldsOperations,
     EditingOperations,
     EmailOperations,
     EventsOperations,
@@ -72,6 +77,7 @@ export interface Operations
     JobsOperations,
     LabelsOperations,
     LibrariesOperations,
+    LibraryTypesOperations,
     NotificationsOperations,
     PeopleOperations,
     PlaybackOperations,

@@ -7,6 +7,7 @@ import type {
   ExtraKind,
   ImageRef,
   Instant,
+  ItemCard,
   ItemDetail,
   ItemExtra,
   ItemSummary,
@@ -93,16 +94,6 @@ export interface IndexBucket {
   /** Before the bucket's first item; null is the list's beginning */ cursor: string | null;
 }
 
-/** fields=card */
-export interface ItemCard {
-  id: Uuid;
-  type: string;
-  title: string;
-  year?: number;
-  artwork: { poster?: ImageRef };
-  userState: { watched: boolean; progress: number };
-}
-
 export interface LibraryChange {
   seq: number;
   change: 'added' | 'updated' | 'deleted' | 'state';
@@ -158,6 +149,7 @@ export interface TimelineColumns {
 export interface TreeNode {
   id: Uuid;
   type: string;
+  /** Built-in type behind a custom:<key>, which it is drawn and played like */ baseType?: string;
   title: string;
   index?: number;
   indexEnd?: number;

@@ -25,6 +25,7 @@ export interface Library {
   id: Uuid;
   name: string;
   type: string;
+  /** Built-in type behind an owner-made one, which it is drawn and played like */ baseType?: string;
   icon: string | null;
   order: number;
   poster: ImageRef | null;

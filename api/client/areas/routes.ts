@@ -89,6 +89,17 @@ export const routes = {
   purgeTrashedItem: 'DELETE /libraries/{id}/trash/{itemId}',
   restoreTrash: 'POST /libraries/{id}/trash/restore',
   updateLibrary: 'PATCH /libraries/{id}',
+  // library-types
+  createLibraryType: 'POST /library-types',
+  deleteLibraryType: 'DELETE /library-types/{key}',
+  getLibraryType: 'GET /library-types/{key}',
+  listLibraryTypes: 'GET /library-types',
+  updateLibraryType: 'PATCH /library-types/{key}',
+  // custom-fields
+  createCustomField: 'POST /custom-fields',
+  deleteCustomField: 'DELETE /custom-fields/{id}',
+  listCustomFields: 'GET /custom-fields',
+  updateCustomField: 'PATCH /custom-fields/{id}',
   // scanning
   cancelScan: 'POST /scans/{id}/cancel',
   decideScanRemovals: 'PUT /scans/{id}/removals',

@@ -2,18 +2,6 @@
 
 import type { CheckState, Instant, Keep, SignIn, Uuid, Words } from './shared.ts';
 
-export type LibraryType =
-  | 'movies'
-  | 'shows'
-  | 'videos'
-  | 'music'
-  | 'photos'
-  | 'books'
-  | 'comics'
-  | 'games'
-  | 'courses'
-  | 'livetv';
-
 export interface SetupCheck {
   id: SetupCheckName;
   state: CheckState;
@@ -57,7 +45,7 @@ export interface SetupFolder {
   name: string;
   folders: number;
   files: { video: number; audio: number; image: number; book: number; comic: number; game: number; other: number };
-  suggestedType?: LibraryType;
+  suggestedType?: SuggestedLibraryType;
   confidence: number;
 }
 
@@ -96,9 +84,21 @@ export interface SetupState {
   draft?: SetupDraftOutput;
   /** Names that a resource declares: keys of settings, and libraries as `libraries.<name>` */ managed?: string[];
   roots?: SetupRoot[];
-  types?: LibraryType[];
+  types?: SuggestedLibraryType[];
   savedAt?: Instant | null;
 }
+
+export type SuggestedLibraryType =
+  | 'movies'
+  | 'shows'
+  | 'videos'
+  | 'music'
+  | 'photos'
+  | 'books'
+  | 'comics'
+  | 'games'
+  | 'courses'
+  | 'livetv';
 
 /** Body of completeSetup */
 export interface CompleteSetupBody {

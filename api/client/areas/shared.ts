@@ -112,6 +112,17 @@ export interface ItemArtwork {
   logo?: ImageRef;
 }
 
+/** fields=card */
+export interface ItemCard {
+  id: Uuid;
+  type: string;
+  /** Built-in type behind a custom:<key>, which it is drawn and played like */ baseType?: string;
+  title: string;
+  year?: number;
+  artwork: { poster?: ImageRef };
+  userState: { watched: boolean; progress: number };
+}
+
 export interface ItemDetail extends ListedItem {
   lockedFields: string[];
   originalLanguage?: string;
@@ -172,14 +183,10 @@ export interface ItemMarker {
   source: string;
 }
 
-export interface ItemSummary {
-  id: Uuid;
+export interface ItemSummary extends Omit<ItemCard, 'artwork' | 'userState'> {
   libraryId: Uuid;
-  type: string;
-  title: string;
   sortTitle: string;
   originalTitle?: string;
-  year?: number;
   releasedOn?: string;
   parentId?: Uuid;
   parentTitle?: string;

@@ -54,6 +54,8 @@ import * as artworkChoices from './20261123110000_artwork_choices.ts';
 import * as itemLayers from './20261124000000_item_layers_create.ts';
 import * as people from './20261124020000_people_create.ts';
 import * as peopleCounts from './20261124020010_people_counts.ts';
+import * as libraryTypes from './20261124030000_library_types_create.ts';
+import * as customFields from './20261124030100_custom_fields_create.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -128,4 +130,6 @@ export const migrations: Record<string, Migration> = {
   '20261124000000_item_layers_create': itemLayers,
   '20261124020000_people_create': people,
   '20261124020010_people_counts': peopleCounts,
+  '20261124030000_library_types_create': libraryTypes,
+  '20261124030100_custom_fields_create': customFields,
 };

@@ -243,6 +243,8 @@ export class World {
         '/plus': plus,
         '/settings': settings && { items: Object.entries(settings).map(([key, source]) => ({ key, source })) },
         '/themes': { items: [] },
+        '/library-types': { items: [] },
+        '/custom-fields': { items: [] },
         '/backups?limit=1': { items: [], ...(state && { restore: { state } }) },
       };
       return { status: 200, body: bodies[path] };

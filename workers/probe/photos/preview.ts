@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { extname } from 'node:path';
 import decodeHeic from 'heic-decode';
-import { rawExtensions } from './extensions.ts';
+import { rawExtensions } from '#platform/media-extensions.ts';
 import { rawPreview } from './raw.ts';
 import { tiffOf } from './tiff.ts';
 

@@ -1,6 +1,6 @@
 import { lockLibraries } from '#areas/libraries/public.ts';
 import type { Probed } from '#workers/probe/probe.ts';
-import { rulesOf } from '../group/index.ts';
+import { isByContent } from '../group/index.ts';
 import { extrasFolder } from '../names/extras.ts';
 import { isMedia } from '../names/media.ts';
 import type { ScannedFolder } from '../store/context.ts';
@@ -41,7 +41,7 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
 /** What files contain, unless the grouping of their type has read them already. */
 async function readingsOf(scan: Scan, { folder }: Place, part: readonly Piece[]): Promise<Readings> {
   const files = part.flatMap(toRead);
-  if (!rulesOf(scan.library.type)?.byContent) return readFiles(scan, folder, files);
+  if (!isByContent(scan.library)) return readFiles(scan, folder, files);
   return earlyFor(
     part.map(({ compared }) => compared.early),
     files.map(({ path }) => path),

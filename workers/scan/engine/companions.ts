@@ -2,7 +2,7 @@ import { Decoration } from '../group/decorate.ts';
 import type { Draft } from '../group/draft.ts';
 import { mergeDrafts } from '../group/merge.ts';
 import { isMedia } from '../names/media.ts';
-import type { ScannedFolder } from '../store/context.ts';
+import { ignoredBy, type ScannedFolder } from '../store/context.ts';
 import { doubt } from '../store/doubts.ts';
 import { nameOf } from '../store/item-rows.ts';
 import { findOthers, type Other } from '../store/others.ts';
@@ -10,7 +10,7 @@ import type { WalkedDirectory, WalkedFile } from '../walk/types.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
 import { insideOf } from './early.ts';
 import { groupingOf, groupSlowly } from './grouping.ts';
-import { VERSION } from './grouping-version.ts';
+import { versionOf } from './grouping-version.ts';
 import { Memory } from './memory.ts';
 import type { Place } from './place.ts';
 import type { Scan } from './scan.ts';
@@ -85,8 +85,8 @@ async function describedIn(scan: Scan, folder: ScannedFolder, wanted: Wanted): P
     tops: await scan.tops.all(),
     from: [...wanted.keys()],
     shallow: true,
-    ignore: scan.library.settings.ignore,
-    version: VERSION,
+    ignore: ignoredBy(scan.library),
+    version: versionOf(scan.library),
   };
   const found: Described[] = [];
   try {

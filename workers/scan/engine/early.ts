@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db.ts';
 import type { ProbedFile } from '#platform/media.ts';
 import { rowsOf } from '#platform/rows.ts';
-import { rulesOf } from '../group/index.ts';
+import { isByContent } from '../group/index.ts';
 import type { Compared } from './compare.ts';
 import type { Place } from './place.ts';
 import { type Readings, readFiles } from './read-files.ts';
@@ -15,7 +15,7 @@ export type Inside = ReadonlyMap<string, ProbedFile>;
  * keeps the results in `compared.early`. Undefined for all other types.
  */
 export async function readEarly(scan: Scan, { folder }: Place, compared: Compared): Promise<Inside | undefined> {
-  if (!rulesOf(scan.library.type)?.byContent) return undefined;
+  if (!isByContent(scan.library)) return undefined;
   const { path } = compared.directory;
   const pathOf = (name: string): string => (path === '' ? name : `${path}/${name}`);
   const wanted = compared.files.filter(({ name }) => compared.toRead.has(name));
@@ -48,7 +48,7 @@ async function storedIn(db: Db, ids: readonly string[]): Promise<Map<string, Pro
 
 /** What the known media of a directory contain; undefined for types whose items depend on names alone. */
 export async function insideOf(scan: Scan, folderId: string, directory: string): Promise<Inside | undefined> {
-  if (!rulesOf(scan.library.type)?.byContent) return undefined;
+  if (!isByContent(scan.library)) return undefined;
   const rows = await rowsOf<{ path: string; probe: ProbedFile }>(
     scan.work.db,
     'select path, probe from media_files where folder_id = ? and directory = ? and probe is not null',

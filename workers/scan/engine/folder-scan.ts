@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Decoration } from '../group/decorate.ts';
-import type { ScannedFolder } from '../store/context.ts';
+import { ignoredBy, type ScannedFolder } from '../store/context.ts';
 import { identityOf } from '../walk/walk.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
 import { takeBatch } from './batch.ts';
-import { VERSION } from './grouping-version.ts';
+import { versionOf } from './grouping-version.ts';
 import { Memory } from './memory.ts';
 import { decideMissing } from './missing.ts';
 import type { Place } from './place.ts';
@@ -67,8 +67,8 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
     type: scan.library.type,
     tops: await scan.tops.all(),
     from: [...from],
-    ignore: scan.library.settings.ignore,
-    version: VERSION,
+    ignore: ignoredBy(scan.library),
+    version: versionOf(scan.library),
     quick: scan.row.mode === 'quick',
     ...(looksAtAll(scan) ? {} : { known: memory.known, expected: memory.expected }),
   };
@@ -160,8 +160,8 @@ async function again(scan: Scan, place: Place, directory: string): Promise<void>
     tops: await scan.tops.all(),
     from: [directory],
     shallow: true,
-    ignore: scan.library.settings.ignore,
-    version: VERSION,
+    ignore: ignoredBy(scan.library),
+    version: versionOf(scan.library),
   };
   try {
     for await (const batch of walkFolder(order, scan.signal)) await takeBatch(scan, place, batch);

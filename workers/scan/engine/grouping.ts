@@ -8,12 +8,12 @@ import type { Scan } from './scan.ts';
 
 /** A directory as input for the grouping rules of its library. */
 export function groupingOf(
-  { library: { type, settings }, work }: Pick<Scan, 'library' | 'work'>,
+  { library: { type, settings, own }, work }: Pick<Scan, 'library' | 'work'>,
   folder: ScannedFolder,
   { path, files, inside }: { path: string; files: readonly WalkedFile[]; inside?: Inside | undefined },
 ): Grouping {
   const within = path === folder.path ? [] : path.slice(folder.path === '' ? 0 : folder.path.length + 1).split('/');
-  const library = { type, mergeVersions: settings.mergeVersions };
+  const library = { type, mergeVersions: settings.mergeVersions && own?.files.versions !== false, own };
   const timeZone = work.settings.get('server.timeZone');
   return { directory: path, within, files, library, timeZone, ...(inside && { inside }) };
 }

@@ -89,7 +89,7 @@ export async function emitItems(
   if (ids.length === 0) return;
   const rows = await rowsOf<ReportedItem>(
     db,
-    `select i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels from items i where i.id = any(?::uuid[])`,
+    `select i.id, i.library_id, coalesce(i.own_type, i.type) as type, i.title, ${ageSql('i')} as age_years, i.labels from items i where i.id = any(?::uuid[])`,
     [ids],
   );
   const known = new Map([...rows, ...gone].map((row) => [row.id, row]));

@@ -7,8 +7,10 @@ import { requestScan } from '#areas/scanning/public.ts';
 import { findStorages, Looks } from '#areas/storage/public.ts';
 import { databaseUnavailable } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
+import { baseOf } from '#platform/own-types.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
 import { rulesOf } from '../group/index.ts';
+import { ownRules } from '../own/load.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { makeTitleIndexes } from '../store/title-indexes.ts';
 import { reasonOf, scanFolder, takeDoubted, takeUnsettled } from './folder-scan.ts';
@@ -73,7 +75,9 @@ async function prepare(work: Work, { begun, libraryId, token, signal, options }:
     work,
     library: {
       id: library.id,
-      type: library.type,
+      type: baseOf(library),
+      key: library.type,
+      own: await ownRules(db, library, begun.row),
       settings: settingsOf(library, place),
       first: library.first_scanned_at === null,
     },

@@ -13,6 +13,7 @@ import type { Draft, ItemKey } from '../group/draft.ts';
 import { withEmbedded } from '../names/embedded.ts';
 import { adoptItems } from '../store/adopt.ts';
 import type { ScannedFolder, Writing } from '../store/context.ts';
+import { writeCustomValues } from '../store/custom.ts';
 import { doubtRest, type Lost } from '../store/doubts.ts';
 import { type Placed, type WrittenFile, writeFiles } from '../store/files.ts';
 import { findHeirs, type IsGone } from '../store/heirs.ts';
@@ -103,6 +104,7 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   const files = await writeFiles(writing, placedFiles(part, known, resolved));
   const touched = await writeTracks(writing, files);
   await describeItems(writing, part.drafts, { resolved, merged });
+  await writeCustomValues(writing, part.drafts, resolved);
   await inheritLabels(writing, resolved, files);
   const left = await leaveItems(db, { former: [...new Set([...leftBy(files), ...emptied])], above });
   const rolled = await rollUpItems(

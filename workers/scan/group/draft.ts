@@ -1,6 +1,7 @@
 import type { ProbedFile } from '#platform/media.ts';
 import type { Nfo } from '../names/nfo.ts';
 import type { Sidecar } from '../names/sidecars.ts';
+import type { OwnRules } from '../own/rules.ts';
 import type { WalkedFile } from '../walk/types.ts';
 
 /** Identifies the item of a draft: unique in its library. */
@@ -46,6 +47,8 @@ export interface Draft extends ItemKey {
   parentIndex?: number;
   ids: Record<string, string>;
   nfo?: Nfo;
+  /** Values of custom fields by key, for an item that is new. */
+  custom?: Record<string, string | number>;
   /** Members of `items.details`. */
   details?: Record<string, unknown>;
   artwork: LocalArtwork;
@@ -66,7 +69,7 @@ export interface Grouping {
   within: readonly string[];
   /** Everything that was listed in it. */
   files: readonly WalkedFile[];
-  library: { type: string; mergeVersions: boolean };
+  library: { type: string; mergeVersions: boolean; own?: OwnRules | undefined };
   /** IANA name of the server's time zone. */
   timeZone?: string;
   /** What its media contain, by name; for types that are grouped by it. */

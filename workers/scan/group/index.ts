@@ -1,11 +1,14 @@
 import type { ReadAs } from '#workers/probe/probe.ts';
 import { kindOf, splitName } from '../names/kinds.ts';
 import { readName } from '../names/title.ts';
+import { groupOwn } from '../own/group.ts';
+import type { OwnRules } from '../own/rules.ts';
 import { groupBooks } from './books.ts';
 import { groupComics } from './comics.ts';
 import { companionSteps } from './companions.ts';
 import { groupCourses } from './courses.ts';
 import type { Draft, Drafting, Grouped, Grouping } from './draft.ts';
+import { groupFiles } from './files.ts';
 import { groupGames } from './games.ts';
 import { artworkOf, draftFile, inside } from './local.ts';
 import { groupMovies } from './movies.ts';
@@ -15,7 +18,7 @@ import { groupShows } from './shows.ts';
 
 /** How the files of a library type become items. */
 interface TypeRules {
-  group(grouping: Grouping): Drafting;
+  group: (grouping: Grouping) => Drafting;
   /** The reader of its files; absent for films. */
   readAs?: ReadAs;
   /** Items depend on the content of their files: new files are read before they are grouped. */
@@ -32,11 +35,17 @@ const rules: Readonly<Record<string, TypeRules>> = {
   comics: { group: groupComics, readAs: 'comic', byContent: true },
   games: { group: groupGames, readAs: 'file' },
   courses: { group: groupCourses, readAs: 'lesson' },
+  files: { group: groupFiles, readAs: 'file' },
 };
 
 /** The rules of a library type; undefined for one whose files are not scanned. */
 export function rulesOf(type: string): TypeRules | undefined {
   return rules[type];
+}
+
+/** Whether the items of a library depend on the content of its files. */
+export function isByContent({ type, own }: { type: string; own?: OwnRules | undefined }): boolean {
+  return rulesOf(type)?.byContent === true || own?.files.minDurationMs !== undefined;
 }
 
 /** Items of one listed directory by the rules of its library's type. */
@@ -52,7 +61,9 @@ export function groupDirectory(grouping: Grouping): Grouped {
 export function* draftsOf(grouping: Grouping): Drafting {
   yield* companionSteps(grouping.files, grouping.library.type);
   const type = rulesOf(grouping.library.type);
-  return type ? yield* type.group(grouping) : [];
+  if (!type) return [];
+  const { own } = grouping.library;
+  return own ? yield* groupOwn(grouping, own, type.group) : yield* type.group(grouping);
 }
 
 function* groupVideos(grouping: Grouping): Drafting {

@@ -1,6 +1,6 @@
 import type { PhotoTags } from '#platform/media.ts';
+import { pictureExtensions, rawExtensions } from '#platform/media-extensions.ts';
 import { present } from '#workers/present.ts';
-import { pictureExtensions, rawExtensions } from '#workers/probe/photos/extensions.ts';
 import { splitName } from '../names/kinds.ts';
 import { isMedia } from '../names/media.ts';
 import { emptyNfo } from '../names/nfo-fields.ts';

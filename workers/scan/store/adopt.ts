@@ -38,7 +38,7 @@ export async function adoptItems(
   await dropExtrasLeft(db, { ids, placed, isThere });
   const adopted = await rowsOf<AdoptedItem>(
     db,
-    `with old as (select i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels,
+    `with old as (select i.id, i.library_id, coalesce(i.own_type, i.type) as type, i.title, ${ageSql('i')} as age_years, i.labels,
          i.extra_of is null and i.trashed_at is null as listed from items i
        where i.id = any(?::uuid[]) and i.library_id <> ?),
      moved as (update items i set library_id = ?, identity_key = '~' || i.id, change_seq = ?, revision = i.revision + 1, updated_at = now()

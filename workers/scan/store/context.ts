@@ -1,12 +1,23 @@
 import type { LibrarySettings } from '#areas/libraries/libraries.schemas.ts';
 import type { Db } from '#platform/db.ts';
+import type { OwnRules } from '../own/rules.ts';
 
 export interface ScannedLibrary {
   id: string;
+  /** The built-in type that it is read like. */
   type: string;
+  /** Its type: an owner-made one, or the same. */
+  key: string;
+  /** Rules of an owner-made type. */
+  own?: OwnRules | undefined;
   settings: LibrarySettings;
   /** No scan of it has completed yet: items are added without events. */
   first: boolean;
+}
+
+/** Globs that a scan passes over. */
+export function ignoredBy({ settings, own }: ScannedLibrary): string[] {
+  return [...settings.ignore, ...(own?.ignore ?? [])];
 }
 
 export interface ScannedFolder {

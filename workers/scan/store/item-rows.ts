@@ -1,5 +1,6 @@
 import { isEditable, newFields, sourceName } from '#areas/libraries/public.ts';
 import { newId } from '#platform/ids.ts';
+import { shownType } from '#platform/own-types.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import type { ScannedLibrary, Writing } from './context.ts';
 import { layersOf } from './layers.ts';
@@ -49,6 +50,7 @@ export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making
     isNew: id === undefined,
     name: nameOf(draft),
     type: draft.type,
+    own_type: shownAs(draft, writing.library),
     identity_key: draft.key,
     top: draft.top,
     parent_id: idOf(draft.parent),
@@ -78,6 +80,12 @@ function newRow(draft: Draft, { settings }: ScannedLibrary): Record<string, unkn
   const layers = new Map(layersOf(draft).map(({ source, values }) => [sourceName(source), values]));
   const { details, ...fields } = newFields(draft.type, { layers, settings });
   return { ...fields, details: { ...technicalOf(draft), ...(details as object) } };
+}
+
+/** The name that an owner-made type gives to items of this type. */
+export function shownAs({ type, extra }: Draft, { own }: ScannedLibrary): string | undefined {
+  const shown = extra ? type : shownType({ own_type: own ? { base: type, levels: own.levels } : null }, type);
+  return shown === type ? undefined : shown;
 }
 
 function ownerOf({ extra }: Draft, owners: ReadonlyMap<string, string>): string | undefined {

@@ -107,11 +107,11 @@ async function ownersOf(
   return new Map([...found.map((row) => [`@${row.directory}`, row.id] as const), ...mine.toReversed(), ...ids]);
 }
 
-const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
+const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, type text, own_type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
   extra_of uuid, extra_kind text, title text, sort_title text, original_title text, year int, released_on date, taken_at timestamptz, index_number int,
   index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, age_years int, rating real, external_ids jsonb,
   details jsonb, local_artwork jsonb, origins jsonb)`;
-const COLUMNS = `id, type, identity_key, top, parent_id, grandparent_id, extra_of, extra_kind, title, sort_title, original_title, year,
+const COLUMNS = `id, type, own_type, identity_key, top, parent_id, grandparent_id, extra_of, extra_kind, title, sort_title, original_title, year,
   released_on, taken_at, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, age_years, rating, external_ids,
   details, local_artwork, origins`;
 

@@ -93,7 +93,7 @@ export interface Sought {
  */
 export async function findSame(
   db: Db,
-  library: { id: string; type: string },
+  library: { id: string; key: string },
   files: readonly Sought[],
 ): Promise<Candidate[]> {
   if (files.length === 0) return [];
@@ -105,6 +105,6 @@ export async function findSame(
          where f.id in (select e.id from media_files e where e.size_bytes = r.size and e.sampled_hash = decode(r.hash, 'hex') limit ${MOST_EQUAL})
          order by f.library_id <> ?, f.missing_since is null, f.absent_scan is null, right(f.path, length(r.name) + 1) <> '/' || r.name, f.id
          limit ${MOST_SAME}) same`,
-    [recordset(files), library.type, library.id],
+    [recordset(files), library.key, library.id],
   );
 }

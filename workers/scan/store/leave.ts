@@ -7,7 +7,7 @@ import type { Row } from '#platform/typed-query.ts';
 /** The facts of an item in events, which also select the recipients. */
 export type ReportedItem = Pick<Row<'items'>, 'id' | 'type' | 'title' | 'age_years' | 'labels' | 'library_id'>;
 
-const TOLD = `i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels`;
+const TOLD = `i.id, i.library_id, coalesce(i.own_type, i.type) as type, i.title, ${ageSql('i')} as age_years, i.labels`;
 
 /**
  * Deletes items whose last file now belongs to another item, or moves them to the trash if a profile has a state of

@@ -44,7 +44,8 @@ export async function findChanges(
     .whereRaw('c.change_seq >= ? and (c.change_seq, c.id) > (?, ?::uuid)', [since.seq, since.seq, since.id])
     .orderBy(['c.change_seq', 'c.id'])
     .limit(limit)
-    .select('c.change_seq as seq', 'c.id', 'c.type', 'c.parent_id', 'c.updated_at as at', 'c.added_at')
+    .select('c.change_seq as seq', 'c.id', db.raw('coalesce(c.own_type, c.type) as type'))
+    .select('c.parent_id', 'c.updated_at as at', 'c.added_at')
     .select(db.raw('exists ? as visible', [visible]));
   const removed = db('library_removals as r')
     .where('r.library_id', libraryId)
@@ -91,7 +92,8 @@ export async function findStateChanges(
     ])
     .orderBy(['s.updated_at', 's.item_id'])
     .limit(limit)
-    .select('i.id', 'i.type', 'i.parent_id', 's.updated_at', db.raw('s.updated_at::text as exact'));
+    .select('i.id', db.raw('coalesce(i.own_type, i.type) as type'))
+    .select('i.parent_id', 's.updated_at', db.raw('s.updated_at::text as exact'));
   return rows.map((row) => ({
     stateAt: row.exact,
     change: {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { bytes, defineEndpoint } from '#kernel/endpoint.ts';
 import { page } from '#kernel/page.ts';
 import { commaList, IdParams, queryBool, queryInt } from '#kernel/schemas.ts';
+import { knowCustomFields } from '../fields/custom-fields.ts';
 import { typesOf } from '../listing/browse.ts';
 import { rulesFor } from '../listing/listing.ts';
 import { getVisibleLibrary, shelvesOf } from '../listing/shelves.store.ts';
@@ -58,6 +59,7 @@ export const exportLibraryItems = defineEndpoint({
     checkFields(call, query.fields);
     const library = await getVisibleLibrary(call.db, call.who, params.id);
     const types = typesOf(library, query.type, query.view);
+    await knowCustomFields(call, { texts: [query.filter] });
     const rules = rulesFor(call, types, query.filter);
     call.reply.header('Cache-Control', 'no-store');
     const csv = query.format === 'csv';

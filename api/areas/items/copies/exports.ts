@@ -6,6 +6,7 @@ import { ApiError, invalidAll } from '#kernel/errors.ts';
 import type { Rules } from '#kernel/filter.ts';
 import type { Db } from '#platform/db.ts';
 import type { Transaction } from '#platform/typed-query.ts';
+import { findCustomValues } from '../fields/custom-values.ts';
 import { findFileRows, findFiles, seesPaths } from '../files/files.store.ts';
 import { findItemDetails } from '../item/items.store.ts';
 import { ItemDetail } from '../items.schemas.ts';
@@ -108,12 +109,15 @@ async function nextIds(call: Call, { listing, rules }: ExportQuery, last: string
 async function linesOf({ db, who }: { db: Db; who: Call['who'] }, ids: readonly string[]): Promise<Line[]> {
   const details = await findItemDetails(db, who, ids);
   const files = await findFiles(db, ids, { streams: false });
+  const values = await findCustomValues(db, who, [...details.values()]);
   const paths = seesPaths(who) ? Map.groupBy(await findFileRows(db, ids, {}), (row) => row.item_id) : undefined;
   return ids.flatMap((id): Line[] => {
     const detail = details.get(id);
     if (!detail) return [];
     const own = paths?.get(id)?.map((row) => row.path);
-    return [{ ...ItemDetail.parse({ ...detail, files: files.get(id) ?? [] }), ...(paths ? { paths: own ?? [] } : {}) }];
+    const custom = values.get(id);
+    const whole = { ...detail, files: files.get(id) ?? [], ...(custom && { custom }) };
+    return [{ ...ItemDetail.parse(whole), ...(paths ? { paths: own ?? [] } : {}) }];
   });
 }
 

@@ -23,7 +23,7 @@ const tagged = (kind: string): FacetSource => ({
 });
 
 export const countedBy: Readonly<Record<string, FacetSource>> = {
-  type: { value: 'i.type' },
+  type: { value: 'coalesce(i.own_type, i.type)' },
   year: { value: 'i.year', measured: true },
   decade: { value: '(i.year / 10 * 10)', measured: true },
   rating: { value: 'floor(i.rating)::int', measured: true },

@@ -10,6 +10,7 @@ import { cached, visibilityClass } from '../listing/cached.ts';
 import { type Listing, listed, rulesFor } from '../listing/listing.ts';
 import { type LibraryRow, shelvesOf } from '../listing/shelves.store.ts';
 import type { Facet as FacetSchema } from '../listing.schemas.ts';
+import { customFacet, knowCustomFields } from './custom-fields.ts';
 import { countedBy, type FacetSource } from './facet-sources.ts';
 import { fieldsFor, itemFields } from './fields.ts';
 
@@ -27,10 +28,12 @@ export type Facets = Total & { facets: Facet[] };
 
 /** Counts each facet with all conditions except its own, so that its other values remain selectable. */
 export async function libraryFacets(call: Call, library: LibraryRow, options: FacetQuery): Promise<Facets> {
+  await knowCustomFields(call, { texts: [options.filter, ...options.fields] });
   const offered = fieldsFor(call.who, options.types);
+  const isCounted = (name: string): boolean => (countedBy[name] ?? customFacet(call.who, name)) !== undefined;
   const places = sharesPlace(call.who, library.settings);
   const unknown = options.fields.filter(
-    (name) => !offered[name]?.facet || !countedBy[name] || (name.startsWith('place_') && !places),
+    (name) => !offered[name]?.facet || !isCounted(name) || (name.startsWith('place_') && !places),
   );
   if (unknown.length > 0) {
     throw invalidAll(
@@ -69,7 +72,7 @@ interface Counting {
 }
 
 async function facetOf(call: Call, { listing, rules, options, field }: Counting): Promise<Facet> {
-  const source = countedBy[field] as FacetSource;
+  const source = (countedBy[field] ?? customFacet(call.who, field)) as FacetSource;
   const matching = (): Knex.QueryBuilder => listed(call, listing, withoutField(rules, field));
   const share = await shareToCount(call, matching());
   const query = matching();

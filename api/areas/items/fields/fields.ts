@@ -1,6 +1,7 @@
 import { may, type Principal } from '#identity/principal.ts';
 import { calendarDay, flag, folded, moment, scalar } from '#kernel/filter-sql.ts';
 import { resolutionSql, THERE } from '../kinds.ts';
+import { customFilters } from './custom-fields.ts';
 import {
   above,
   ancestor,
@@ -80,7 +81,7 @@ const idField = (label: string, where: ItemField['where']): ItemField => ({
 });
 
 export const itemFields: Readonly<Record<string, ItemField>> = {
-  type: { kind: 'enum', label: 'Type', where: scalar('i.type', 'text'), facet: true },
+  type: { kind: 'enum', label: 'Type', where: scalar('coalesce(i.own_type, i.type)', 'text'), facet: true },
   title: { ...text('Title', 'i.title'), sort: 'title', indexed: true },
   original_title: text('Original title', 'i.original_title'),
   year: { ...whole('Year', 'i.year'), sort: 'year', indexed: true, facet: true },
@@ -284,11 +285,13 @@ export const itemFields: Readonly<Record<string, ItemField>> = {
   mood_intense: feature('Intense', 'moodIntense'),
 };
 
+export const itemFieldNames: readonly string[] = Object.keys(itemFields);
+
 /** The fields that the caller may use for `types`; an empty list is every type. */
 export function fieldsFor(who: Principal, types: readonly string[]): Record<string, ItemField> {
   const edits = may(who, 'item:edit');
   return Object.fromEntries(
-    Object.entries(itemFields).filter(([, field]) => {
+    Object.entries({ ...itemFields, ...customFilters(who) }).filter(([, field]) => {
       if (field.editors && !edits) return false;
       return !field.types || types.length === 0 || field.types.some((type) => types.includes(type));
     }),

@@ -50,7 +50,7 @@ export function folderNodes({ db, who }: Pick<Call, 'db' | 'who'>, level: Level)
     .whereRaw('not f.ignored and i.extra_of is null and starts_with(f.path, base.prefix)')
     .select('f.folder_id')
     .select(
-      db.raw(`${name} as name, count(distinct i.id)::int as items, array_agg(distinct i.type) as types,
+      db.raw(`${name} as name, count(distinct i.id)::int as items, array_agg(distinct coalesce(i.own_type, i.type)) as types,
         (count(distinct split_part(${rest}, '/', ${below})) filter (where split_part(${rest}, '/', ${below + 1}) <> ''))::int as folders,
         (array_agg(i.artwork order by i.added_at desc) filter (where i.artwork <> '{}'))[1] as cover`),
     )

@@ -39,7 +39,7 @@ export function childListing(item: VisibleItem, options: ChildrenQuery): Listing
         if (item.type === 'season' && options.specials === 'inline')
           within.orWhere((special) => airedIn(special, item));
       });
-      if (deep) query.whereIn('i.type', [...types]);
+      if (deep) query.whereRaw('(i.type = any(?::text[]) or i.own_type = any(?::text[]))', [[...types], [...types]]);
       if (options.season !== undefined) query.where('i.parent_index', options.season);
       if (options.specials !== 'separate') withoutSpecials(query, item, options);
     },

@@ -1,5 +1,6 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
+import { findCustomValues } from '../fields/custom-values.ts';
 import { findFiles } from '../files/files.store.ts';
 import type { ItemDetail } from '../items.schemas.ts';
 import { resolutionOf } from '../kinds.ts';
@@ -104,7 +105,9 @@ const relations: Partial<Record<(typeof detailRelations)[number], Relation>> = {
   }),
   extras: async (call, { item }) => ({ extras: firstOf(await listExtras(call, item, {})) }),
   similar: async (call, { item }) => ({ similar: firstOf(await listSimilar(call, item, {})) }),
-  custom: async () => ({ custom: {} }), // the area Custom fields adds values
+  custom: async ({ db, who }, { detail }) => ({
+    custom: (await findCustomValues(db, who, [detail])).get(detail.id) ?? {},
+  }),
   lyrics: async ({ db }, { item }) => ({ lyrics: await findLyrics(db, item.id) }),
 };
 

@@ -90,7 +90,8 @@ const STATE = members({
 const ABOUT = members({
   id: quoted('i.id'),
   libraryId: quoted('i.library_id'),
-  type: text('i.type'),
+  type: text('coalesce(i.own_type, i.type)'),
+  baseType: `case when i.own_type is not null then ${text('i.type')} end`,
   title: text('i.title'),
   sortTitle: text('i.sort_title'),
   originalTitle: text('i.original_title'),

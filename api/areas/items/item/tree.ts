@@ -32,10 +32,11 @@ function toNode(
   { children, depth }: { children: Map<string | undefined, ItemSummary[]>; depth: number },
 ): TreeNode {
   const below = depth > 0 ? (children.get(item.id) ?? []) : [];
-  const { id, type, title, index, indexEnd, airsBefore, runtimeMs, releasedOn, userState, availability } = item;
+  const { id, type, baseType, title, index, indexEnd, airsBefore, runtimeMs, releasedOn, userState, availability } =
+    item;
   const thumb = item.artwork.thumb ?? item.artwork.poster;
   return {
-    ...{ id, type, title, index, indexEnd, airsBefore, runtimeMs, releasedOn, userState, availability },
+    ...{ id, type, baseType, title, index, indexEnd, airsBefore, runtimeMs, releasedOn, userState, availability },
     childCount: item.childCount,
     thumb,
     ...(below.length > 0 ? { children: below.map((one) => toNode(one, { children, depth: depth - 1 })) } : {}),

@@ -5,6 +5,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { conditionsOf } from '#kernel/filter.ts';
 import { type SortTerm, scopeOf, writeCursor } from '#kernel/page.ts';
+import { knowCustomFields } from '../fields/custom-fields.ts';
 import { cached, visibilityClass } from '../listing/cached.ts';
 import { type Listing, listed, rulesFor, sortOf } from '../listing/listing.ts';
 import { type LibraryRow, shelvesOf } from '../listing/shelves.store.ts';
@@ -60,6 +61,7 @@ export interface LibraryIndex {
 
 /** The cursors in the result are valid for listLibraryItems with the same sort, filter and type. */
 export async function libraryIndex(call: Call, library: LibraryRow, options: IndexQuery): Promise<LibraryIndex> {
+  await knowCustomFields(call, { texts: [options.filter] });
   const rules = rulesFor(call, options.types, options.filter);
   const { terms, scope } = sortOf(call, {
     scope: listScope(library.id, options.types),

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Call, jsonText } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
+import { knowCustomFields } from '../fields/custom-fields.ts';
 import { isKnown, NOTHING } from '../files/versions.store.ts';
 import { getFolder, inFolder } from '../folders/folders.store.ts';
 import type { ItemCard, ListedItem } from '../items.schemas.ts';
@@ -63,6 +64,7 @@ export async function libraryPage(call: Call, id: string, query: LibraryListQuer
   const { library, version } = await getLibraryAtVersion(call.db, call.who, id);
   lastRead.set(id, library);
   const types = typesOf(library, query.type, query.view);
+  await knowCustomFields(call, { texts: [query.filter] });
   if (!isTimeDependent(rulesFor(call, types, query.filter)) && isKnown(call, version, { more: dayOf(call) }))
     return NOTHING;
   const folder = query.folder === undefined ? undefined : await getFolder(call.db, library.id, query.folder);

@@ -4,10 +4,9 @@ import { invalid } from '#kernel/errors.ts';
 import { commaList, IdParams, queryInt } from '#kernel/schemas.ts';
 import { sortQuery } from '#kernel/sort.ts';
 import { libraryFacets } from '../fields/facets.ts';
-import { fieldInfos, sortInfos } from '../fields/field-infos.ts';
+import { customInfos, customSortInfos, fieldInfos, sortInfos } from '../fields/field-infos.ts';
 import { NOTHING, unchanged } from '../files/versions.store.ts';
 import { sharesPlace } from '../item/items.store.ts';
-import { heldTypesOf } from '../kinds.ts';
 import { typesOf } from '../listing/browse.ts';
 import { getVisibleLibrary } from '../listing/shelves.store.ts';
 import {
@@ -42,8 +41,9 @@ export const listLibraryFields = defineEndpoint({
       await unchanged(call, { libraryIds: [], more: `${library.id}|${library.revision}|${query.type?.join() ?? ''}` })
     )
       return NOTHING;
-    const types = query.type ?? heldTypesOf(library.type);
-    return { items: fieldInfos(call.who, library, types), sorts: sortInfos(library, types) };
+    const types = typesOf(library, query.type, 'all');
+    const items = [...fieldInfos(call.who, library, types), ...(await customInfos(call, library, types))];
+    return { items, sorts: [...sortInfos(library, types), ...(await customSortInfos(call, library, types))] };
   },
 });
 

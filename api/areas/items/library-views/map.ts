@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { bounded } from '#kernel/bounded.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { knowCustomFields } from '../fields/custom-fields.ts';
 import { heldTypesOf } from '../kinds.ts';
 import { type Listing, listed, rulesFor } from '../listing/listing.ts';
 import { type LibraryRow, shelvesOf } from '../listing/shelves.store.ts';
@@ -48,7 +49,8 @@ export async function mapClusters(
 ): Promise<{ clusters: z.output<typeof MapCluster>[]; total: number }> {
   const { db } = call;
   const { box } = options;
-  const types = heldTypesOf(library.type);
+  const types = heldTypesOf(library);
+  await knowCustomFields(call, { texts: [options.filter] });
   const listing: Listing = { types, shelves: shelvesOf([library], types) };
   const places = listed(call, listing, rulesFor(call, types, options.filter))
     .select('i.id', 'i.latitude', 'i.longitude')

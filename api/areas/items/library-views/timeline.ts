@@ -6,6 +6,7 @@ import { invalid } from '#kernel/errors.ts';
 import { readCursor, scopeOf, writeCursor } from '#kernel/page.ts';
 import { type ImageRef, iso } from '#kernel/schemas.ts';
 import type { Row } from '#platform/typed-query.ts';
+import { knowCustomFields } from '../fields/custom-fields.ts';
 import { takenLocally } from '../fields/field-sql.ts';
 import { artworkOf } from '../item/summaries.store.ts';
 import { type Listing, listed, rulesFor, sortOf } from '../listing/listing.ts';
@@ -54,6 +55,7 @@ export async function timelineBuckets(
   options: TimelineQuery,
 ): Promise<z.output<typeof TimelineBucket>[]> {
   const { db, deps } = call;
+  await knowCustomFields(call, { texts: [options.filter] });
   const [local, bindings] = localTime(options.field, deps.settings.get('server.timeZone'));
   const column = columns[options.field];
   const rows = await bounded<BucketRow[]>(

@@ -3,6 +3,8 @@ import { limitsItems } from '#identity/visibility.ts';
 import { type Call, jsonText } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { EXACT, type Page } from '#kernel/page.ts';
+import { baseOf, storedTypes } from '#platform/own-types.ts';
+import { knowCustomFields } from '../fields/custom-fields.ts';
 import { listSummaries } from '../item/summaries.store.ts';
 import type { ItemCard, ItemSummary, ListedItem } from '../items.schemas.ts';
 import { heldTypesOf, topTypesOf } from '../kinds.ts';
@@ -47,6 +49,7 @@ export async function givenItems(
   },
 ): Promise<{ items: (ItemSummary & Partial<ListedItem>)[]; page: Page }> {
   const { ids, externalIds } = options;
+  await knowCustomFields(call, { texts: [options.filter] });
   if (ids && externalIds) throw invalid(['query', 'externalIds'], 'conflict', 'ids or externalIds, not both');
   const query = listed(call, listing, rulesFor(call, listing.types, options.filter)).select('i.id', 'i.external_ids');
   if (ids) query.whereRaw('i.id = any(?::uuid[])', [[...ids]]);
@@ -82,20 +85,21 @@ function holds(externalIds: Record<string, string>, text: string): boolean {
   return externalIds[provider] === id;
 }
 
-/** Types that the list of a library shows. */
+/** Types that the list of a library shows, as they are stored. */
 export function typesOf(
   library: LibraryRow,
   types: readonly string[] | undefined,
   view: 'items' | 'all',
 ): readonly string[] {
-  if (types) return types;
-  return view === 'all' ? heldTypesOf(library.type) : topTypesOf(library.type);
+  if (types) return types.flatMap((type) => storedTypes(library, type));
+  return view === 'all' ? heldTypesOf(library) : topTypesOf(library);
 }
 
 /** Default sort of a library: photos newest first, albums by artist. */
 export function defaultSort(library: LibraryRow, types: readonly string[]): string {
-  if (library.type === 'photos') return '-takenAt';
-  return library.type === 'music' && types.length === 1 && types[0] === 'album' ? 'artist,year' : 'title';
+  const base = baseOf(library);
+  if (base === 'photos') return '-takenAt';
+  return base === 'music' && types.length === 1 && types[0] === 'album' ? 'artist,year' : 'title';
 }
 
 export function toCard(item: ItemSummary): z.output<typeof ItemCard> {
@@ -103,6 +107,7 @@ export function toCard(item: ItemSummary): z.output<typeof ItemCard> {
   return {
     id: item.id,
     type: item.type,
+    ...(item.baseType === undefined ? {} : { baseType: item.baseType }),
     title: item.title,
     ...(item.year === undefined ? {} : { year: item.year }),
     artwork: item.artwork.poster ? { poster: item.artwork.poster } : {},

@@ -3,6 +3,7 @@ import type { Principal } from '#identity/principal.ts';
 import { invalid } from '#kernel/errors.ts';
 import { commaList } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
+import { findCustomValues } from '../fields/custom-values.ts';
 import { findFiles } from '../files/files.store.ts';
 import type { ItemSummary, ListedItem } from '../items.schemas.ts';
 import { findCredits, findExternalIds, findLabels, findParents, findTags } from '../relations/relations.store.ts';
@@ -69,7 +70,10 @@ const adders: Record<string, Adder> = {
     const found = await findExternalIds(db, idsOf(items));
     return (item) => ({ externalIds: found.get(item.id) ?? {} });
   },
-  custom: async () => () => ({ custom: {} }), // the area Custom fields adds values
+  custom: async (db, who, items) => {
+    const found = await findCustomValues(db, who, items);
+    return (item) => ({ custom: found.get(item.id) ?? {} });
+  },
 };
 
 /** Adds relations to the items of a page, with one query each. */

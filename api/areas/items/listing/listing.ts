@@ -18,6 +18,7 @@ import {
 } from '#kernel/page.ts';
 import { textPageOf } from '#kernel/page-text.ts';
 import type { SortTable } from '#kernel/sort.ts';
+import { customFilters, customSorts, knowCustomFields } from '../fields/custom-fields.ts';
 import { fieldsFor, itemFields } from '../fields/fields.ts';
 import { visibleItems, withState, withSummaryJoins } from '../item/summaries.store.ts';
 import { summarySql } from '../item/summary-sql.ts';
@@ -74,7 +75,8 @@ function filtered(call: Viewer, listing: Listing, rules: Rules): Knex.QueryBuild
   const query = visibleItems(call.db, call.who).whereNull('i.extra_of');
   listing.narrow?.(query);
   const zone = call.deps.settings.get('server.timeZone');
-  applyRules(query, rules, { fields: itemFields, context: { who: call.who, now: call.now, zone } });
+  const fields = { ...itemFields, ...customFilters(call.who) };
+  applyRules(query, rules, { fields, context: { who: call.who, now: call.now, zone } });
   return query;
 }
 
@@ -100,6 +102,7 @@ export async function idsPage(
   listing: Listing,
   options: ListQuery,
 ): Promise<{ items: string[]; page: Page }> {
+  await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
   const rules = rulesFor(call, listing.types, options.filter);
   const { terms, scope } = sortOf(call, options);
   if (listing.shelves?.length === 0) return { items: [], page: NO_PAGE };
@@ -149,6 +152,7 @@ export interface TextQuery extends Omit<ListQuery, 'around' | 'total'> {
  */
 export async function pageText(call: Caller, listing: Listing, options: TextQuery): ReturnType<typeof textPageOf> {
   const { db, who } = call;
+  await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
   const rules = rulesFor(call, listing.types, options.filter);
   const { terms, scope } = sortOf(call, options);
   const all = (): Knex.QueryBuilder => listed(call, listing, rules).select('i.id');
@@ -196,7 +200,8 @@ export function sortOf(
 } {
   const bound = `${options.scope}|${options.filter ?? ''}|${call.who.profileId}`;
   const on = (day: string): { terms: SortTerm[]; scope: string } => {
-    const table = { ...sortsOf(options.sorts, { day, profileId: call.who.profileId }), ...options.moreSorts };
+    const own = options.sort?.includes('custom.') ? customSorts(call.who) : {};
+    const table = { ...sortsOf(options.sorts, { day, profileId: call.who.profileId }), ...options.moreSorts, ...own };
     const terms = parseSort(options.sort, table, options.fallback);
     return { terms, scope: isRandom(terms) ? `${bound}|${day}` : bound };
   };

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { conditionsOf } from '#kernel/filter.ts';
+import { knowCustomFields } from '../fields/custom-fields.ts';
 import { listed, rulesFor, type Viewer } from './listing.ts';
 import { getVisibleLibrary, shelvesOf } from './shelves.store.ts';
 
@@ -13,6 +14,7 @@ export async function itemsMatching(
   filter: string,
 ): Promise<{ query: Knex.QueryBuilder }> {
   const library = await getVisibleLibrary(call.db, call.who, libraryId);
+  await knowCustomFields(call, { texts: [filter] });
   const rules = rulesFor(call, [], filter || undefined);
   const typed = conditionsOf(rules).some(({ field }) => field === 'type');
   const narrow = (query: Knex.QueryBuilder): unknown => query.where('i.library_id', library.id);

@@ -3,6 +3,7 @@ import { notFound } from '#kernel/errors.ts';
 import { countBeyond, type Key, keyOfRow, rowOf, type Walk, walk } from '#kernel/keyset.ts';
 import { countUpTo, type SortTerm } from '#kernel/page.ts';
 import { Id } from '#kernel/schemas.ts';
+import { knowCustomFields } from '../fields/custom-fields.ts';
 import type { VisibleItem } from '../item/items.store.ts';
 import { listSummaries } from '../item/summaries.store.ts';
 import type { ItemSummary } from '../items.schemas.ts';
@@ -43,6 +44,7 @@ const FAR = 10_000;
 export async function neighboursOf(call: Call, item: VisibleItem, options: NeighbourQuery): Promise<Neighbours> {
   const listing = listingWithin(item, options.within);
   if (!listing) return { before: [], after: [] };
+  await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
   const { terms } = sortOf(call, {
     scope: 'neighbours',
     sort: options.sort,

@@ -1,8 +1,9 @@
 import type { Call } from '#kernel/endpoint.ts';
+import { knowCustomFields } from '../fields/custom-fields.ts';
 import { NOTHING, unchanged } from '../files/versions.store.ts';
 import { givenItems, itemsAnswer, type itemsPage } from './browse.ts';
 import { dayOf, isTimeDependent, type Listing, rulesFor } from './listing.ts';
-import { type LibraryRow, listVisibleLibraries, shelvesOf } from './shelves.store.ts';
+import { type LibraryRow, listVisibleLibraries, shownShelvesOf } from './shelves.store.ts';
 import type { SortName } from './sorts.ts';
 import { titleSort } from './title-order.ts';
 
@@ -34,16 +35,18 @@ interface ServerQuery {
 
 /** Items of every library that the caller may see, or the items of the given ids. */
 export async function serverPage(call: Call, query: ServerQuery): ReturnType<typeof itemsPage> {
+  await knowCustomFields(call, { texts: [query.filter] });
   const libraries = await listVisibleLibraries(call.db, call.who, query.libraryIds);
   if (query.ids ?? query.externalIds) return givenItems(call, inLibraries(libraries, query.type), query);
-  const listing: Listing = { types: query.type ?? [], shelves: shelvesOf(libraries, query.type) };
+  const shelves = shownShelvesOf(libraries, query.type);
+  const listing: Listing = { types: query.type ? [...query.type, ...shelves.map(({ type }) => type)] : [], shelves };
   // The result of a filter by relative dates changes without a write, so it is always read.
   const moving = isTimeDependent(rulesFor(call, listing.types, query.filter));
   const libraryIds = libraries.map((library) => library.id);
   if (!moving && (await unchanged(call, { libraryIds, more: dayOf(call) }))) return NOTHING;
   return itemsAnswer(call, listing, {
     ...query,
-    scope: ['listItems', ...listing.types, ...(query.libraryIds ?? [])].join('|'),
+    scope: ['listItems', ...(query.type ?? []), ...(query.libraryIds ?? [])].join('|'),
     fallback: 'title',
     sorts: serverSorts,
     moreSorts: titleSort(call, libraries),
@@ -55,7 +58,7 @@ function inLibraries(libraries: readonly LibraryRow[], types: readonly string[] 
     types: types ?? [],
     narrow: (q) => {
       q.whereRaw('i.library_id = any(?::uuid[])', [libraries.map((library) => library.id)]);
-      if (types) q.whereIn('i.type', types);
+      if (types) q.whereRaw('coalesce(i.own_type, i.type) = any(?::text[])', [[...types]]);
     },
   };
 }

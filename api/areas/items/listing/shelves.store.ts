@@ -3,6 +3,7 @@ import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Db, remembered } from '#platform/db.ts';
+import { storedTypes } from '#platform/own-types.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { type ListVersion, versionSql } from '../files/versions.store.ts';
 import { topTypesOf } from '../kinds.ts';
@@ -16,7 +17,10 @@ export interface Shelf {
 /** `labels_seq` increases with changes of labels in this library. */
 export type LibraryRow = Pick<Row<'libraries'>, (typeof COLUMNS)[number]>;
 
-const COLUMNS = ['id', 'name', 'type', 'settings', 'item_counts', 'change_seq', 'labels_seq', 'revision'] as const;
+const COLUMNS = [
+  ...(['id', 'name', 'type', 'own_type', 'settings', 'item_counts', 'change_seq', 'labels_seq'] as const),
+  'revision',
+] as const;
 const ON_L = COLUMNS.map((name) => `l.${name}`);
 
 function visibleLibraries(db: Db, who: Principal): Knex.QueryBuilder {
@@ -65,11 +69,19 @@ export async function listVisibleLibraries(db: Db, who: Principal, ids?: readonl
   return query;
 }
 
-/** The shelves of these libraries: the requested types, or the top types of each. */
+/** The shelves of these libraries: the stored types, or the top types of each. */
 export function shelvesOf(libraries: readonly LibraryRow[], types: readonly string[] | undefined): Shelf[] {
-  return libraries.flatMap(({ id, type }) =>
-    (types ?? topTypesOf(type)).map((one): Shelf => ({ libraryId: id, type: one })),
+  return libraries.flatMap((library) =>
+    (types ?? topTypesOf(library)).map((one): Shelf => ({ libraryId: library.id, type: one })),
   );
+}
+
+/** `shelvesOf` for types as they are shown, which are stored under others in libraries of owner-made types. */
+export function shownShelvesOf(libraries: readonly LibraryRow[], types: readonly string[] | undefined): Shelf[] {
+  return libraries.flatMap((library) => {
+    const stored = types?.flatMap((type) => storedTypes(library, type));
+    return shelvesOf([library], stored && [...new Set(stored)]);
+  });
 }
 
 const columns = (shelves: readonly Shelf[]): [string[], string[]] => [

@@ -59,6 +59,7 @@ function settings(keys: readonly string[]): Name[] {
   return [
     ...(starts('branding.') || starts('server.') ? (['getBranding', 'getServerInfo'] as const) : []),
     ...(starts('themes.') ? (['listThemes'] as const) : []),
+    ...(starts('library-types.') ? (['listLibraryTypes', 'getLibraryType'] as const) : []),
     ...(starts('auth.') ? (['getSignInOptions'] as const) : []),
   ];
 }

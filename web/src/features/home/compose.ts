@@ -1,6 +1,7 @@
 // The rows of Home while the server serves no home of its own: to continue, recently added, not yet watched.
 import type { Library, ListedItem } from 'foyer-client';
 import { query } from '#core/cache/query.ts';
+import { baseOf } from '#core/types.ts';
 import * as m from '#messages/home.ts';
 
 export interface Row {
@@ -49,7 +50,7 @@ const unwatched = ({ id, name }: Library): Row => ({
 /** Items to continue first, then new ones, then those that wait. */
 export function rowsOf(libraries: readonly Library[]): Row[] {
   const shown = onHome(libraries);
-  const filmed = shown.filter(({ type }) => FILMED.includes(type));
+  const filmed = shown.filter((library) => FILMED.includes(baseOf(library)));
   return [continuing(), ...shown.map(added), ...filmed.map(unwatched)];
 }
 

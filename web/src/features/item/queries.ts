@@ -1,5 +1,5 @@
 import { query } from '#core/cache/query.ts';
 
-const INCLUDE = 'files,streams,people,chapters,extras,similar,collections,parents';
+const INCLUDE = 'files,people,chapters,extras,similar,collections,parents,custom';
 
 export const itemQuery = (id: string) => query('getItem', { params: { id }, query: { include: INCLUDE } });

@@ -6,6 +6,7 @@ import { query, queryClient } from '#core/cache/query.ts';
 import { holdTitles } from '#core/cache/titles.ts';
 import { printFilter } from '#core/filter/parse.ts';
 import { Blocks, marksFor, type Wanted } from '#core/geometry/blocks.ts';
+import { baseOf } from '#core/types.ts';
 import { onPatch } from '#features/item/patch.ts';
 import { isIndexed, type State } from './view.ts';
 
@@ -30,7 +31,8 @@ const containers = ['show', 'artist', 'album', 'comic-series', 'course'];
 
 /** Cards are enough where no mark needs more. */
 function fieldsFor({ view, type }: State, library: Library): 'card' | 'summary' {
-  const marked = library.state.endsWith('unavailable') || library.type === 'shows' || containers.includes(type ?? '');
+  const marked =
+    library.state.endsWith('unavailable') || baseOf(library) === 'shows' || containers.includes(type ?? '');
   return view === 'grid' && !marked ? 'card' : 'summary';
 }
 

@@ -24,9 +24,16 @@ const TYPES = [
 const LIMIT = 50;
 const MOST_TYPES = 8;
 
-/** Types that the libraries hold. */
-export const typesIn = (libraries: readonly Library[]): string[] =>
-  TYPES.filter((type) => libraries.some(({ itemCounts }) => (itemCounts[type] ?? 0) > 0)).slice(0, MOST_TYPES);
+/** Types that the libraries hold, those of the owner last. */
+export function typesIn(libraries: readonly Library[]): string[] {
+  const held = new Set(
+    libraries.flatMap(({ itemCounts }) =>
+      Object.entries(itemCounts).flatMap(([type, count]) => (count > 0 ? [type] : [])),
+    ),
+  );
+  const own = [...held].filter((type) => type.startsWith('custom:')).sort();
+  return [...TYPES.filter((type) => held.has(type)), ...own].slice(0, MOST_TYPES);
+}
 
 export const filterOf = (text: string): string => printFilter([{ field: 'title', op: 'contains', values: [text] }]);
 

@@ -1,5 +1,6 @@
 // The places of the navigation, in order. A page that is added gets its entry here.
 import type { Library } from 'foyer-client';
+import { baseOf } from '#core/types.ts';
 import * as m from '#messages/shell.ts';
 import type { IconName } from '#ui/icons.ts';
 
@@ -28,10 +29,10 @@ export const allLibraries = (): Place => ({ href: '/libraries', label: m.librari
 export const search = (): Place => ({ href: '/search', label: m.search(), icon: 'search' });
 export const mine = (): Place => ({ href: '/me', label: m.mine(), icon: 'user' });
 
-export const placeOf = ({ id, name, type }: Pick<Library, 'id' | 'name' | 'type'>): Place => ({
+export const placeOf = ({ id, name, ...typed }: Pick<Library, 'id' | 'name' | 'type' | 'baseType'>): Place => ({
   href: `/library/${id}`,
   label: name,
-  icon: ICONS[type] ?? 'folder',
+  icon: ICONS[baseOf(typed)] ?? 'folder',
   preload: 'tap',
 });
 
