@@ -112,6 +112,8 @@ export const routedAreas: readonly RoutedArea[] = [
       ['delete', '/libraries/:id/trash', 'emptyTrash'],
       ['delete', '/libraries/:id/trash/:itemId', 'purgeTrashedItem'],
       ['post', '/libraries/:id/trash/restore', 'restoreTrash'],
+      ['post', '/libraries/:id/analyze', 'analyzeLibrary'],
+      ['delete', '/libraries/:id/trickplay', 'deleteTrickplay'],
       ['put', '/libraries/order', 'orderLibraries'],
     ],
   },
@@ -152,6 +154,14 @@ export const routedAreas: readonly RoutedArea[] = [
       ['get', '/libraries/:id/map', 'getLibraryMap'],
       ['get', '/libraries/:id/changes', 'listLibraryChanges'],
       ['get', '/libraries/:id/export', 'exportLibraryItems'],
+    ],
+  },
+  {
+    slug: 'editing',
+    load: async () => (await import('./areas/editing/index.ts')).editingArea,
+    routes: [
+      ['get', '/items/:id/markers', 'listItemMarkers'],
+      ['put', '/items/:id/markers', 'setItemMarkers'],
     ],
   },
   {

@@ -1,3 +1,7 @@
+import { analyzeFiles } from './analysis/analyze.ts';
+import { findCredits } from './analysis/credits/credits.ts';
+import { findIntros } from './analysis/intros/intros.ts';
+import { makePreviews } from './analysis/previews.ts';
 import { fetchArtwork } from './artwork/fetch.ts';
 import { makeFrames } from './artwork/frames.ts';
 import { trimArtwork } from './artwork/trim.ts';
@@ -25,6 +29,10 @@ import type { Handlers } from './work.ts';
 /** The handler of each kind of job. */
 export const handlers = {
   'library.scan': scanLibrary,
+  'library.analyze': analyzeFiles,
+  'analysis.previews': makePreviews,
+  'analysis.intros': findIntros,
+  'analysis.credits': findCredits,
   'library.purge': purgeTrash,
   'library.delete': deleteLibraryRows,
   'artwork.fetch': fetchArtwork,

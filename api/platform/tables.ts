@@ -58,6 +58,17 @@ export interface Tables {
     password_changed_at: Date | null;
     hours_zone: string | null;
   };
+  analyses: {
+    file_id: string;
+    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection' | 'voiceActivity';
+    state: Defaulted<'queued' | 'done' | 'not-found'>;
+    size_bytes: number;
+    modified_ms: number;
+    job_id: string | null;
+    tries: Defaulted<number>;
+    due_at: Defaulted<Date>;
+    at: Defaulted<Date>;
+  };
   api_keys: {
     id: string;
     account_id: string;
@@ -357,6 +368,14 @@ export interface Tables {
     discarded: Defaulted<boolean>;
     expires_at: Date | null;
   };
+  intro_sounds: {
+    file_id: string;
+    version: number;
+    size_bytes: number;
+    modified_ms: number;
+    print: Buffer;
+    loudness: Buffer;
+  };
   invite_uses: {
     invite_id: string;
     account_id: string;
@@ -603,10 +622,11 @@ export interface Tables {
     id: string;
     item_id: string;
     file_id: string | null;
-    kind: 'intro' | 'recap' | 'credits' | 'commercial';
+    kind: 'intro' | 'recap' | 'credits' | 'commercial' | 'preview' | 'highlight';
     start_ms: number;
     end_ms: number;
     source: string;
+    confidence: number | null;
   };
   media_files: {
     id: string;
@@ -640,6 +660,7 @@ export interface Tables {
     directory: Computed<string>;
     absent_scan: string | null;
     absence_kept: Defaulted<boolean>;
+    markers_locked: Defaulted<boolean>;
   };
   media_streams: {
     id: string;
@@ -1174,6 +1195,7 @@ export interface Tables {
     duration_ms: number;
     size_bytes: number;
     made_at: Defaulted<Date>;
+    removed_at: Date | null;
   };
   webhook_deliveries: {
     id: string;

@@ -3,6 +3,7 @@ import type { TableName } from '#platform/typed-query.ts';
 /** The room that writes each table: an area with its workers and its part of the platform, or `kernel`, `identity`, `platform`. */
 export const owners: Record<TableName, string> = {
   accounts: 'accounts',
+  analyses: 'libraries',
   api_keys: 'api-keys',
   artwork_choices: 'artwork',
   artwork_pending: 'artwork',
@@ -27,6 +28,7 @@ export const owners: Record<TableName, string> = {
   ignored_files: 'libraries',
   image_variants: 'artwork',
   images: 'artwork',
+  intro_sounds: 'libraries',
   invite_uses: 'users',
   invites: 'users',
   item_labels: 'labels',
@@ -106,6 +108,7 @@ const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
   ['workers/scan/', 'scanning', 'libraries'],
   ['workers/media-keyframes.ts', 'libraries'],
   ['workers/library-jobs.ts', 'libraries'],
+  ['workers/analysis/', 'libraries'],
   ['workers/backup/', 'backup'],
   ['workers/restore/', 'backup'],
   ['workers/artwork/', 'artwork'],
@@ -157,6 +160,10 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
   'api/areas/artwork/choosing.store.ts': {
     tables: ['items', 'libraries'],
     because: 'lists read the chosen pictures from the row of the item, so they change in the same transaction',
+  },
+  'api/areas/editing/markers.store.ts': {
+    tables: ['markers'],
+    because: 'a person replaces what chapters and analyses marked',
   },
   'api/areas/artwork/portraits/portraits.store.ts': {
     tables: ['people'],

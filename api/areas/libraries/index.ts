@@ -1,4 +1,5 @@
 import { defineArea } from '#kernel/endpoint.ts';
+import { analyzeLibrary, deleteTrickplay } from './analyses/analyses.endpoints.ts';
 import {
   addLibraryFolders,
   createLibrary,
@@ -21,5 +22,7 @@ export const librariesArea = defineArea('libraries', 'Libraries', [
   emptyTrash,
   purgeTrashedItem,
   restoreTrash,
+  analyzeLibrary,
+  deleteTrickplay,
   orderLibraries,
 ]);

@@ -13,6 +13,23 @@ import type {
   Words,
 } from './shared.ts';
 
+export interface AnalysesQueued {
+  /** Files newly queued, for each analysis that is switched on and applies to the type of the library */ queued: {
+    previewThumbnails?: number;
+    introDetection?: number;
+    creditsDetection?: number;
+    voiceActivity?: number;
+    acousticFeatures?: number;
+    faces?: number;
+  };
+  /** Files whose credits were marked at once, because a chapter names them */ creditsFromChapters: number;
+  /** Analyses that apply to the type and are switched off */ off: {
+    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection' | 'voiceActivity';
+    /** The switch that is off; `server` also when both are */ by: 'server' | 'library';
+  }[];
+  /** Files of all libraries that wait for an analysis now */ waiting: number;
+}
+
 export interface EmptiedTrash {
   purged: number;
   filesDeleted: number;
@@ -132,6 +149,10 @@ export interface TrashEntry {
 }
 
 export type TrashReason = 'missing' | 'deleted' | 'folder-removed';
+
+export interface TrickplayRemoved {
+  /** Files that had thumbnails */ removed: number;
+}
 
 /** Body of addLibraryFolders */
 export interface AddLibraryFoldersBody {
@@ -268,10 +289,14 @@ export interface UpdateLibraryBody {
 export interface LibrariesOperations {
   /** Add folders of a storage to a library */
   addLibraryFolders: { params: { id: Uuid }; body: AddLibraryFoldersBody; response: Library };
+  /** Analyse the files of a library now */
+  analyzeLibrary: { params: { id: Uuid }; response: AnalysesQueued };
   /** Create a library */
   createLibrary: { body: CreateLibraryBody; response: Library };
   /** Delete a library; media files are never touched */
   deleteLibrary: { params: { id: Uuid }; response: undefined };
+  /** Delete the preview thumbnails of a library */
+  deleteTrickplay: { params: { id: Uuid }; response: TrickplayRemoved };
   /** Empty the trash of a library */
   emptyTrash: { params: { id: Uuid }; query?: EmptyTrashQuery; response: EmptiedTrash };
   /** Read a library */

@@ -79,8 +79,10 @@ export const routes = {
   updateUserDevice: 'PATCH /users/{id}/devices/{deviceId}',
   // libraries
   addLibraryFolders: 'POST /libraries/{id}/folders',
+  analyzeLibrary: 'POST /libraries/{id}/analyze',
   createLibrary: 'POST /libraries',
   deleteLibrary: 'DELETE /libraries/{id}',
+  deleteTrickplay: 'DELETE /libraries/{id}/trickplay',
   emptyTrash: 'DELETE /libraries/{id}/trash',
   getLibrary: 'GET /libraries/{id}',
   listLibraries: 'GET /libraries',
@@ -118,6 +120,9 @@ export const routes = {
   listLibraryItems: 'GET /libraries/{id}/items',
   listMissingChildren: 'GET /items/{id}/missing',
   listSimilarItems: 'GET /items/{id}/similar',
+  // editing
+  listItemMarkers: 'GET /items/{id}/markers',
+  setItemMarkers: 'PUT /items/{id}/markers',
   // artwork
   captureItemArtwork: 'POST /items/{id}/artwork/frame',
   deleteImage: 'DELETE /images/{id}',

@@ -135,7 +135,7 @@ export interface ManagedBy {
   uid: string;
 }
 
-export type MarkerKind = 'intro' | 'recap' | 'credits' | 'commercial';
+export type MarkerKind = 'intro' | 'recap' | 'credits' | 'commercial' | 'preview' | 'highlight';
 
 export interface MediaStream {
   id: Uuid;
