@@ -60,7 +60,7 @@ export interface Tables {
   };
   analyses: {
     file_id: string;
-    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection' | 'voiceActivity';
+    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection';
     state: Defaulted<'queued' | 'done' | 'not-found'>;
     size_bytes: number;
     modified_ms: number;

@@ -13,7 +13,7 @@ export async function up(db: Knex): Promise<void> {
   await db.raw(`
     create table analyses (
       file_id uuid not null references media_files on delete cascade,
-      name text not null check (name in ('previewThumbnails', 'introDetection', 'creditsDetection', 'voiceActivity')),
+      name text not null check (name in ('previewThumbnails', 'introDetection', 'creditsDetection')),
       state text not null default 'queued' check (state in ('queued', 'done', 'not-found')),
       -- of the content that the result is of, or will be of
       size_bytes bigint not null, modified_ms double precision not null,
