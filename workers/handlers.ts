@@ -9,6 +9,7 @@ import { createBackup } from './backup/create.ts';
 import { verifyBackup } from './backup/verify.ts';
 import { createEmailSend } from './email/send.ts';
 import { createDigests, trimLogs } from './email/upkeep.ts';
+import { makeFingerprints } from './fingerprint/fingerprint.ts';
 import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
@@ -33,6 +34,7 @@ export const handlers = {
   'analysis.previews': makePreviews,
   'analysis.intros': findIntros,
   'analysis.credits': findCredits,
+  'library.fingerprint': makeFingerprints,
   'library.purge': purgeTrash,
   'library.delete': deleteLibraryRows,
   'artwork.fetch': fetchArtwork,

@@ -37,7 +37,12 @@ export const jobs = {
   'analysis.intros': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '5 1 * * *' },
   'analysis.credits': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '10 1 * * *' },
   'analysis.voice': { queue: 'analysis' },
-  'library.fingerprint': { queue: 'analysis' },
+  /** Without a library: every file that lacks a fingerprint. */
+  'library.fingerprint': {
+    queue: 'analysis',
+    payload: z.object({ libraryId: Id.optional() }),
+    scheduled: '20 1 * * *',
+  },
   'library.auto-tag': { queue: 'metadata' },
   'library.purge': {
     queue: 'maintenance',

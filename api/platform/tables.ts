@@ -317,6 +317,22 @@ export interface Tables {
     payload: Json;
     facts: Defaulted<Json>;
   };
+  fingerprints: {
+    file_id: string;
+    kind: 'content' | 'image' | 'video' | 'audio';
+    state: Defaulted<'queued' | 'done' | 'failed'>;
+    version: number;
+    size_bytes: number;
+    modified_ms: number;
+    hash: number | null;
+    bands: number[] | null;
+    print: Buffer | null;
+    content: Buffer | null;
+    job_id: string | null;
+    tries: Defaulted<number>;
+    due_at: Defaulted<Date>;
+    at: Defaulted<Date>;
+  };
   idempotency_keys: {
     account_id: string;
     operation: string;
@@ -677,6 +693,12 @@ export interface Tables {
     external_size: number | null;
     external_modified_ms: number | null;
     probe: Defaulted<Json>;
+  };
+  near_files: {
+    kind: string;
+    one: string;
+    other: string;
+    distance: number;
   };
   notification_counts: {
     profile_id: string;

@@ -44,6 +44,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   LibraryWatch: { at: 'LibrarySettings.watch', doc: 'How changes of the folders are noticed' },
   MailFrequency: { at: 'NotificationPreferences.defaults{}.email' },
   MailStage: { at: 'EmailMessage.error.stage', doc: 'How far a mail came' },
+  FingerprintKind: { at: 'FingerprintProgress.kinds[].kind' },
   MarkerKind: { at: 'ItemMarker.kind' },
   Muted: { at: 'NotificationPreferences.muted', doc: 'Kinds without notifications' },
   NamedRef: { at: 'ItemSummary.artists[]', doc: 'A name, with an id where it has a page of its own' },

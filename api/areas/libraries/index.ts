@@ -1,5 +1,6 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { analyzeLibrary, deleteTrickplay } from './analyses/analyses.endpoints.ts';
+import { getFingerprints, listDuplicates, makeFingerprints } from './fingerprints/fingerprints.endpoints.ts';
 import {
   addLibraryFolders,
   createLibrary,
@@ -24,5 +25,8 @@ export const librariesArea = defineArea('libraries', 'Libraries', [
   restoreTrash,
   analyzeLibrary,
   deleteTrickplay,
+  listDuplicates,
+  getFingerprints,
+  makeFingerprints,
   orderLibraries,
 ]);

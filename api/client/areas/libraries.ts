@@ -30,12 +30,56 @@ export interface AnalysesQueued {
   /** Files of all libraries that wait for an analysis now */ waiting: number;
 }
 
+export interface DuplicateGroup {
+  id: Uuid;
+  kind: 'exact' | 'near';
+  /** The greatest of its pairs; 0 for equal bytes */ distance: number;
+  members: {
+    item: ItemSummary;
+    fileId: Uuid;
+    sizeBytes: number;
+    width?: number;
+    height?: number;
+    bitrate?: number;
+    codec?: string;
+    durationMs?: number;
+    addedAt: Instant;
+    suggestion: 'keep' | 'remove';
+  }[];
+  totalBytes: number;
+  reclaimableBytes: number;
+}
+
 export interface EmptiedTrash {
   purged: number;
   filesDeleted: number;
   bytesFreed: number;
   skipped: { itemId: Uuid; reason: 'storage-unavailable' | 'file-busy' | 'read-only' }[];
   jobId?: Uuid;
+}
+
+export type FingerprintKind = 'content' | 'image' | 'video' | 'audio';
+
+export interface FingerprintProgress {
+  libraryId: Uuid;
+  state: 'idle' | 'waiting' | 'running';
+  kinds: {
+    kind: FingerprintKind;
+    algorithm: string;
+    version: number;
+    total: number;
+    done: number;
+    failed: number;
+    remainingMs?: number;
+  }[];
+  /** Every queued file was compared with the others */ pairsReady: boolean;
+  startedAt?: Instant;
+  finishedAt?: Instant;
+}
+
+export interface FingerprintRequest {
+  /** All that apply when absent */ kinds?: FingerprintKind[];
+  /** Makes those again that exist */ redo?: boolean;
 }
 
 export interface Library {
@@ -205,6 +249,21 @@ export interface EmptyTrashQuery {
   before?: Words;
 }
 
+/** Query of listDuplicates */
+export interface ListDuplicatesQuery extends PageQuery {
+  /** Up to three of reclaimableBytes, totalBytes, distance; - descends */ sort?: Words;
+  /** Differing bits of 64 */ distance?: number;
+  kind?: 'exact' | 'image' | 'video' | 'audio';
+  /** Compares with files of other libraries too */ acrossLibraries?: boolean;
+}
+
+/** Response of listDuplicates */
+export interface ListDuplicatesResponse {
+  items: DuplicateGroup[];
+  page: Page;
+  fingerprints: FingerprintProgress;
+}
+
 /** Query of listLibraries */
 export interface ListLibrariesQuery {
   type?: Words;
@@ -299,12 +358,18 @@ export interface LibrariesOperations {
   deleteTrickplay: { params: { id: Uuid }; response: TrickplayRemoved };
   /** Empty the trash of a library */
   emptyTrash: { params: { id: Uuid }; query?: EmptyTrashQuery; response: EmptiedTrash };
+  /** Read the progress of fingerprinting */
+  getFingerprints: { params: { id: Uuid }; response: FingerprintProgress };
   /** Read a library */
   getLibrary: { params: { id: Uuid }; response: Library };
+  /** List groups of files that are alike */
+  listDuplicates: { params: { id: Uuid }; query?: ListDuplicatesQuery; response: ListDuplicatesResponse };
   /** List the libraries the caller may see */
   listLibraries: { query?: ListLibrariesQuery; response: Library[] };
   /** List the trash of a library */
   listTrash: { params: { id: Uuid }; query?: ListTrashQuery; response: ListTrashResponse };
+  /** Make the fingerprints of the files of a library */
+  makeFingerprints: { params: { id: Uuid }; body: FingerprintRequest; response: FingerprintProgress };
   /** Set the order of the libraries for everyone */
   orderLibraries: { body: OrderLibrariesBody; response: Library[] };
   /** Purge a trashed item and its children */

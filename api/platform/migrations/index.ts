@@ -52,6 +52,7 @@ import * as itemsBelow from './20261123081000_items_below.ts';
 import * as scanningDrafts from './20261123100000_scanning_drafts.ts';
 import * as artworkChoices from './20261123110000_artwork_choices.ts';
 import * as librariesAnalyses from './20261124040000_libraries_analyses.ts';
+import * as librariesFingerprints from './20261124041000_libraries_fingerprints.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -124,4 +125,5 @@ export const migrations: Record<string, Migration> = {
   '20261123100000_scanning_drafts': scanningDrafts,
   '20261123110000_artwork_choices': artworkChoices,
   '20261124040000_libraries_analyses': librariesAnalyses,
+  '20261124041000_libraries_fingerprints': librariesFingerprints,
 };

@@ -105,7 +105,8 @@ function trimmed({ from, to }: Run, isEqual: (point: number) => boolean): Run {
 
 const lengthOf = ({ from, to }: Run): number => to - from;
 
-function bitsOf(value: number): number {
+/** How many bits of 32 are set. */
+export function bitsOf(value: number): number {
   let v = value - ((value >>> 1) & 0x55555555);
   v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
   return (((v + (v >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
