@@ -57,22 +57,20 @@ export const DuplicateGroup = z
     id: Id,
     kind: z.enum(['exact', 'near']),
     distance: z.int().min(0).max(MOST_DISTANCE).describe('The greatest of its pairs; 0 for equal bytes'),
-    members: z
-      .array(
-        z.object({
-          item: ItemSummary,
-          fileId: Id,
-          sizeBytes: Bytes.meta({ example: 4_294_967_296 }),
-          width: z.int().optional(),
-          height: z.int().optional(),
-          bitrate: z.int().optional(),
-          codec: z.string().optional().meta({ example: 'h264' }),
-          durationMs: Milliseconds.optional(),
-          addedAt: Timestamp,
-          suggestion: z.enum(['keep', 'remove']),
-        }),
-      )
-      .min(2),
+    members: z.array(
+      z.object({
+        item: ItemSummary,
+        fileId: Id,
+        sizeBytes: Bytes.meta({ example: 4_294_967_296 }),
+        width: z.int().optional(),
+        height: z.int().optional(),
+        bitrate: z.int().optional(),
+        codec: z.string().optional().meta({ example: 'h264' }),
+        durationMs: Milliseconds.optional(),
+        addedAt: Timestamp,
+        suggestion: z.enum(['keep', 'remove']),
+      }),
+    ),
     totalBytes: Bytes.meta({ example: 8_589_934_592 }),
     reclaimableBytes: Bytes.meta({ example: 4_294_967_296 }),
   })
