@@ -114,6 +114,7 @@ export const routedAreas: readonly RoutedArea[] = [
       ['post', '/libraries/:id/trash/restore', 'restoreTrash'],
       ['post', '/libraries/:id/analyze', 'analyzeLibrary'],
       ['delete', '/libraries/:id/trickplay', 'deleteTrickplay'],
+      ['post', '/libraries/:id/auto-tag', 'autoTagLibrary'],
       ['get', '/libraries/:id/duplicates', 'listDuplicates'],
       ['get', '/libraries/:id/fingerprints', 'getFingerprints'],
       ['post', '/libraries/:id/fingerprints', 'makeFingerprints'],

@@ -5,6 +5,7 @@ import { makePreviews } from './analysis/previews.ts';
 import { fetchArtwork } from './artwork/fetch.ts';
 import { makeFrames } from './artwork/frames.ts';
 import { trimArtwork } from './artwork/trim.ts';
+import { autoTag } from './auto-tag.ts';
 import { createBackup } from './backup/create.ts';
 import { verifyBackup } from './backup/verify.ts';
 import { createEmailSend } from './email/send.ts';
@@ -35,6 +36,7 @@ export const handlers = {
   'analysis.intros': findIntros,
   'analysis.credits': findCredits,
   'library.fingerprint': makeFingerprints,
+  'library.auto-tag': autoTag,
   'library.purge': purgeTrash,
   'library.delete': deleteLibraryRows,
   'artwork.fetch': fetchArtwork,

@@ -43,7 +43,8 @@ export const jobs = {
     payload: z.object({ libraryId: Id.optional() }),
     scheduled: '20 1 * * *',
   },
-  'library.auto-tag': { queue: 'metadata' },
+  /** The request of a person, and the last item that was examined. */
+  'library.auto-tag': { queue: 'metadata', payload: z.looseObject({ libraryId: Id, after: Id }) },
   'library.purge': {
     queue: 'maintenance',
     /** Without a library: all items past their retention. */

@@ -68,6 +68,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   SubtitleFont: { at: 'PlaybackPreferences.subtitleStyle.family', doc: 'The typeface of subtitles' },
   SubtitleMode: { at: 'PlaybackPreferences.subtitleMode' },
   SubtitleStyle: { at: 'PlaybackPreferences.subtitleStyle' },
+  TagKind: { at: 'AutoTag.kinds[]' },
   TrashReason: { at: 'TrashEntry.reason' },
   VideoCodec: { at: 'ClientProfile.hls.video[].codec' },
   VideoSupport: { at: 'ClientProfile.hls.video[]', doc: 'What a client decodes of pictures' },

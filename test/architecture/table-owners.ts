@@ -164,6 +164,10 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
     tables: ['items', 'libraries'],
     because: 'lists read the chosen pictures from the row of the item, so they change in the same transaction',
   },
+  'api/areas/libraries/auto-tag/auto-tag.store.ts': {
+    tables: ['item_labels'],
+    because: 'the area Labels uses Libraries, so Libraries cannot call it',
+  },
   'api/areas/editing/markers.store.ts': {
     tables: ['markers'],
     because: 'a person replaces what chapters and analyses marked',

@@ -1,5 +1,6 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { analyzeLibrary, deleteTrickplay } from './analyses/analyses.endpoints.ts';
+import { autoTagLibrary } from './auto-tag/auto-tag.endpoints.ts';
 import { getFingerprints, listDuplicates, makeFingerprints } from './fingerprints/fingerprints.endpoints.ts';
 import {
   addLibraryFolders,
@@ -25,6 +26,7 @@ export const librariesArea = defineArea('libraries', 'Libraries', [
   restoreTrash,
   analyzeLibrary,
   deleteTrickplay,
+  autoTagLibrary,
   listDuplicates,
   getFingerprints,
   makeFingerprints,

@@ -30,6 +30,23 @@ export interface AnalysesQueued {
   /** Files of all libraries that wait for an analysis now */ waiting: number;
 }
 
+export interface AutoTag {
+  kinds: TagKind[];
+  /** All items of the library when absent */ itemIds?: Uuid[];
+  /** Of file names without their extension */ templates?: string[];
+  /** Characters of the shortest name that is looked for */ minLength?: number;
+  dryRun?: boolean;
+}
+
+export interface AutoTagged {
+  dryRun: boolean;
+  /** Goes on behind the first 2,000 items */ jobId?: string;
+  /** Items so far */ examined: number;
+  /** Items with a match */ matched: number;
+  /** Values added */ applied: number;
+  matches: { itemId: Uuid; title: string; kind: TagKind; value: string; matchedText: string }[];
+}
+
 export interface DuplicateGroup {
   id: Uuid;
   kind: 'exact' | 'near';
@@ -175,6 +192,8 @@ export interface RestoredTrash {
   notRestored: { itemId: Uuid; reason: 'not-in-trash' | 'storage-unavailable' | 'target-exists' | 'folder-gone' }[];
   jobId?: Uuid;
 }
+
+export type TagKind = 'people' | 'studios' | 'genres' | 'tags' | 'labels';
 
 export interface TrashEntry {
   item: ItemSummary;
@@ -350,6 +369,8 @@ export interface LibrariesOperations {
   addLibraryFolders: { params: { id: Uuid }; body: AddLibraryFoldersBody; response: Library };
   /** Analyse the files of a library now */
   analyzeLibrary: { params: { id: Uuid }; response: AnalysesQueued };
+  /** Add known names that file names contain */
+  autoTagLibrary: { params: { id: Uuid }; body: AutoTag; response: AutoTagged };
   /** Create a library */
   createLibrary: { body: CreateLibraryBody; response: Library };
   /** Delete a library; media files are never touched */

@@ -80,6 +80,7 @@ export const routes = {
   // libraries
   addLibraryFolders: 'POST /libraries/{id}/folders',
   analyzeLibrary: 'POST /libraries/{id}/analyze',
+  autoTagLibrary: 'POST /libraries/{id}/auto-tag',
   createLibrary: 'POST /libraries',
   deleteLibrary: 'DELETE /libraries/{id}',
   deleteTrickplay: 'DELETE /libraries/{id}/trickplay',
