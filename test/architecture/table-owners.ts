@@ -169,8 +169,8 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
     because: 'the area Labels uses Libraries, so Libraries cannot call it',
   },
   'api/areas/editing/markers.store.ts': {
-    tables: ['markers'],
-    because: 'a person replaces what chapters and analyses marked',
+    tables: ['items', 'libraries', 'markers'],
+    because: 'a person replaces what chapters and analyses marked, which is a change of the item',
   },
   'api/areas/artwork/portraits/portraits.store.ts': {
     tables: ['people'],

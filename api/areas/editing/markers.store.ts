@@ -80,14 +80,17 @@ export async function replaceMarkers(db: Db, itemId: string, change: MarkersChan
   return gone.length + added.length > 0;
 }
 
-/** What `item.updated` says after the markers of an item changed. */
-export async function markersEvent(
+/** Raises the revision of an item whose markers changed; what `item.updated` then reports. */
+export async function touchMarked(
   db: Db,
   itemId: string,
 ): Promise<{ payload: Payload<'item.updated'>; facts: EventFacts }> {
   const { rows } = await db.raw<{ rows: EventRow[] }>(
-    `select i.library_id, i.type, i.title, i.labels, ${ageSql('i')} as age_years from items i where i.id = ?`,
-    [itemId],
+    `with l as (update libraries set change_seq = change_seq + 1
+       where id = (select library_id from items where id = ?) returning change_seq)
+     update items i set revision = revision + 1, updated_at = now(), change_seq = l.change_seq from l where i.id = ?
+     returning i.library_id, i.type, i.title, i.labels, ${ageSql('i')} as age_years`,
+    [itemId, itemId],
   );
   const [row] = rows;
   if (!row) throw new Error(`item ${itemId} does not exist`);

@@ -4,7 +4,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid, notFound } from '#kernel/errors.ts';
 import type { ItemMarkers, Marker, MarkerKind, MarkersChange } from './markers.schemas.ts';
-import { countMarkers, markedFiles, markersEvent, readMarkers, replaceMarkers } from './markers.store.ts';
+import { countMarkers, markedFiles, readMarkers, replaceMarkers, touchMarked } from './markers.store.ts';
 
 const KINDS: readonly { kind: 'intro' | 'credits'; name: AnalysisName }[] = [
   { kind: 'intro', name: 'introDetection' },
@@ -69,7 +69,7 @@ export async function changeMarkers(call: Call, item: VisibleItem, change: Marke
   const after = await readMarkers(db, [{ ...file, locked: change.lock }]);
   if (changed || file.locked !== change.lock) {
     await audit(call, 'item.markers', { itemId: item.id, fileId: file.id, before, after });
-    const { payload, facts } = await markersEvent(db, item.id);
+    const { payload, facts } = await touchMarked(db, item.id);
     await call.emit('item.updated', payload, facts);
   }
   return after;

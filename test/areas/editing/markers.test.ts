@@ -60,6 +60,9 @@ describe('Editing: markers', () => {
       .where({ event: 'item.updated' })
       .whereRaw(`payload ->> 'itemId' = ?`, [itemId]);
     expect(event.payload).to.deep.include({ changed: ['markers'] });
+    const row = await api.deps.db('items').where({ id: itemId }).first('revision', 'change_seq');
+    expect(row.revision).to.equal(2);
+    expect(row.change_seq).to.be.greaterThan(0);
     const again = await api.deps.db('outbox').count<{ count: string }[]>('* as count');
     await set([INTRO, CREDITS]);
     expect(await api.deps.db('outbox').count<{ count: string }[]>('* as count'), 'no change').to.deep.equal(again);

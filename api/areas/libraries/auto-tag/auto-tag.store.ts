@@ -168,9 +168,11 @@ async function touch(
   before: ReadonlyMap<string, number[]>,
 ): Promise<void> {
   const { rows } = await db.raw<{ rows: EventRow[] }>(
-    `update items i set revision = revision + 1, updated_at = now() where i.id = any(?::uuid[])
+    `with l as (update libraries set change_seq = change_seq + 1
+       where id = (select library_id from items where id = (?::uuid[])[1]) returning change_seq)
+     update items i set revision = revision + 1, updated_at = now(), change_seq = l.change_seq from l where i.id = any(?::uuid[])
      returning i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels`,
-    [[...changed.keys()]],
+    [[...changed.keys()], [...changed.keys()]],
   );
   const events = rows.map(({ id: itemId, library_id: libraryId, type, title, labels, age_years: age }) => {
     const names = changed.get(itemId) ?? new Set();
