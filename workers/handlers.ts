@@ -1,12 +1,18 @@
+import { analyzeFiles } from './analysis/analyze.ts';
+import { findCredits } from './analysis/credits/credits.ts';
+import { findIntros } from './analysis/intros/intros.ts';
+import { makePreviews } from './analysis/previews.ts';
 import { fetchArtwork } from './artwork/fetch.ts';
 import { makeFrames } from './artwork/frames.ts';
 import { trimArtwork } from './artwork/trim.ts';
+import { autoTag } from './auto-tag.ts';
 import { createBackup } from './backup/create.ts';
 import { verifyBackup } from './backup/verify.ts';
 import { indexCustomField, purgeCustomField } from './custom-fields.ts';
 import { changeInBulk } from './editing/bulk.ts';
 import { createEmailSend } from './email/send.ts';
 import { createDigests, trimLogs } from './email/upkeep.ts';
+import { makeFingerprints } from './fingerprint/fingerprint.ts';
 import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
@@ -29,6 +35,12 @@ import type { Handlers } from './work.ts';
 /** The handler of each kind of job. */
 export const handlers = {
   'library.scan': scanLibrary,
+  'library.analyze': analyzeFiles,
+  'analysis.previews': makePreviews,
+  'analysis.intros': findIntros,
+  'analysis.credits': findCredits,
+  'library.fingerprint': makeFingerprints,
+  'library.auto-tag': autoTag,
   'library.purge': purgeTrash,
   'library.delete': deleteLibraryRows,
   'artwork.fetch': fetchArtwork,

@@ -7,7 +7,7 @@ import {
   settingsOf,
   trashEntries,
 } from '#areas/libraries/public.ts';
-import { stopTranscodeSessions } from '#areas/streaming/public.ts';
+import { dropRemovedTrickplay, removeTrickplay, stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { stopSession } from '#areas/viewing/public.ts';
 import type { Db } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
@@ -68,8 +68,10 @@ async function purgeBefore({ db, signal }: Work, purge: Purge): Promise<number> 
 
 /** Deletes rows of a deleted library in batches; media files are never touched. Its streams end first. */
 export async function deleteLibraryRows({ libraryId }: JobPayload<'library.delete'>, work: Work): Promise<void> {
-  const { db, signal } = work;
+  const { db, objects, signal } = work;
   await endStreams(db, libraryId);
+  await removeTrickplay(db, libraryId);
+  await dropRemovedTrickplay(db, objects, signal);
   for (let gone = BATCH; gone > 0; ) {
     signal.throwIfAborted();
     const some = db('items').where({ library_id: libraryId }).limit(BATCH).select('id');

@@ -1,6 +1,8 @@
 import { forgetReplacedLogos } from '#areas/branding/public.ts';
+import { dropRemovedTrickplay } from '#areas/streaming/public.ts';
 import { isAnyPutAside } from '#platform/backup/put-aside.ts';
 import type { Db } from '#platform/db.ts';
+import type { JobPayload } from '#platform/jobs.ts';
 import type { Bucket } from '#platform/objects.ts';
 import { FinalFailure, type Work } from './work.ts';
 
@@ -30,11 +32,21 @@ const kinds: readonly Kind[] = [
     nameOf: (key) => /^(?:tracks|fonts)\/([0-9a-f-]{36})\//.exec(key)?.[1],
     held: async (db, names) => db('media_files').whereIn('id', names).pluck('id'),
   },
+  {
+    bucket: 'foyer-derived',
+    nameOf: (key) => /^trickplay\/([0-9a-f-]{36})\//.exec(key)?.[1],
+    held: async (db, names) => db('media_files').whereIn('id', names).pluck('id'),
+  },
 ];
 
-/** Job objects.sweep: deletes objects that no row has referenced for a week, and logos replaced 30 days ago. */
-export async function sweepObjects(_payload: unknown, work: Work): Promise<void> {
+/**
+ * Job objects.sweep: deletes objects that no row has referenced for a week, logos replaced 30 days ago, and thumbnails
+ * that a person deleted.
+ */
+export async function sweepObjects({ only }: JobPayload<'objects.sweep'>, work: Work): Promise<void> {
   if (await isAnyPutAside(work.db)) return; // a database put aside may come back, and then needs its objects
+  await dropRemovedTrickplay(work.db, work.objects, work.signal);
+  if (only) return;
   await forgetReplacedLogos(work.db, work.objects);
   for (const kind of kinds) await sweep(kind, work);
 }

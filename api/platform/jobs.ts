@@ -30,13 +30,21 @@ export interface JobSpec {
 /** Every kind of job with its queue, and the payload of those that are queued. */
 export const jobs = {
   'library.scan': { queue: 'scan', payload: z.object({ libraryId: Id, scanId: Id }) },
-  'library.analyze': { queue: 'added' },
-  'analysis.previews': { queue: 'analysis' },
-  'analysis.intros': { queue: 'analysis' },
-  'analysis.credits': { queue: 'analysis' },
+  /** Queues the jobs of the named analyses, as their parent. */
+  'library.analyze': { queue: 'added', payload: z.object({ libraryId: Id, names: z.array(z.string()) }) },
+  /** Without a library: every file that lacks the analysis, in all of them. */
+  'analysis.previews': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '0 1 * * *' },
+  'analysis.intros': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '5 1 * * *' },
+  'analysis.credits': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '10 1 * * *' },
   'analysis.voice': { queue: 'analysis' },
-  'library.fingerprint': { queue: 'analysis' },
-  'library.auto-tag': { queue: 'metadata' },
+  /** Without a library: every file that lacks a fingerprint. */
+  'library.fingerprint': {
+    queue: 'analysis',
+    payload: z.object({ libraryId: Id.optional() }),
+    scheduled: '20 1 * * *',
+  },
+  /** The request of a person, and the last item that was examined. */
+  'library.auto-tag': { queue: 'metadata', payload: z.looseObject({ libraryId: Id, after: Id }) },
   'library.purge': {
     queue: 'maintenance',
     /** Without a library: all items past their retention. */
@@ -201,7 +209,12 @@ export const jobs = {
   'export.expire': { queue: 'maintenance' },
   'database.analyse': { queue: 'maintenance' },
   'database.reindex': { queue: 'maintenance' },
-  'objects.sweep': { queue: 'maintenance', payload: z.object({}), scheduled: '10 4 * * *' },
+  /** With `only`, what a person removed. */
+  'objects.sweep': {
+    queue: 'maintenance',
+    payload: z.object({ only: z.literal('trickplay').optional() }),
+    scheduled: '10 4 * * *',
+  },
   'objects.audit': { queue: 'maintenance' },
 } as const satisfies Record<string, JobSpec>;
 

@@ -33,7 +33,7 @@ export function placesOf(queue: Queue, deps: LaneDeps): number {
 }
 
 /** Queues that pause while anyone streams. */
-export const YIELDING: readonly Queue[] = ['analysis', 'artwork'];
+export const YIELDING: readonly Queue[] = ['added', 'analysis', 'artwork'];
 
 export const STREAMING = `select exists (select from playback_sessions where state in ('playing', 'buffering')) as streaming`;
 

@@ -4,6 +4,7 @@ import sharp, { type Metadata } from 'sharp';
 import { endProcess } from './leave.ts';
 import { frameReader, toFrame } from './pictures-frames.ts';
 import { looksOf, NO_LOOKS } from './pictures-looks.ts';
+import { phashOf } from './pictures-phash.ts';
 import type { ChildAnswer, ChildRequest, Mosaic, PictureRules, Tile } from './pictures-protocol.ts';
 import { MOST_FRAME_BYTES, Refused } from './pictures-protocol.ts';
 import { madeOf, type Opening, type Sides } from './pictures-shape.ts';
@@ -110,7 +111,7 @@ async function work(task: ChildRequest, bytes: Buffer): Promise<{ answer: ChildA
   judge(metadata, sides, rules);
   const frames = metadata.pages ?? 1;
   const appearance = task.facts ? await looksOf(open) : NO_LOOKS;
-  const facts = { ...sides, frames, ...appearance };
+  const facts = { ...sides, frames, ...appearance, phash: task.phash ? await phashOf(open) : '' };
   if (!make) return { answer: { ok: true, facts: { ...facts, made: { ...sides, animated: false } } } };
   const result = await madeOf(open, sides, { make, animated: make.animated === true && frames > 1 });
   return { answer: { ok: true, facts: { ...facts, made: result.made } }, bytes: result.bytes };

@@ -80,6 +80,8 @@ export interface PictureFacts {
   /** Mean brightness, 0-255, and how much it varies: a dark or flat picture has little of one. */
   brightness: number;
   contrast: number;
+  /** Perceptual hash, 16 hexadecimal digits; empty unless requested. */
+  phash: string;
   made: { width: number; height: number; animated: boolean };
 }
 
@@ -107,6 +109,8 @@ export interface ChildRequest {
   make?: PictureMake;
   /** Whether blurhash, colours and transparency are requested. */
   facts: boolean;
+  /** Whether the perceptual hash is requested. */
+  phash?: true;
   /** The bytes are several pictures; the first has `format`. */
   mosaic?: Mosaic;
   /** There are no bytes: the picture is made from this. */

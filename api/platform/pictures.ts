@@ -36,6 +36,8 @@ export interface Pictures {
    * `ParserUnavailable` when it cannot be opened now.
    */
   take(given: GivenPicture, rules: PictureRules, make?: PictureMake): Promise<MadePicture>;
+  /** Its perceptual hash, 16 hexadecimal digits. Throws like `take`. */
+  phash(bytes: Buffer, rules: PictureRules): Promise<string>;
   /** Another size of a picture that was accepted or produced here. Throws like `take`. */
   remake(bytes: Buffer, make: PictureMake): Promise<Buffer>;
   /** One picture of up to four that were accepted here. Throws like `take`. */
@@ -62,6 +64,11 @@ export function createPictures(parserUrl: string | undefined): Pictures {
       if (!rules.accepts.includes(format)) throw new Refused('unsupported');
       const done = await open({ format, rules, facts: true, ...(make && { make }) }, bytes);
       return { ...done.facts, type: mediaTypes[format], bytes: done.bytes };
+    },
+    async phash(bytes, rules) {
+      const format = sniffPicture(bytes);
+      if (!format) throw new Refused('not_an_image');
+      return (await open({ format, rules, facts: false, phash: true }, bytes)).facts.phash;
     },
     async remake(bytes, make) {
       const format = sniffPicture(bytes);

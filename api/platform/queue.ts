@@ -123,6 +123,17 @@ export async function requestCancel(db: Db, jobId: string): Promise<void> {
   await db('jobs').where({ id: jobId }).update({ cancel_requested: true });
 }
 
+/** Cancels the jobs of a kind for a library: waiting ones now, a running one at its next checkpoint. */
+export async function requestCancelOf(db: Db, kind: JobName, libraryId: string): Promise<void> {
+  await db.raw(
+    `update jobs set cancel_requested = true, updated_at = now(),
+       state = case when state = 'active' then state else 'cancelled' end,
+       finished_at = case when state = 'active' then null else now() end
+     where kind = ? and library_id = ? and state in ('waiting', 'delayed', 'active')`,
+    [kind, libraryId],
+  );
+}
+
 /** Cancels a job that no worker has started. */
 export async function cancelUnstarted(db: Db, jobId: string | null, now: Date): Promise<void> {
   await db('jobs')

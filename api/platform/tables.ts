@@ -58,6 +58,17 @@ export interface Tables {
     password_changed_at: Date | null;
     hours_zone: string | null;
   };
+  analyses: {
+    file_id: string;
+    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection';
+    state: Defaulted<'queued' | 'done' | 'not-found'>;
+    size_bytes: number;
+    modified_ms: number;
+    job_id: string | null;
+    tries: Defaulted<number>;
+    due_at: Defaulted<Date>;
+    at: Defaulted<Date>;
+  };
   api_keys: {
     id: string;
     account_id: string;
@@ -379,6 +390,22 @@ export interface Tables {
     payload: Json;
     facts: Defaulted<Json>;
   };
+  fingerprints: {
+    file_id: string;
+    kind: 'content' | 'image' | 'video' | 'audio';
+    state: Defaulted<'queued' | 'done' | 'failed'>;
+    version: number;
+    size_bytes: number;
+    modified_ms: number;
+    hash: number | null;
+    bands: number[] | null;
+    print: Buffer | null;
+    content: Buffer | null;
+    job_id: string | null;
+    tries: Defaulted<number>;
+    due_at: Defaulted<Date>;
+    at: Defaulted<Date>;
+  };
   idempotency_keys: {
     account_id: string;
     operation: string;
@@ -429,6 +456,14 @@ export interface Tables {
     origin: Json | null;
     discarded: Defaulted<boolean>;
     expires_at: Date | null;
+  };
+  intro_sounds: {
+    file_id: string;
+    version: number;
+    size_bytes: number;
+    modified_ms: number;
+    print: Buffer;
+    loudness: Buffer;
   };
   invite_uses: {
     invite_id: string;
@@ -707,10 +742,11 @@ export interface Tables {
     id: string;
     item_id: string;
     file_id: string | null;
-    kind: 'intro' | 'recap' | 'credits' | 'commercial';
+    kind: 'intro' | 'recap' | 'credits' | 'commercial' | 'preview' | 'highlight';
     start_ms: number;
     end_ms: number;
     source: string;
+    confidence: number | null;
   };
   media_files: {
     id: string;
@@ -745,6 +781,7 @@ export interface Tables {
     absent_scan: string | null;
     absence_kept: Defaulted<boolean>;
     edition_locked: Defaulted<boolean>;
+    markers_locked: Defaulted<boolean>;
   };
   media_streams: {
     id: string;
@@ -767,6 +804,12 @@ export interface Tables {
     type: string;
     identity_key: string;
     into_id: string;
+  };
+  near_files: {
+    kind: string;
+    one: string;
+    other: string;
+    distance: number;
   };
   notification_counts: {
     profile_id: string;
@@ -1343,6 +1386,7 @@ export interface Tables {
     duration_ms: number;
     size_bytes: number;
     made_at: Defaulted<Date>;
+    removed_at: Date | null;
   };
   visibility_classes: {
     id: Defaulted<number>;

@@ -3,6 +3,7 @@ import type { TableName } from '#platform/typed-query.ts';
 /** The room that writes each table: an area with its workers and its part of the platform, or `kernel`, `identity`, `platform`. */
 export const owners: Record<TableName, string> = {
   accounts: 'accounts',
+  analyses: 'libraries',
   api_keys: 'api-keys',
   artwork_choices: 'artwork',
   artwork_pending: 'artwork',
@@ -31,9 +32,11 @@ export const owners: Record<TableName, string> = {
   email_suppressions: 'email',
   events: 'platform',
   idempotency_keys: 'kernel',
+  fingerprints: 'libraries',
   ignored_files: 'libraries',
   image_variants: 'artwork',
   images: 'artwork',
+  intro_sounds: 'libraries',
   invite_uses: 'users',
   invites: 'users',
   item_edits: 'libraries',
@@ -59,6 +62,7 @@ export const owners: Record<TableName, string> = {
   media_files: 'libraries',
   merged_keys: 'libraries',
   media_streams: 'libraries',
+  near_files: 'libraries',
   notification_counts: 'notifications',
   notification_preferences: 'notifications',
   notifications: 'notifications',
@@ -125,6 +129,8 @@ const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
   ['workers/scan/', 'scanning', 'libraries'],
   ['workers/media-keyframes.ts', 'libraries'],
   ['workers/library-jobs.ts', 'libraries'],
+  ['workers/analysis/', 'libraries'],
+  ['workers/fingerprint/', 'libraries'],
   ['workers/backup/', 'backup'],
   ['workers/restore/', 'backup'],
   ['workers/artwork/', 'artwork'],
@@ -181,6 +187,14 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
   'api/areas/artwork/choosing.store.ts': {
     tables: ['items', 'libraries'],
     because: 'lists read the chosen pictures from the row of the item, so they change in the same transaction',
+  },
+  'api/areas/libraries/auto-tag/auto-tag.store.ts': {
+    tables: ['item_labels'],
+    because: 'the area Labels uses Libraries, so Libraries cannot call it',
+  },
+  'api/areas/editing/markers.store.ts': {
+    tables: ['items', 'libraries', 'markers'],
+    because: 'a person replaces what chapters and analyses marked, which is a change of the item',
   },
   'api/areas/artwork/portraits/portraits.store.ts': {
     tables: ['people'],

@@ -40,6 +40,7 @@ function leastBody(schema: z.core.$ZodType | undefined): unknown {
     [{ storageId: ABSENT, path: 'x' }],
     [],
     { mode: 'default', ids: [] },
+    ['genres'],
   ];
   const body: Record<string, unknown> = {};
   for (const [key, part] of Object.entries(shape)) {

@@ -1,6 +1,7 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { changeItemsInBulk } from './bulk/bulk.endpoints.ts';
 import { deleteItem, getItemFields, mergeItems, setItemLocks, updateItem } from './items.endpoints.ts';
+import { listItemMarkers, setItemMarkers } from './markers.endpoints.ts';
 
 export const editingArea = defineArea('editing', 'Editing', [
   updateItem,
@@ -9,4 +10,6 @@ export const editingArea = defineArea('editing', 'Editing', [
   mergeItems,
   getItemFields,
   setItemLocks,
+  listItemMarkers,
+  setItemMarkers,
 ]);

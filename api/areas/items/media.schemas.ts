@@ -55,7 +55,7 @@ export const Marker = z
   .object({
     id: Id,
     fileId: Id.nullable(),
-    kind: z.enum(['intro', 'recap', 'credits', 'commercial']),
+    kind: z.enum(['intro', 'recap', 'credits', 'commercial', 'preview', 'highlight']),
     startMs: Milliseconds,
     endMs: Milliseconds,
     source: z.string(),

@@ -1,4 +1,7 @@
 import { defineArea } from '#kernel/endpoint.ts';
+import { analyzeLibrary, deleteTrickplay } from './analyses/analyses.endpoints.ts';
+import { autoTagLibrary } from './auto-tag/auto-tag.endpoints.ts';
+import { getFingerprints, listDuplicates, makeFingerprints } from './fingerprints/fingerprints.endpoints.ts';
 import {
   addLibraryFolders,
   createLibrary,
@@ -21,5 +24,11 @@ export const librariesArea = defineArea('libraries', 'Libraries', [
   emptyTrash,
   purgeTrashedItem,
   restoreTrash,
+  analyzeLibrary,
+  deleteTrickplay,
+  autoTagLibrary,
+  listDuplicates,
+  getFingerprints,
+  makeFingerprints,
   orderLibraries,
 ]);

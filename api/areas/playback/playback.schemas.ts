@@ -222,7 +222,9 @@ export const PlaybackStart = z
         url: z.string().meta({ example: 'https://hooks.example/foyer' }),
       }),
     ),
-    markers: z.array(Marker.pick({ kind: true, startMs: true, endMs: true })),
+    markers: z.array(
+      Marker.pick({ startMs: true, endMs: true }).extend({ kind: z.enum(['intro', 'recap', 'credits', 'commercial']) }),
+    ),
     chapters: z.array(Chapter.pick({ title: true, startMs: true })),
     trickplayUrl: z.string().optional(),
     nextItemId: Id.optional(),

@@ -21,6 +21,13 @@ export {
   findTrackPlace,
   versionOf,
 } from './files/sources.view.ts';
+export {
+  dropRemovedTrickplay,
+  forgetRemovedTrickplay,
+  removeTrickplay,
+  saveTrickplay,
+  trickplayKey,
+} from './files/trickplay.store.ts';
 export { settleClips } from './preroll/preroll.store.ts';
 export { openToReceivers } from './receivers.ts';
 export { h264Level, PEAK } from './segments/codecs.ts';

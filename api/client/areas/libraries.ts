@@ -13,12 +13,90 @@ import type {
   Words,
 } from './shared.ts';
 
+export interface AnalysesQueued {
+  /** Files newly queued, for each analysis that is switched on and applies to the type of the library */ queued: {
+    previewThumbnails?: number;
+    introDetection?: number;
+    creditsDetection?: number;
+    voiceActivity?: number;
+    acousticFeatures?: number;
+    faces?: number;
+  };
+  /** Files whose credits were marked at once, because a chapter names them */ creditsFromChapters: number;
+  /** Analyses that apply to the type and are switched off */ off: {
+    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection';
+    /** The switch that is off; `server` also when both are */ by: 'server' | 'library';
+  }[];
+  /** Files of all libraries that wait for an analysis now */ waiting: number;
+}
+
+export interface AutoTag {
+  kinds: TagKind[];
+  /** All items of the library when absent */ itemIds?: Uuid[];
+  /** Of file names without their extension */ templates?: string[];
+  /** Characters of the shortest name that is looked for */ minLength?: number;
+  dryRun?: boolean;
+}
+
+export interface AutoTagged {
+  dryRun: boolean;
+  /** Goes on behind the first 2,000 items */ jobId?: string;
+  /** Items so far */ examined: number;
+  /** Items with a match */ matched: number;
+  /** Values added */ applied: number;
+  matches: { itemId: Uuid; title: string; kind: TagKind; value: string; matchedText: string }[];
+}
+
+export interface DuplicateGroup {
+  id: Uuid;
+  kind: 'exact' | 'near';
+  /** The greatest of its pairs; 0 for equal bytes */ distance: number;
+  members: {
+    item: ItemSummary;
+    fileId: Uuid;
+    sizeBytes: number;
+    width?: number;
+    height?: number;
+    bitrate?: number;
+    codec?: string;
+    durationMs?: number;
+    addedAt: Instant;
+    suggestion: 'keep' | 'remove';
+  }[];
+  totalBytes: number;
+  reclaimableBytes: number;
+}
+
 export interface EmptiedTrash {
   purged: number;
   filesDeleted: number;
   bytesFreed: number;
   skipped: { itemId: Uuid; reason: 'storage-unavailable' | 'file-busy' | 'read-only' }[];
   jobId?: Uuid;
+}
+
+export type FingerprintKind = 'content' | 'image' | 'video' | 'audio';
+
+export interface FingerprintProgress {
+  libraryId: Uuid;
+  state: 'idle' | 'waiting' | 'running';
+  kinds: {
+    kind: FingerprintKind;
+    algorithm: string;
+    version: number;
+    total: number;
+    done: number;
+    failed: number;
+    remainingMs?: number;
+  }[];
+  /** Every queued file was compared with the others */ pairsReady: boolean;
+  startedAt?: Instant;
+  finishedAt?: Instant;
+}
+
+export interface FingerprintRequest {
+  /** All that apply when absent */ kinds?: FingerprintKind[];
+  /** Makes those again that exist */ redo?: boolean;
 }
 
 export interface Library {
@@ -116,6 +194,8 @@ export interface RestoredTrash {
   jobId?: Uuid;
 }
 
+export type TagKind = 'people' | 'studios' | 'genres' | 'tags' | 'labels';
+
 export interface TrashEntry {
   item: ItemSummary;
   reason: TrashReason;
@@ -133,6 +213,10 @@ export interface TrashEntry {
 }
 
 export type TrashReason = 'missing' | 'deleted' | 'folder-removed';
+
+export interface TrickplayRemoved {
+  /** Files that had thumbnails */ removed: number;
+}
 
 /** Body of addLibraryFolders */
 export interface AddLibraryFoldersBody {
@@ -183,6 +267,21 @@ export interface CreateLibraryBody {
 export interface EmptyTrashQuery {
   reason?: TrashReason;
   before?: Words;
+}
+
+/** Query of listDuplicates */
+export interface ListDuplicatesQuery extends PageQuery {
+  /** Up to three of reclaimableBytes, totalBytes, distance; - descends */ sort?: Words;
+  /** Differing bits of 64 */ distance?: number;
+  kind?: 'exact' | 'image' | 'video' | 'audio';
+  /** Compares with files of other libraries too */ acrossLibraries?: boolean;
+}
+
+/** Response of listDuplicates */
+export interface ListDuplicatesResponse {
+  items: DuplicateGroup[];
+  page: Page;
+  fingerprints: FingerprintProgress;
 }
 
 /** Query of listLibraries */
@@ -269,18 +368,30 @@ export interface UpdateLibraryBody {
 export interface LibrariesOperations {
   /** Add folders of a storage to a library */
   addLibraryFolders: { params: { id: Uuid }; body: AddLibraryFoldersBody; response: Library };
+  /** Analyse the files of a library now */
+  analyzeLibrary: { params: { id: Uuid }; response: AnalysesQueued };
+  /** Add known names that file names contain */
+  autoTagLibrary: { params: { id: Uuid }; body: AutoTag; response: AutoTagged };
   /** Create a library */
   createLibrary: { body: CreateLibraryBody; response: Library };
   /** Delete a library; media files are never touched */
   deleteLibrary: { params: { id: Uuid }; response: undefined };
+  /** Delete the preview thumbnails of a library */
+  deleteTrickplay: { params: { id: Uuid }; response: TrickplayRemoved };
   /** Empty the trash of a library */
   emptyTrash: { params: { id: Uuid }; query?: EmptyTrashQuery; response: EmptiedTrash };
+  /** Read the progress of fingerprinting */
+  getFingerprints: { params: { id: Uuid }; response: FingerprintProgress };
   /** Read a library */
   getLibrary: { params: { id: Uuid }; response: Library };
+  /** List groups of files that are alike */
+  listDuplicates: { params: { id: Uuid }; query?: ListDuplicatesQuery; response: ListDuplicatesResponse };
   /** List the libraries the caller may see */
   listLibraries: { query?: ListLibrariesQuery; response: Library[] };
   /** List the trash of a library */
   listTrash: { params: { id: Uuid }; query?: ListTrashQuery; response: ListTrashResponse };
+  /** Make the fingerprints of the files of a library */
+  makeFingerprints: { params: { id: Uuid }; body: FingerprintRequest; response: FingerprintProgress };
   /** Set the order of the libraries for everyone */
   orderLibraries: { body: OrderLibrariesBody; response: Library[] };
   /** Purge a trashed item and its children */

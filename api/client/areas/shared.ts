@@ -249,7 +249,7 @@ export interface ManagedBy {
   uid: string;
 }
 
-export type MarkerKind = 'intro' | 'recap' | 'credits' | 'commercial';
+export type MarkerKind = 'intro' | 'recap' | 'credits' | 'commercial' | 'preview' | 'highlight';
 
 export interface MediaFile {
   id: Uuid;

@@ -56,6 +56,8 @@ import * as people from './20261124020000_people_create.ts';
 import * as peopleCounts from './20261124020010_people_counts.ts';
 import * as libraryTypes from './20261124030000_library_types_create.ts';
 import * as customFields from './20261124030100_custom_fields_create.ts';
+import * as librariesAnalyses from './20261124040000_libraries_analyses.ts';
+import * as librariesFingerprints from './20261124041000_libraries_fingerprints.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -132,4 +134,6 @@ export const migrations: Record<string, Migration> = {
   '20261124020010_people_counts': peopleCounts,
   '20261124030000_library_types_create': libraryTypes,
   '20261124030100_custom_fields_create': customFields,
+  '20261124040000_libraries_analyses': librariesAnalyses,
+  '20261124041000_libraries_fingerprints': librariesFingerprints,
 };

@@ -191,6 +191,7 @@ describe('Jobs', () => {
       expect(await waits()).to.deep.equal({
         waits: ['streaming', 'streaming', undefined],
         still: [
+          ['added', 'streaming'],
           ['artwork', 'streaming'],
           ['analysis', 'streaming'],
         ],

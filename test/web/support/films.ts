@@ -191,12 +191,13 @@ export async function addFilm(api: Api, { library, folder }: Shelf, film: Added)
     probe: {
       container: looked.source.container,
       startMs: looked.source.startMs,
-      streams: attachments.map(({ index, tags }) => ({
-        index,
-        kind: 'attachment',
-        fileName: tags?.filename,
-        mime: tags?.mimetype,
-      })),
+      durationMs: looked.durationMs,
+      streams: [
+        ...inside.map(({ index, codec_type: kind, codec_name: codec }) => ({ index, kind, codec })),
+        ...attachments.map(({ index, tags }) => ({
+          ...{ index, kind: 'attachment', fileName: tags?.filename, mime: tags?.mimetype },
+        })),
+      ],
     },
   });
   const chapters = (film.chapters ?? []).map((at, i) => ({

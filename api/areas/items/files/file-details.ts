@@ -22,12 +22,23 @@ export async function findFileDetails(
   const all = await findFileRows(db, [itemId], { whole: true });
   const rows = fileId === undefined ? all : all.filter((row) => row.id === fileId);
   const streams = view.include.includes('streams') ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
-  const details = rows.map((row) => toFileDetail(row, streams.get(row.id) ?? [], view));
+  const analyses = await findAnalyses(db, rows);
+  const details = rows.map((row) => ({
+    ...toFileDetail(row, streams.get(row.id) ?? [], view),
+    analyses: analyses.get(row.id) ?? [],
+  }));
   if (!view.include.includes('chapters')) return details;
   return Promise.all(details.map(async (detail) => ({ ...detail, chapters: await listChapters(db, detail.id) })));
 }
 
-function toFileDetail(row: FileRow, streams: MediaStream[], view: FileView): FileDetail {
+async function findAnalyses(db: Db, files: readonly FileRow[]): Promise<Map<string, FileDetail['analyses']>> {
+  const ids = files.map(({ id }) => id);
+  const rows = await db('analyses').whereIn('file_id', ids).orderBy('name').select('file_id', 'name', 'state', 'at');
+  const entries = rows.map(({ file_id: id, name, state, at }) => ({ id, name, state, at: at.toISOString() }));
+  return new Map(ids.map((id) => [id, entries.filter((one) => one.id === id).map(({ id: _id, ...rest }) => rest)]));
+}
+
+function toFileDetail(row: FileRow, streams: MediaStream[], view: FileView): Omit<FileDetail, 'analyses'> {
   const { probe } = row;
   return {
     ...toMediaFile(row, streams),
@@ -39,7 +50,6 @@ function toFileDetail(row: FileRow, streams: MediaStream[], view: FileView): Fil
     embedded: embeddedOf(probe, view.place),
     probedAt: iso(row.probed_at),
     keyframeIndex: row.has_keyframes,
-    analyses: [],
     ...(view.paths ? whereabouts(row) : {}),
     ...(view.include.includes('probe') && probe ? { rawProbe: { ...probe } } : {}),
   };

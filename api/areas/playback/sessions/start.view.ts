@@ -139,10 +139,13 @@ export async function readSidecars(db: Db, itemId: string, file: CandidateFile):
     .whereRaw('(file_id is null or file_id = ?)', [file.id])
     .orderBy('start_ms')
     .select('kind', 'start_ms', 'end_ms');
+  const offered = markers.flatMap(({ kind, start_ms: startMs, end_ms: endMs }) =>
+    kind === 'preview' || kind === 'highlight' ? [] : [{ kind, startMs, endMs }],
+  );
   const chapters = await listChapters(db, file.id);
-  const trickplay = await db('trickplay').where({ file_id: file.id }).first('width');
+  const trickplay = await db('trickplay').where({ file_id: file.id, removed_at: null }).first('width');
   return {
-    markers: markers.map((row) => ({ kind: row.kind, startMs: row.start_ms, endMs: row.end_ms })),
+    markers: offered,
     chapters: chapters.map(({ title, startMs }) => ({ title, startMs })),
     fonts: fontsOf(itemId, file),
     trickplay: trickplay !== undefined,

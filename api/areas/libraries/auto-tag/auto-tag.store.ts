@@ -1,0 +1,194 @@
+import { ageSql } from '#identity/visibility.ts';
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import { emitMany } from '#platform/outbox.ts';
+import type { Row } from '#platform/typed-query.ts';
+import { raiseLabelsOfItems } from '../libraries.store.ts';
+import type { TagKind } from './auto-tag.schemas.ts';
+
+/** A name that the server knows. */
+export interface Known {
+  kind: TagKind;
+  name: string;
+}
+
+const TAGS: Partial<Record<TagKind, 'studio' | 'genre' | 'tag'>> = { studios: 'studio', genres: 'genre', tags: 'tag' };
+
+/** Labels of one item, as in the area Labels. */
+const MOST_LABELS = 100;
+/** Names of one kind that are looked for. */
+const MOST_NAMES = 200_000;
+
+export async function knownNames(db: Db, kinds: readonly TagKind[]): Promise<Known[]> {
+  const known: Known[] = [];
+  for (const kind of new Set(kinds)) {
+    const names =
+      kind === 'people'
+        ? await db('people').limit(MOST_NAMES).pluck('name')
+        : kind === 'labels'
+          ? await db('labels').limit(MOST_NAMES).pluck('name')
+          : await db('item_tags')
+              .where({ kind: TAGS[kind] ?? 'tag' })
+              .limit(MOST_NAMES)
+              .distinct('name')
+              .pluck('name');
+    known.push(...(names as string[]).map((name) => ({ kind, name })));
+  }
+  return known;
+}
+
+export interface NamedItem {
+  id: string;
+  title: string;
+  locked: string[];
+  paths: string[];
+}
+
+/** Items of a library with files, by id, behind `after`; extras and trashed ones are none. */
+export async function namedItems(
+  db: Db,
+  {
+    libraryId,
+    itemIds,
+    after,
+  }: { libraryId: string; itemIds?: readonly string[] | undefined; after?: string | undefined },
+  limit: number,
+): Promise<NamedItem[]> {
+  const { rows } = await db.raw<{ rows: NamedItem[] }>(
+    `select i.id, i.title, i.locked_fields as locked,
+       array(select m.path from media_files m where m.item_id = i.id and not m.ignored order by m.id limit 20) as paths
+     from items i where i.library_id = ? and i.trashed_at is null and i.extra_of is null and i.file_count > 0
+       and (?::uuid[] is null or i.id = any(?::uuid[])) and (?::uuid is null or i.id > ?::uuid)
+     order by i.id limit ?`,
+    [libraryId, ids(itemIds), ids(itemIds), after ?? null, after ?? null, limit],
+  );
+  return rows;
+}
+
+const ids = (list: readonly string[] | undefined): string[] | null => (list ? [...list] : null);
+
+export interface Value {
+  itemId: string;
+  kind: TagKind;
+  value: string;
+}
+
+/** Adds values that items do not have yet, and emits their changes. Returns how many were added. */
+export async function addValues(db: Db, libraryId: string, values: readonly Value[]): Promise<number> {
+  if (values.length === 0) return 0;
+  const before = await labelsOf(db, values);
+  const added = [
+    ...(await addTags(db, libraryId, values)),
+    ...(await addPeople(db, values)),
+    ...(await addLabels(db, values)),
+  ];
+  const changed = new Map<string, Set<string>>();
+  for (const { itemId, kind } of added) changed.set(itemId, (changed.get(itemId) ?? new Set()).add(kind));
+  if (changed.size > 0) await touch(db, changed, before);
+  return added.length;
+}
+
+/** Labels of the items that may get another, as they are now. */
+async function labelsOf(db: Db, values: readonly Value[]): Promise<Map<string, number[]>> {
+  const itemIds = values.flatMap(({ kind, itemId }) => (kind === 'labels' ? [itemId] : []));
+  const rows = await db('items').whereIn('id', itemIds).select('id', 'labels');
+  return new Map(rows.map(({ id, labels }) => [id, labels]));
+}
+
+type Added = Pick<Value, 'itemId' | 'kind'>;
+
+async function addTags(db: Db, libraryId: string, values: readonly Value[]): Promise<Added[]> {
+  const rows = values.flatMap(({ itemId, kind, value }) => {
+    const tag = TAGS[kind];
+    return tag ? [{ item_id: itemId, kind: tag, name: value.slice(0, 200) }] : [];
+  });
+  const { rows: added } = await db.raw<{ rows: { item_id: string; kind: string }[] }>(
+    `insert into item_tags (item_id, library_id, kind, name, name_folded)
+     select r.item_id, ?, r.kind, r.name, foyer_fold(r.name)
+     from jsonb_to_recordset(?::jsonb) as r(item_id uuid, kind text, name text)
+     on conflict do nothing returning item_id, kind`,
+    [libraryId, JSON.stringify(rows)],
+  );
+  return added.map(({ item_id: itemId, kind }) => ({ itemId, kind: `${kind}s` as TagKind }));
+}
+
+/** As credits in the role of an actor, behind those that the item has. */
+async function addPeople(db: Db, values: readonly Value[]): Promise<Added[]> {
+  const rows = values
+    .filter(({ kind }) => kind === 'people')
+    .map(({ itemId, value }) => ({ item_id: itemId, name: value.slice(0, 200), person_id: newId(), id: newId() }));
+  if (rows.length === 0) return [];
+  await db.raw(
+    `insert into people (id, name, name_folded)
+     select distinct on (foyer_fold(r.name)) r.person_id, r.name, foyer_fold(r.name)
+     from jsonb_to_recordset(?::jsonb) as r(person_id uuid, name text)
+     where not exists (select from people p where p.name_folded = foyer_fold(r.name))
+     order by foyer_fold(r.name), r.person_id`,
+    [JSON.stringify(rows)],
+  );
+  const { rows: added } = await db.raw<{ rows: { item_id: string }[] }>(
+    `insert into credits (id, item_id, person_id, role, position)
+     select r.id, r.item_id, p.id, 'actor', coalesce((select max(c.position) + 1 from credits c where c.item_id = r.item_id), 0)
+     from jsonb_to_recordset(?::jsonb) as r(id uuid, item_id uuid, name text)
+     join lateral (select p.id from people p where p.name_folded = foyer_fold(r.name) order by p.id limit 1) p on true
+     where not exists (select from credits c where c.item_id = r.item_id and c.person_id = p.id)
+     returning item_id`,
+    [JSON.stringify(rows)],
+  );
+  return added.map(({ item_id: itemId }) => ({ itemId, kind: 'people' }));
+}
+
+/** Labels that exist. Their libraries are locked, so that no scan adds descendants that would lack them. */
+async function addLabels(db: Db, values: readonly Value[]): Promise<Added[]> {
+  const rows = values
+    .filter(({ kind }) => kind === 'labels')
+    .map(({ itemId, value }) => ({ item_id: itemId, name: value }));
+  if (rows.length === 0) return [];
+  await raiseLabelsOfItems(
+    db,
+    rows.map(({ item_id: id }) => id),
+  );
+  const { rows: added } = await db.raw<{ rows: { item_id: string }[] }>(
+    `insert into item_labels (item_id, label) select r.item_id, l.number
+     from jsonb_to_recordset(?::jsonb) as r(item_id uuid, name text) join labels l on l.name = r.name
+     where (select count(*) from item_labels have where have.item_id = r.item_id) < ${MOST_LABELS}
+     on conflict do nothing returning item_id`,
+    [JSON.stringify(rows)],
+  );
+  await db.raw('select foyer_close_labels(?::uuid[])', [added.map(({ item_id: id }) => id)]);
+  return added.map(({ item_id: itemId }) => ({ itemId, kind: 'labels' }));
+}
+
+const MOST_EVENTS = 100;
+type EventRow = Pick<Row<'items'>, 'id' | 'library_id' | 'type' | 'title' | 'age_years' | 'labels'>;
+
+async function touch(
+  db: Db,
+  changed: ReadonlyMap<string, ReadonlySet<string>>,
+  before: ReadonlyMap<string, number[]>,
+): Promise<void> {
+  const { rows } = await db.raw<{ rows: EventRow[] }>(
+    `with l as (update libraries set change_seq = change_seq + 1
+       where id = (select library_id from items where id = (?::uuid[])[1]) returning change_seq)
+     update items i set revision = revision + 1, updated_at = now(), change_seq = l.change_seq from l where i.id = any(?::uuid[])
+     returning i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels`,
+    [[...changed.keys()], [...changed.keys()]],
+  );
+  const events = rows.map(({ id: itemId, library_id: libraryId, type, title, labels, age_years: age }) => {
+    const names = changed.get(itemId) ?? new Set();
+    const had = names.has('labels') ? before.get(itemId) : undefined;
+    return {
+      payload: { itemId, libraryId, type, title, changed: [...names] },
+      facts: {
+        itemId,
+        libraryId,
+        labels,
+        ...(age !== null && { ageYears: age }),
+        ...(had && { before: { labels: had } }),
+      },
+    };
+  });
+  // Clients whose rights a label changes need its event; others read the list again.
+  const needed = events.filter(({ payload }, i) => i < MOST_EVENTS || payload.changed.includes('labels'));
+  await emitMany(db, 'item.updated', needed);
+}

@@ -1,0 +1,105 @@
+import type { ProbedFile, ProbedStream } from '#platform/media.ts';
+import { collect, readByFfmpeg } from '../run.ts';
+
+/** Rises when the form of a stored sound changes. */
+export const SOUND_VERSION = 1;
+/** Seconds between two numbers of a chromaprint: a third of 4096 samples of 11,025 a second. */
+export const POINT_SEC = 1365 / 11_025;
+/** Milliseconds of one loudness. */
+export const STEP_MS = 20;
+
+const RATE = 8000;
+const STEP_SAMPLES = (RATE * STEP_MS) / 1000;
+/** An opening lies in the first quarter, and within ten minutes. */
+const MOST_MS = 600_000;
+const LEAST_MS = 60_000;
+const PART = 0.25;
+const PATIENCE_MS = 300_000;
+
+/** The sound of the beginning of a film. */
+export interface Sound {
+  /** Chromaprint: 32 bits about each 0.12 s and the 2.3 s after it. */
+  print: Uint32Array;
+  /** Half decibels above -96 dB, for each 20 ms. */
+  loudness: Uint8Array;
+}
+
+export const soundStream = (probe: ProbedFile): ProbedStream | undefined =>
+  probe.streams.find((stream) => stream.kind === 'audio');
+
+/** How much of a film is listened to, ms. */
+export const heardMs = (durationMs: number): number =>
+  Math.min(durationMs, MOST_MS, Math.max(LEAST_MS, durationMs * PART));
+
+/** Options of the output that prints the sound of a stream. */
+export const printOptions = (stream: ProbedStream): string[] => [
+  ...['-map', `0:${stream.index}`, '-c:a', 'pcm_s16le', '-ac', '2', '-f', 'chromaprint', '-fp_format', 'raw'],
+];
+
+/** Undefined for a file without sound, or one that cannot be read. */
+export async function soundOf(file: string, probe: ProbedFile, signal: AbortSignal): Promise<Sound | undefined> {
+  const stream = soundStream(probe);
+  if (!stream) return undefined;
+  const lengthMs = heardMs(probe.durationMs);
+  let print: Buffer = Buffer.alloc(0);
+  const meter = new Meter();
+  const outputs = [
+    {
+      writing: printOptions(stream),
+      take: async (output: AsyncIterable<Buffer>) => {
+        print = await collect(output, 1 << 20);
+      },
+    },
+    {
+      writing: ['-map', `0:${stream.index}`, '-c:a', 'pcm_s16le', '-ac', '1', '-ar', String(RATE), '-f', 's16le'],
+      take: async (output: AsyncIterable<Buffer>) => {
+        for await (const chunk of output) meter.add(chunk);
+      },
+    },
+  ];
+  const reading = ['-t', (lengthMs / 1000).toFixed(3), '-vn', '-sn', '-dn'];
+  const read = await readByFfmpeg({ file, probe, reading, outputs, signal, patienceMs: PATIENCE_MS });
+  if (!read || print.length < 4) return undefined;
+  return { print: printOf(print), loudness: meter.loudness() };
+}
+
+export function printOf(bytes: Buffer): Uint32Array {
+  return Uint32Array.from({ length: bytes.length >> 2 }, (_, i) => bytes.readUInt32LE(i * 4));
+}
+
+export const printBytes = (print: Uint32Array): Buffer => {
+  const bytes = Buffer.alloc(print.length * 4);
+  for (const [i, value] of print.entries()) bytes.writeUInt32LE(value, i * 4);
+  return bytes;
+};
+
+/** The loudness of samples as they come. */
+class Meter {
+  readonly #steps: number[] = [];
+  #left: Buffer = Buffer.alloc(0);
+
+  add(chunk: Buffer): void {
+    const bytes = this.#left.length > 0 ? Buffer.concat([this.#left, chunk]) : chunk;
+    const stepBytes = STEP_SAMPLES * 2;
+    let at = 0;
+    for (; at + stepBytes <= bytes.length; at += stepBytes) {
+      let sum = 0;
+      for (let i = at; i < at + stepBytes; i += 2) {
+        const sample = (((bytes[i] as number) | ((bytes[i + 1] as number) << 8)) << 16) >> 16;
+        sum += sample * sample;
+      }
+      this.#steps.push(halfDecibels(sum / STEP_SAMPLES));
+    }
+    this.#left = bytes.subarray(at);
+  }
+
+  loudness(): Uint8Array {
+    return Uint8Array.from(this.#steps);
+  }
+}
+
+/** Of a mean square of 16-bit samples: 0 for -96 dB and below, 192 for full scale. */
+function halfDecibels(square: number): number {
+  if (square <= 0) return 0;
+  return Math.max(0, Math.min(192, Math.round(2 * (96 + 10 * Math.log10(square / 32_768 ** 2)))));
+}
