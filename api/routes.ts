@@ -113,6 +113,9 @@ export const routedAreas: readonly RoutedArea[] = [
       ['delete', '/libraries/:id/trash/:itemId', 'purgeTrashedItem'],
       ['post', '/libraries/:id/trash/restore', 'restoreTrash'],
       ['put', '/libraries/order', 'orderLibraries'],
+      ['get', '/metadata/agents', 'listMetadataAgents'],
+      ['get', '/metadata/keys', 'listCatalogueKeys'],
+      ['put', '/metadata/keys', 'setCatalogueKeys'],
     ],
   },
   {

@@ -209,6 +209,22 @@ export interface Tables {
     created_by: string | null;
     replaced_at: Date | null;
   };
+  catalogue_answers: {
+    request: string;
+    agent: string;
+    status: number;
+    body: string | null;
+    etag: string | null;
+    fetched_at: Defaulted<Date>;
+  };
+  catalogue_keys: {
+    name: string;
+    sealed: string | null;
+    saved_at: Date | null;
+    saved_by: string | null;
+    refused_at: Date | null;
+    refused_mark: string | null;
+  };
   chapters: {
     file_id: string;
     number: number;

@@ -13,6 +13,8 @@ export const owners: Record<TableName, string> = {
   backups: 'backup',
   branding: 'branding',
   branding_logos: 'branding',
+  catalogue_answers: 'platform',
+  catalogue_keys: 'platform',
   chapters: 'libraries',
   credits: 'libraries',
   device_keys: 'identity',

@@ -8,6 +8,7 @@ import {
   orderLibraries,
   updateLibrary,
 } from './libraries.endpoints.ts';
+import { listCatalogueKeys, listMetadataAgents, setCatalogueKeys } from './metadata/metadata.endpoints.ts';
 import { emptyTrash, listTrash, purgeTrashedItem, restoreTrash } from './trash.endpoints.ts';
 
 export const librariesArea = defineArea('libraries', 'Libraries', [
@@ -22,4 +23,7 @@ export const librariesArea = defineArea('libraries', 'Libraries', [
   purgeTrashedItem,
   restoreTrash,
   orderLibraries,
+  listMetadataAgents,
+  listCatalogueKeys,
+  setCatalogueKeys,
 ]);

@@ -13,6 +13,19 @@ import type {
   Words,
 } from './shared.ts';
 
+export interface CatalogueKey {
+  name: string;
+  agent: string;
+  /** Environment variable that it otherwise comes from */ env: string;
+  secret: boolean;
+  /** Source of the key in force */ source: 'app' | 'environment' | 'missing';
+  /** Of a key that is no secret, such as a user name */ value?: string;
+  savedAt?: Instant;
+  savedBy?: Uuid;
+  /** Both a saved key and one of the environment are present */ overridden: boolean;
+  /** When the catalogue last refused the key in force */ refusedAt?: string;
+}
+
 export interface EmptiedTrash {
   purged: number;
   filesDeleted: number;
@@ -108,6 +121,24 @@ export interface LibrarySettings {
 /** How changes of the folders are noticed */
 export type LibraryWatch = 'auto' | 'events' | 'poll' | 'off';
 
+export interface MetadataAgent {
+  /** As named in `settings.agents` of a library */ id: string;
+  name: string;
+  source: 'built-in' | 'plugin';
+  pluginId?: string;
+  /** Types of items that it describes */ itemTypes: string[];
+  offers: ('identify' | 'metadata' | 'artwork' | 'people' | 'ratings' | 'missing-children')[];
+  available: boolean;
+  unavailableReason?: 'missing-key' | 'disabled' | 'unreachable' | 'rate-limited';
+  keys: {
+    name: string;
+    /** Environment variable that it otherwise comes from */ env: string;
+    optional: boolean;
+  }[];
+  /** Needs no network */ offline: boolean;
+  homepage?: string;
+}
+
 export interface RestoredTrash {
   restored: number;
   missing: number;
@@ -184,10 +215,26 @@ export interface EmptyTrashQuery {
   before?: Words;
 }
 
+/** Response of listCatalogueKeys */
+export interface ListCatalogueKeysResponse {
+  items: CatalogueKey[];
+}
+
 /** Query of listLibraries */
 export interface ListLibrariesQuery {
   type?: Words;
   for?: 'view' | 'upload' | 'edit';
+}
+
+/** Query of listMetadataAgents */
+export interface ListMetadataAgentsQuery {
+  /** Only agents that describe items of such a library */ libraryType?: Words;
+}
+
+/** Response of listMetadataAgents */
+export interface ListMetadataAgentsResponse {
+  items: MetadataAgent[];
+  /** Agents of a new library by its type, in order */ defaults: Record<string, string[]>;
 }
 
 /** Query of listTrash */
@@ -221,6 +268,17 @@ export interface RestoreTrashBody {
   itemIds?: Uuid[];
   all?: boolean;
   /** With all */ reason?: TrashReason;
+}
+
+/** Query of setCatalogueKeys */
+export interface SetCatalogueKeysQuery {
+  /** Query each agent once with its keys */ check?: boolean;
+}
+
+/** Response of setCatalogueKeys */
+export interface SetCatalogueKeysResponse {
+  items: CatalogueKey[];
+  /** With `check` */ checks?: { name: string; ok: boolean; reason?: 'refused' | 'unreachable' | 'rate-limited' }[];
 }
 
 /** Body of updateLibrary */
@@ -276,8 +334,12 @@ export interface LibrariesOperations {
   emptyTrash: { params: { id: Uuid }; query?: EmptyTrashQuery; response: EmptiedTrash };
   /** Read a library */
   getLibrary: { params: { id: Uuid }; response: Library };
+  /** List the keys of catalogues and their sources */
+  listCatalogueKeys: { response: ListCatalogueKeysResponse };
   /** List the libraries the caller may see */
   listLibraries: { query?: ListLibrariesQuery; response: Library[] };
+  /** List the metadata agents a library can order */
+  listMetadataAgents: { query?: ListMetadataAgentsQuery; response: ListMetadataAgentsResponse };
   /** List the trash of a library */
   listTrash: { params: { id: Uuid }; query?: ListTrashQuery; response: ListTrashResponse };
   /** Set the order of the libraries for everyone */
@@ -286,6 +348,12 @@ export interface LibrariesOperations {
   purgeTrashedItem: { params: { id: Uuid; itemId: Uuid }; response: PurgeTrashedItemResponse };
   /** Restore trashed items */
   restoreTrash: { params: { id: Uuid }; body: RestoreTrashBody; response: RestoredTrash };
+  /** Save or remove keys of catalogues */
+  setCatalogueKeys: {
+    query?: SetCatalogueKeysQuery;
+    body: Record<string, string | null>;
+    response: SetCatalogueKeysResponse;
+  };
   /** Change a library */
   updateLibrary: { params: { id: Uuid }; body: UpdateLibraryBody | FormData; response: Library };
 }
