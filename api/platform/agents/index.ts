@@ -1,11 +1,21 @@
 import type { Agent, CatalogueId } from './agent.ts';
 import { anilist } from './anilist.ts';
+import { comicvine } from './comicvine.ts';
+import { fanart } from './fanart.ts';
+import { igdb } from './igdb.ts';
 import { coverartarchive, musicbrainz } from './musicbrainz.ts';
+import { omdb } from './omdb.ts';
 import { openlibrary } from './openlibrary.ts';
 import { tmdb } from './tmdb/index.ts';
+import { tvdb } from './tvdb.ts';
 import { wikidata } from './wikidata/index.ts';
 
-/** Every agent that needs the network. */
-export const agents: readonly Agent[] = [wikidata, musicbrainz, coverartarchive, openlibrary, anilist, tmdb];
+const byId: Readonly<Record<CatalogueId, Agent>> = {
+  ...{ wikidata, musicbrainz, coverartarchive, openlibrary, anilist },
+  ...{ tmdb, tvdb, omdb, fanart, comicvine, igdb },
+};
 
-export const agentOf = (id: CatalogueId): Agent | undefined => agents.find((agent) => agent.id === id);
+/** Every agent that needs the network. */
+export const agents: readonly Agent[] = Object.values(byId);
+
+export const agentOf = (id: CatalogueId): Agent => byId[id];

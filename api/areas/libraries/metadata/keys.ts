@@ -80,7 +80,6 @@ async function faultOf(
   id: ReturnType<typeof agentsOf>[number],
 ): Promise<Check['reason']> {
   const agent = agentOf(id);
-  if (!agent) return 'unreachable';
   try {
     await catalogues.queryOf(agent, { signal, limitMs: CHECK_MS, fresh: true })(agent.ping);
     return undefined;
