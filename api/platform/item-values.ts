@@ -4,6 +4,8 @@ export type Source = 'person' | 'nfo' | 'embedded' | 'file-name' | 'default' | {
 /** A credit as sources name it. */
 export interface NamedCredit {
   name: string;
+  /** A known person; otherwise the name and the ids find one. */
+  personId?: string;
   /** A PersonRole. */
   role: string;
   character?: string;
@@ -28,6 +30,13 @@ export interface ItemValues {
   ageRating?: string;
   /** 0 to 10. */
   rating?: number;
+  /** Number in the container: of a season, an episode, a track, a comic. */
+  index?: number;
+  /** The last of several episodes in one file. */
+  indexEnd?: number;
+  /** Season, disc or volume. */
+  parentIndex?: number;
+  airsBefore?: { season: number; episode?: number };
   status?: 'ended' | 'continuing' | 'upcoming';
   genres?: string[];
   tags?: string[];
@@ -48,7 +57,7 @@ export interface ItemValues {
   takenAt?: string;
   /** Minutes east of UTC. */
   takenAtOffset?: number;
-  place?: { latitude: number; longitude: number };
+  place?: { latitude: number; longitude: number; [more: string]: unknown };
   readingDirection?: 'ltr' | 'rtl' | 'vertical';
   links?: { name: string; url: string }[];
   /** By provider, such as `imdb`; merged by provider. */

@@ -395,9 +395,22 @@ export interface Tables {
     expires_at: Date;
     revoked_at: Date | null;
   };
+  item_edits: {
+    item_id: string;
+    field: string;
+    value: Json;
+    account_id: string | null;
+    at: Defaulted<Date>;
+  };
   item_labels: {
     item_id: string;
     label: number;
+  };
+  item_layers: {
+    item_id: string;
+    source: string;
+    fields: Json;
+    at: Defaulted<Date>;
   };
   item_merges: {
     old_id: string;
@@ -499,6 +512,7 @@ export interface Tables {
     latitude: Computed<number | null>;
     longitude: Computed<number | null>;
     labels: Defaulted<number[]>;
+    origins: Defaulted<Json>;
   };
   job_attempts: {
     job_id: string;

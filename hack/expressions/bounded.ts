@@ -76,6 +76,10 @@ export const bounded: readonly Bounded[] = [
       "new RegExp( `^(\\\\d{1,4})(?:st|nd|rd|th|ª|º|\\\\.|-?й|-?я)?[\\\\s._-]{0,3}(?:${WORDS})(?=$|[\\\\s._-]{0,3}[([])`, 'iu', )",
     ],
     ['seasons.ts', "new RegExp(`^(?:${WORDS})[\\\\s._-]{0,3}(\\\\d{1,4})(?![\\\\p{L}\\\\d])`, 'iu')"],
-    ['sort-title.ts', "new RegExp(`^(?:(?:${words})\\\\s+${elided ? `|${elided}` : ''})(?=\\\\S)`, 'iu')"],
   ].map(([name = '', expression = '']) => ({ file: `workers/scan/names/${name}`, expression, because: ofWords })),
+  {
+    file: 'api/platform/sort-title.ts',
+    expression: "new RegExp(`^(?:(?:${words})\\\\s+${elided ? `|${elided}` : ''})(?=\\\\S)`, 'iu')",
+    because: ofWords,
+  },
 ];

@@ -16,7 +16,7 @@ export const PARTS = 3;
 const REPLACED = ['--exclude-checks', 'positive_data_acceptance'];
 
 /**
- * Codes of refusals that a schema can express. Any other code tells of state, secrets, relations or foreign grammars, and its refusal is taken
+ * Codes of refusals that a schema can express. Any other code stands for state, secrets, relations or foreign grammars, and its refusal is taken
  * (hack/decisions/057).
  */
 const EXPRESSIBLE = `

@@ -50,6 +50,8 @@ export async function givenItem(db: LooseDb, library: GivenLibrary, item: GivenI
   };
   for (const column of JSON_COLUMNS) if (row[column]) row[column] = JSON.stringify(row[column]);
   await db('items').insert(row);
+  const fields = { title, ...(item.year !== null && item.year !== undefined && { year: item.year }) };
+  await db('item_layers').insert({ item_id: id, source: 'file-name', fields });
   return id;
 }
 

@@ -1,5 +1,10 @@
 export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } from './folders.store.ts';
 export { LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
+export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
+export { findKnownItems, type KnownItem, lockKnown, type ServerPlace } from './merge/known.store.ts';
+export { newFields, writeNewLists } from './merge/new-items.ts';
+export { MAX_TITLE, type Settled, type SettleMode, settleItems } from './merge/settle.ts';
+export { dropEdits, dropLayers, type ItemLayers, putEdits, putLayers, sourceName } from './merge/write.store.ts';
 export { defaultSettings, settingsOf } from './settings.ts';
 export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';

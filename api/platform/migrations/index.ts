@@ -51,6 +51,7 @@ import * as librariesFolderAway from './20261123080000_libraries_folder_away.ts'
 import * as itemsBelow from './20261123081000_items_below.ts';
 import * as scanningDrafts from './20261123100000_scanning_drafts.ts';
 import * as artworkChoices from './20261123110000_artwork_choices.ts';
+import * as itemLayers from './20261124000000_item_layers_create.ts';
 import * as librariesCatalogues from './20261124010000_libraries_catalogues.ts';
 
 export interface Migration {
@@ -123,5 +124,6 @@ export const migrations: Record<string, Migration> = {
   '20261123081000_items_below': itemsBelow,
   '20261123100000_scanning_drafts': scanningDrafts,
   '20261123110000_artwork_choices': artworkChoices,
+  '20261124000000_item_layers_create': itemLayers,
   '20261124010000_libraries_catalogues': librariesCatalogues,
 };

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { sortTitle } from '#platform/sort-title.ts';
 import { extraFile, extrasFolder } from '#workers/scan/names/extras.ts';
 import { isPassedOver, kindOf } from '#workers/scan/names/kinds.ts';
 import { groupFilms } from '#workers/scan/names/movies.ts';
 import { partOf } from '#workers/scan/names/parts.ts';
 import { readEpisode } from '#workers/scan/names/shows.ts';
 import { pictureKind, readSidecar } from '#workers/scan/names/sidecars.ts';
-import { sortTitle } from '#workers/scan/names/sort-title.ts';
 import { readName, titleKey } from '#workers/scan/names/title.ts';
 import { episodes, folders, noEpisodes, notSidecars, showExtras, sidecars, titles } from './names.corpus.ts';
 

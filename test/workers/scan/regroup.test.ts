@@ -12,7 +12,9 @@ describe('library.scan of real folders', function () {
     await place.scan();
     const [before] = await place.items();
     const { db } = place.api.deps;
-    await db('items').where({ library_id: place.libraryId }).update({ title: 'Heat 1995', identity_key: 'heat 1995|' });
+    const title = 'Heat 1995';
+    await db('items').where({ library_id: place.libraryId }).update({ title, identity_key: 'heat 1995|' });
+    await db('item_layers').where({ item_id: before?.id }).update({ fields: { title } });
     await db('scan_directories').where({ folder_id: place.folderId }).update({ signature: '', content: 'older' });
     await place.scan();
     expect((await place.items()).map(({ id, title }) => [id, title])).to.deep.equal([[before?.id, 'Heat']]);

@@ -73,7 +73,9 @@ describe('a scan, compared with the truth', function () {
     await place.scan();
     const { db } = place.api.deps;
     const [before] = await place.items();
-    await db('items').where({ id: before?.id }).update({ title: 'as it was read before', identity_key: 'other' });
+    const title = 'as it was read before';
+    await db('items').where({ id: before?.id }).update({ title, identity_key: 'other' });
+    await db('item_layers').where({ item_id: before?.id }).update({ fields: { title } });
     await db('scan_directories').where({ folder_id: place.folderId }).update({ signature: '0', content: 'other' });
     expect((await place.scan()).counts).to.include({ probed: 0, unchanged: 1 });
     expect((await place.items()).map(({ id, title }) => [id, title])).to.deep.equal([[before?.id, 'A']]);

@@ -9,11 +9,10 @@ import { doubtRest, type Lost } from '../store/doubts.ts';
 import { type Placed, type WrittenFile, writeFiles } from '../store/files.ts';
 import { findHeirs, type IsGone } from '../store/heirs.ts';
 import { nameOf, type Resolved } from '../store/item-rows.ts';
-import { findExisting, writeItems } from '../store/items.ts';
+import { describeItems, findExisting, writeItems } from '../store/items.ts';
 import type { KnownFile } from '../store/known.ts';
 import { inheritLabels } from '../store/labels.ts';
 import { leaveItems } from '../store/leave.ts';
-import { writeLocalMetadata } from '../store/local-metadata.ts';
 import { moveFiles } from '../store/move.ts';
 import { addToLibraries, librariesOf, measure, nextChanges, rollUpItems, withParents } from '../store/rollup.ts';
 import { writeTracks } from '../store/tracks.ts';
@@ -94,7 +93,7 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   await moveFiles(writing, part.readings.moved, { drafts: part.drafts, resolved });
   const files = await writeFiles(writing, placedFiles(part, known, resolved));
   const touched = await writeTracks(writing, files);
-  await writeLocalMetadata(writing, part.drafts, resolved);
+  await describeItems(writing, part.drafts, resolved);
   await inheritLabels(writing, resolved, files);
   const left = await leaveItems(db, { former: [...new Set([...leftBy(files), ...emptied])], above });
   const rolled = await rollUpItems(

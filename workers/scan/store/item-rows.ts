@@ -1,8 +1,8 @@
-import { ageYears } from '#platform/age-ratings.ts';
+import { isEditable, newFields, sourceName } from '#areas/libraries/public.ts';
 import { newId } from '#platform/ids.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
-import { sortTitle } from '../names/sort-title.ts';
 import type { ScannedLibrary, Writing } from './context.ts';
+import { layersOf } from './layers.ts';
 
 declare module '#platform/column-types.ts' {
   interface ColumnTypes {
@@ -20,9 +20,6 @@ export interface Resolved {
 }
 
 export const nameOf = ({ type, key }: ItemKey): string => `${type} ${key}`;
-
-/** An index entry holds 2,704 bytes. */
-const MAX_TITLE = 300;
 
 interface Making {
   draft: Draft;
@@ -58,52 +55,31 @@ export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making
     grandparent_id: idOf(draft.grandparent),
     extra_of: owner,
     extra_kind: draft.extra?.kind,
-    ...numbersOf(draft),
-    ...fieldsOf(draft, writing.library),
+    ...descriptionOf(draft),
+    ...(id === undefined && newRow(draft, writing.library)),
+    external_ids: { ...draft.ids, ...draft.nfo?.ids },
     hashes,
   };
 }
 
-/** The fields that directories describe, wherever the item is. */
-export function fieldsOf(draft: Draft, { settings }: ScannedLibrary): Record<string, unknown> {
-  return {
-    ...titlesOf(draft, settings.language),
-    ...textsOf(draft, settings.country),
-    year: draft.nfo?.year ?? draft.year,
-    released_on: draft.nfo?.releasedOn ?? draft.releasedOn,
-    taken_at: draft.takenAt,
-    external_ids: { ...draft.ids, ...draft.nfo?.ids },
-    details: { ...draft.details, ...(draft.nfo?.originalLanguage && { originalLanguage: draft.nfo.originalLanguage }) },
-    local_artwork: draft.artwork,
-    local: draft.nfo !== undefined && settings.preferLocal,
-  };
+/** What directories say of an item, wherever it is. */
+export function descriptionOf(draft: Draft): Record<string, unknown> {
+  const layers = Object.fromEntries(layersOf(draft).map(({ source, values }) => [sourceName(source), values]));
+  return { local_artwork: draft.artwork, details: technicalOf(draft), layers };
+}
+
+/** Members of `items.details` that no person edits. */
+function technicalOf({ details = {} }: Draft): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(details).filter(([member]) => !isEditable(member)));
+}
+
+/** The fields of a new item. */
+function newRow(draft: Draft, { settings }: ScannedLibrary): Record<string, unknown> {
+  const layers = new Map(layersOf(draft).map(({ source, values }) => [sourceName(source), values]));
+  const { details, ...fields } = newFields(draft.type, { layers, settings });
+  return { ...fields, details: { ...technicalOf(draft), ...(details as object) } };
 }
 
 function ownerOf({ extra }: Draft, owners: ReadonlyMap<string, string>): string | undefined {
   return extra && owners.get('key' in extra.of ? nameOf(extra.of) : `@${extra.of.directory}`);
-}
-
-function titlesOf({ title: named, nfo }: Draft, language: string): Record<string, unknown> {
-  const title = (nfo?.title ?? named).slice(0, MAX_TITLE);
-  const sorted = nfo?.sortTitle?.toLowerCase() ?? sortTitle(title, language);
-  return { title, sort_title: sorted.slice(0, MAX_TITLE), original_title: nfo?.originalTitle?.slice(0, MAX_TITLE) };
-}
-
-function numbersOf(draft: Draft): Record<string, unknown> {
-  return {
-    index_number: draft.index,
-    index_end: draft.indexEnd,
-    parent_index: draft.parentIndex,
-    airs_before: draft.nfo?.airsBefore,
-  };
-}
-
-function textsOf({ nfo }: Draft, country: string | null): Record<string, unknown> {
-  return {
-    overview: nfo?.plot,
-    tagline: nfo?.tagline,
-    age_rating: nfo?.ageRating,
-    age_years: nfo?.ageRating === undefined ? undefined : ageYears(nfo.ageRating, country),
-    rating: nfo?.rating !== undefined && nfo.rating <= 10 ? nfo.rating : undefined,
-  };
 }

@@ -1,8 +1,10 @@
+import { putLayers, settleItems, writeNewLists } from '#areas/libraries/public.ts';
 import { restoreStates } from '#areas/playback/public.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { recordset, rowsOf, type Writing } from './context.ts';
 import type { Read } from './files.ts';
 import { type ItemRow, itemRow, nameOf, type Resolved } from './item-rows.ts';
+import { layersOf } from './layers.ts';
 import { takeTombs } from './tombs.ts';
 
 /** Outermost level first, so that every parent has its id before its children. */
@@ -89,61 +91,31 @@ async function ownersOf(
 const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
   extra_of uuid, extra_kind text, title text, sort_title text, original_title text, year int, released_on date, taken_at timestamptz, index_number int,
   index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, age_years int, rating real, external_ids jsonb,
-  details jsonb, local_artwork jsonb, local boolean)`;
+  details jsonb, local_artwork jsonb, origins jsonb)`;
 const COLUMNS = `id, type, identity_key, top, parent_id, grandparent_id, extra_of, extra_kind, title, sort_title, original_title, year,
   released_on, taken_at, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, age_years, rating, external_ids,
-  details, local_artwork`;
+  details, local_artwork, origins`;
 
-/** A field locked by a user stays; one matched by an agent yields only to an NFO; absent data changes nothing. */
-const merged = (column: string, word: string, news = `coalesce(r.${column}, i.${column})`): string =>
-  `case when '${word}' = any(i.locked_fields) or (i.matched and not r.local) then i.${column} else ${news} end`;
-const FIELDS: readonly (readonly [column: string, word: string, news?: string])[] = [
-  ['title', 'title'],
-  ['sort_title', 'sortTitle'],
-  ['original_title', 'originalTitle'],
-  ['year', 'year'],
-  ['released_on', 'releasedOn'],
-  ['taken_at', 'takenAt'],
-  ['overview', 'overview'],
-  ['tagline', 'tagline'],
-  ['age_rating', 'ageRating'],
-  ['age_years', 'ageRating', 'case when r.age_rating is null then i.age_years else r.age_years end'],
-  ['rating', 'rating'],
+/** A person who numbered an episode also chose its season. */
+const placed = (column: string): readonly [string, string] => [
+  column,
+  `case when i.locked_fields && '{index,parentIndex}' then i.${column} else r.${column} end`,
 ];
-const PLACED = [
-  'identity_key',
-  'top',
-  'parent_id',
-  'grandparent_id',
-  'extra_of',
-  'extra_kind',
-  'index_number',
-  'index_end',
-  'parent_index',
-  'airs_before',
-  'local_artwork',
+const PLACED: readonly (readonly [column: string, news: string])[] = [
+  ...['identity_key', 'top', 'extra_of', 'extra_kind', 'local_artwork'].map(
+    (column) => [column, `r.${column}`] as const,
+  ),
+  ...['parent_id', 'grandparent_id'].map(placed),
+  ['details', 'i.details || r.details'],
 ];
-const NEW_VALUES = [
-  ...FIELDS.map(([column, word, news]) => merged(column, word, news)),
-  ...PLACED.map((column) => `r.${column}`),
-  'i.external_ids || r.external_ids',
-  merged('details', 'originalLanguage', 'i.details || r.details'),
-];
-const OLD_VALUES = [
-  ...FIELDS.map(([column]) => `i.${column}`),
-  ...PLACED.map((column) => `i.${column}`),
-  'i.external_ids',
-  'i.details',
-];
-/** Whether `r` changes the described fields of item `i`, see `fieldsOf`. */
-const DESCRIBING = [
-  ...FIELDS.map(([column, word, news]) => [`i.${column}`, merged(column, word, news)] as const),
-  ['i.local_artwork', 'r.local_artwork'] as const,
-  ['i.external_ids', 'i.external_ids || r.external_ids'] as const,
-  ['i.details', merged('details', 'originalLanguage', 'i.details || r.details')] as const,
-];
-export const DESCRIBED = `(${DESCRIBING.map(([old]) => old).join()}) is distinct from (${DESCRIBING.map(([, news]) => news).join()})`;
-const ASSIGNED = [...FIELDS.map(([column]) => column), ...PLACED, 'external_ids', 'details'];
+const ASSIGNED = PLACED.map(([column]) => column);
+const NEW_VALUES = PLACED.map(([, news]) => news);
+const OLD_VALUES = PLACED.map(([column]) => `i.${column}`);
+
+/** Whether `r` says something new of item `i`, see `descriptionOf`. */
+export const SAYS_NEWS = `(i.local_artwork is distinct from r.local_artwork or i.details is distinct from i.details || r.details
+  or exists (select from jsonb_each(r.layers) s left join item_layers l on l.item_id = i.id and l.source = s.key, jsonb_each(s.value) v
+    where case v.key when 'externalIds' then l.fields -> v.key @> v.value else l.fields -> v.key = v.value end is not true))`;
 
 async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {
   await insert(
@@ -160,6 +132,23 @@ async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Reso
     [writing.seq, recordset(old)],
   );
   for (const { id } of changed) resolved.changed.add(id);
+}
+
+/** Writes what the drafts say of their items, and the values of existing items that follow from it. */
+export async function describeItems(
+  { db, library }: Writing,
+  drafts: readonly Draft[],
+  resolved: Resolved,
+): Promise<void> {
+  const layered = drafts.flatMap((draft) => {
+    const itemId = resolved.ids.get(nameOf(draft));
+    return itemId === undefined ? [] : [{ itemId, layers: layersOf(draft) }];
+  });
+  const news = await putLayers(db, layered);
+  const fresh = layered.filter(({ itemId }) => resolved.added.has(itemId));
+  await writeNewLists(db, fresh, library);
+  const old = news.filter((id) => !resolved.added.has(id));
+  for (const { id } of await settleItems(db, old, { place: library.settings })) resolved.changed.add(id);
 }
 
 async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {

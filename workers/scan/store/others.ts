@@ -2,8 +2,8 @@ import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { Draft } from '../group/draft.ts';
 import { recordset, rowsOf, type ScannedLibrary } from './context.ts';
-import { fieldsOf, nameOf } from './item-rows.ts';
-import { DESCRIBED } from './items.ts';
+import { descriptionOf, nameOf } from './item-rows.ts';
+import { SAYS_NEWS } from './items.ts';
 
 /** Another directory that describes an item. */
 export interface Other extends Pick<Row<'media_files'>, 'folder_id' | 'directory'> {
@@ -24,7 +24,7 @@ interface Asked {
 export async function findOthers(db: Db, library: ScannedLibrary, { drafts, folderId }: Asked): Promise<Other[]> {
   if (drafts.length === 0) return [];
   const rows = drafts.map(({ draft, own }) => ({
-    ...fieldsOf(draft, library),
+    ...descriptionOf(draft),
     name: nameOf(draft),
     type: draft.type,
     identity_key: draft.key,
@@ -34,11 +34,10 @@ export async function findOthers(db: Db, library: ScannedLibrary, { drafts, fold
     db,
     `with changed as (
        select r.name, r.type, r.identity_key, r.own, i.id
-       from jsonb_to_recordset(?::jsonb) as r(name text, type text, identity_key text, own text[], title text, sort_title text,
-         original_title text, year int, released_on date, taken_at timestamptz, overview text, tagline text, age_rating text, age_years int, rating real,
-         external_ids jsonb, details jsonb, local_artwork jsonb, local boolean)
+       from jsonb_to_recordset(?::jsonb) as r(name text, type text, identity_key text, own text[], layers jsonb,
+         details jsonb, local_artwork jsonb)
        left join items i on i.library_id = ? and i.type = r.type and i.identity_key = r.identity_key
-       where (i.id is null and r.type = 'show') or (i.id is not null and ${DESCRIBED}))
+       where (i.id is null and r.type = 'show') or (i.id is not null and ${SAYS_NEWS}))
      select c.name, d.folder_id, d.directory from changed c, lateral (
        select f.folder_id, f.directory from media_files f where f.item_id = c.id and f.missing_since is null
        union select f.folder_id, f.directory from items e join media_files f on f.item_id = e.id

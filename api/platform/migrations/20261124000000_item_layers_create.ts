@@ -1,0 +1,30 @@
+import type { Knex } from 'knex';
+
+/** What each source says of an item, what persons set, and where the shown value of each field comes from. */
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    create table item_layers (
+      item_id uuid not null references items on delete cascade,
+      -- nfo, embedded, file-name, or the id of an agent
+      source text not null,
+      fields jsonb not null,
+      at timestamptz not null default now(),
+      primary key (item_id, source));
+    create table item_edits (
+      item_id uuid not null references items on delete cascade,
+      field text not null,
+      value jsonb not null,
+      account_id uuid references accounts on delete set null,
+      at timestamptz not null default now(),
+      primary key (item_id, field));
+    -- source by field; a field without an entry has its default
+    alter table items add column origins jsonb not null default '{}';
+    insert into item_layers (item_id, source, fields)
+      select id, 'file-name', jsonb_strip_nulls(jsonb_build_object('title', title, 'year', year, 'releasedOn', released_on, 'overview', overview,
+        'originalTitle', original_title, 'tagline', tagline, 'ageRating', age_rating, 'externalIds', external_ids))
+      from items`);
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('drop table item_layers, item_edits; alter table items drop column origins');
+}
