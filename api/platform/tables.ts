@@ -412,6 +412,21 @@ export interface Tables {
     fields: Json;
     at: Defaulted<Date>;
   };
+  item_matches: {
+    item_id: string;
+    library_id: string;
+    state: Defaulted<'matched' | 'unmatched' | 'local-only'>;
+    agent: string | null;
+    confidence: number | null;
+    matched_at: Date | null;
+    matched_by: 'person' | 'scan' | 'refresh' | null;
+    refreshed_at: Date | null;
+    pictures: Defaulted<Json>;
+    due_at: Date | null;
+    options: Defaulted<Json>;
+    tries: Defaulted<number>;
+    generation: Defaulted<number>;
+  };
   item_merges: {
     old_id: string;
     into_id: string;

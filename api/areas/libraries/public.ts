@@ -6,5 +6,5 @@ export { findKnownItems, type KnownItem, lockKnown, type ServerPlace } from './m
 export { newFields, writeNewLists } from './merge/new-items.ts';
 export { MAX_TITLE, type Settled, type SettleMode, settleItems } from './merge/settle.ts';
 export { dropEdits, dropLayers, type ItemLayers, putEdits, putLayers, sourceName } from './merge/write.store.ts';
-export { defaultSettings, settingsOf } from './settings.ts';
+export { agentsByDefault, defaultSettings, settingsOf } from './settings.ts';
 export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';

@@ -67,6 +67,7 @@ export interface Wanted {
   /** Artists of an album, authors of a book, the series of a comic. */
   by?: readonly string[];
   index?: number;
+  parentIndex?: number;
   isbn?: string;
   runtimeMs?: number;
   childCounts?: ChildCounts;
@@ -151,6 +152,8 @@ export interface Agent {
   id: CatalogueId;
   name: string;
   homepage: string;
+  /** The provider of its ids in `externalIds`; an agent without one works with the ids of others. */
+  provider?: string;
   /** Types of items that it describes. */
   itemTypes: readonly string[];
   offers: readonly Offer[];

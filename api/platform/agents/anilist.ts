@@ -181,6 +181,7 @@ export const anilist: Agent = {
   id: 'anilist',
   name: 'AniList',
   homepage: 'https://anilist.co/',
+  provider: 'anilist',
   itemTypes: ['movie', 'show', 'comic-series'],
   offers: ['identify', 'metadata', 'artwork', 'people', 'ratings'],
   address: 'https://graphql.anilist.co',

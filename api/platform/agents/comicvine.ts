@@ -157,6 +157,7 @@ export const comicvine: Agent = {
   id: 'comicvine',
   name: 'Comic Vine',
   homepage: 'https://comicvine.gamespot.com/',
+  provider: 'comicvine',
   itemTypes: ['comic-series', 'comic'],
   offers: ['identify', 'metadata', 'artwork', 'people', 'missing-children'],
   address: 'https://comicvine.gamespot.com',

@@ -123,6 +123,7 @@ export const igdb: Agent = {
   id: 'igdb',
   name: 'IGDB',
   homepage: 'https://www.igdb.com/',
+  provider: 'igdb',
   itemTypes: ['game'],
   offers: ['identify', 'metadata', 'artwork', 'ratings'],
   address: 'https://api.igdb.com',

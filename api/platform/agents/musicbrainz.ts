@@ -206,6 +206,7 @@ export const musicbrainz: Agent = {
   id: 'musicbrainz',
   name: 'MusicBrainz',
   homepage: 'https://musicbrainz.org/',
+  provider: 'musicbrainz',
   itemTypes: ['artist', 'album'],
   offers: ['identify', 'metadata', 'people', 'ratings', 'missing-children'],
   address: 'https://musicbrainz.org',

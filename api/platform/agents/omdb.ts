@@ -109,6 +109,7 @@ export const omdb: Agent = {
   id: 'omdb',
   name: 'OMDb',
   homepage: 'https://www.omdbapi.com/',
+  provider: 'imdb',
   itemTypes: ['movie', 'show'],
   offers: ['identify', 'metadata', 'artwork', 'people', 'ratings'],
   address: 'https://www.omdbapi.com',

@@ -223,6 +223,7 @@ export const openlibrary: Agent = {
   id: 'openlibrary',
   name: 'Open Library',
   homepage: 'https://openlibrary.org/',
+  provider: 'openlibrary',
   itemTypes: ['book', 'audiobook', 'author'],
   offers: ['identify', 'metadata', 'artwork', 'people'],
   address: 'https://openlibrary.org',

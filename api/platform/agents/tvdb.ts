@@ -308,6 +308,7 @@ export const tvdb: Agent = {
   id: 'tvdb',
   name: 'TheTVDB',
   homepage: 'https://thetvdb.com/',
+  provider: 'tvdb',
   itemTypes: ['movie', 'show', 'season', 'episode'],
   offers: ['identify', 'metadata', 'artwork', 'people', 'missing-children'],
   address: 'https://api4.thetvdb.com',

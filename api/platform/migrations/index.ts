@@ -53,6 +53,7 @@ import * as scanningDrafts from './20261123100000_scanning_drafts.ts';
 import * as artworkChoices from './20261123110000_artwork_choices.ts';
 import * as itemLayers from './20261124000000_item_layers_create.ts';
 import * as librariesCatalogues from './20261124010000_libraries_catalogues.ts';
+import * as editingMatches from './20261124010100_editing_matches.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -126,4 +127,5 @@ export const migrations: Record<string, Migration> = {
   '20261123110000_artwork_choices': artworkChoices,
   '20261124000000_item_layers_create': itemLayers,
   '20261124010000_libraries_catalogues': librariesCatalogues,
+  '20261124010100_editing_matches': editingMatches,
 };

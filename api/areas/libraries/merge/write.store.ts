@@ -148,7 +148,8 @@ export interface ItemLayers {
 }
 
 /** A name is read in each folder of an item, and another folder may know an id that this one does not. */
-const MERGED = `case excluded.source when 'file-name' then excluded.fields || case when item_layers.fields ? 'externalIds'
+const MERGED =
+  `case excluded.source when 'file-name' then excluded.fields || case when item_layers.fields ? 'externalIds'
   then jsonb_build_object('externalIds', (item_layers.fields -> 'externalIds') || coalesce(excluded.fields -> 'externalIds', '{}')) else '{}' end
   else excluded.fields end`.replaceAll('?', '\\?');
 

@@ -168,6 +168,7 @@ export const tmdb: Agent = {
   id: 'tmdb',
   name: 'The Movie Database',
   homepage: 'https://www.themoviedb.org/',
+  provider: 'tmdb',
   itemTypes: ['movie', 'show', 'season', 'episode'],
   offers: ['identify', 'metadata', 'artwork', 'people', 'ratings', 'missing-children'],
   address: 'https://api.themoviedb.org',

@@ -193,6 +193,7 @@ export const wikidata: Agent = {
   id: 'wikidata',
   name: 'Wikidata',
   homepage: 'https://www.wikidata.org/',
+  provider: 'wikidata',
   itemTypes: ['movie', 'show', 'artist', 'album', 'book', 'author', 'game'],
   offers: ['identify', 'metadata', 'artwork', 'people'],
   address: 'https://www.wikidata.org',

@@ -1,0 +1,17 @@
+/** Identities and refreshes for other areas and workers. */
+export {
+  type ChosenPicture,
+  type Due,
+  endRefresh,
+  findMatch,
+  type MatchRow,
+  makeChildrenDue,
+  makeDue,
+  makeStaleDue,
+  nextRefresh,
+  noteRefreshed,
+  type RefreshOptions,
+  recordMatch,
+  takeDue,
+  withChildren,
+} from './match/matches.store.ts';
