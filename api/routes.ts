@@ -158,6 +158,15 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'editing',
+    load: async () => (await import('./areas/editing/index.ts')).editingArea,
+    routes: [
+      ['patch', '/items/:id', 'updateItem'],
+      ['get', '/items/:id/locks', 'getItemFields'],
+      ['put', '/items/:id/locks', 'setItemLocks'],
+    ],
+  },
+  {
     slug: 'artwork',
     load: async () => (await import('./areas/artwork/index.ts')).artworkArea,
     routes: [

@@ -4,6 +4,7 @@ import { artworkArea } from './artwork/index.ts';
 import { authArea } from './auth/index.ts';
 import { backupArea } from './backup/index.ts';
 import { brandingArea } from './branding/index.ts';
+import { editingArea } from './editing/index.ts';
 import { emailArea } from './email/index.ts';
 import { eventsArea } from './events/index.ts';
 import { itemsArea } from './items/index.ts';
@@ -34,6 +35,7 @@ export const areas = [
   librariesArea,
   scanningArea,
   itemsArea,
+  editingArea,
   artworkArea,
   labelsArea,
   playbackArea,

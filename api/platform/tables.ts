@@ -685,6 +685,7 @@ export interface Tables {
     directory: Computed<string>;
     absent_scan: string | null;
     absence_kept: Defaulted<boolean>;
+    edition_locked: Defaulted<boolean>;
   };
   media_streams: {
     id: string;

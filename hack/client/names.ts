@@ -37,6 +37,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   InviteState: { at: 'Invite.state' },
   JobFailure: { at: 'JobAttempt.error' },
   Keep: { at: 'login.body.keep', doc: 'cookie leaves the tokens out of the answer, token sets no cookies' },
+  PersonRole: { at: 'Credit.role' },
   LabelScope: { at: 'setLabelAccess.body.only[]', doc: 'An account, a profile, or everyone of a role' },
   LastSignIn: { at: 'UserDetail.lastSignIn' },
   LibraryReach: { at: 'AccountAccess.libraries', doc: 'Which libraries an account sees' },

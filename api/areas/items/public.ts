@@ -9,6 +9,7 @@ export {
   toMediaFile,
   toMediaStream,
 } from './files/files.store.ts';
+export { itemDetail } from './item/detail.ts';
 export {
   findHeldItem,
   findVisibleItem,

@@ -5,6 +5,7 @@ import type { ArtworkOperations } from './artwork.ts';
 import type { AuthOperations } from './auth.ts';
 import type { BackupOperations } from './backup.ts';
 import type { BrandingOperations } from './branding.ts';
+import type { EditingOperations } from './editing.ts';
 import type { EmailOperations } from './email.ts';
 import type { EventsOperations } from './events.ts';
 import type { ItemsOperations } from './items.ts';
@@ -30,6 +31,7 @@ export type * from './artwork.ts';
 export type * from './auth.ts';
 export type * from './backup.ts';
 export type * from './branding.ts';
+export type * from './editing.ts';
 export type * from './email.ts';
 export type * from './errors.ts';
 export type * from './events.ts';
@@ -59,6 +61,7 @@ export interface Operations
     AuthOperations,
     BackupOperations,
     BrandingOperations,
+    EditingOperations,
     EmailOperations,
     EventsOperations,
     ItemsOperations,

@@ -2,76 +2,24 @@
 
 import type {
   BeforeEpisode,
+  Chapter,
+  Credit,
+  ExtraKind,
   ImageRef,
   Instant,
+  ItemDetail,
+  ItemExtra,
   ItemSummary,
-  MarkerKind,
-  MediaStream,
-  NamedRef,
+  ListedItem,
+  MediaFile,
   Page,
   PageOf,
   PageQuery,
+  SimilarItem,
   UserState,
   Uuid,
   Words,
 } from './shared.ts';
-
-export interface Chapter {
-  index: number;
-  title: string;
-  startMs: number;
-  endMs: number;
-  image?: ImageRef;
-  source: 'file' | 'audiobook' | 'agent' | 'person';
-}
-
-export interface Credit {
-  id: Uuid;
-  personId: Uuid;
-  name: string;
-  role:
-    | 'actor'
-    | 'voice'
-    | 'guest'
-    | 'self'
-    | 'presenter'
-    | 'director'
-    | 'writer'
-    | 'creator'
-    | 'producer'
-    | 'composer'
-    | 'cinematographer'
-    | 'editor'
-    | 'author'
-    | 'narrator'
-    | 'illustrator'
-    | 'translator'
-    | 'artist'
-    | 'conductor'
-    | 'performer'
-    | 'lecturer'
-    | 'other';
-  character?: string;
-  job?: string;
-  order: number;
-  guest?: boolean;
-  /** Number of episodes, on shows */ episodes?: number;
-  portrait?: ImageRef;
-}
-
-export type ExtraKind =
-  | 'trailer'
-  | 'featurette'
-  | 'behind-the-scenes'
-  | 'deleted-scene'
-  | 'interview'
-  | 'scene'
-  | 'short'
-  | 'clip'
-  | 'sample'
-  | 'theme-song'
-  | 'theme-video'
-  | 'other';
 
 export interface FacetValue {
   value: string;
@@ -155,66 +103,6 @@ export interface ItemCard {
   userState: { watched: boolean; progress: number };
 }
 
-export interface ItemDetail extends ListedItem {
-  lockedFields: string[];
-  originalLanguage?: string;
-  /** Of a show */ status?: 'ended' | 'continuing' | 'upcoming';
-  airs?: { days: string[]; time?: string; network?: string };
-  publisher?: string;
-  narrators?: NamedRef[];
-  isbn?: string;
-  series?: { id?: Uuid; title: string; number?: string };
-  camera?: string;
-  lens?: string;
-  exposure?: { shutter?: string; aperture?: number; iso?: number; focalMm?: number };
-  place?: { latitude: number; longitude: number; altitudeM?: number; country?: string; region?: string; city?: string };
-  players?: string;
-  copyright?: string;
-  readingDirection?: 'ltr' | 'rtl' | 'vertical';
-  collectionHint?: string;
-  ratings: { source: string; value: number; votes?: number }[];
-  trailers: { title: string; url: string; itemId?: Uuid }[];
-  links: { name: string; url: string }[];
-  ageRatings: { country: string; value: string; years: number | null }[];
-  overview?: string;
-  tagline?: string;
-  genres: string[];
-  tags: string[];
-  labels: string[];
-  studios: NamedRef[];
-  countries: string[];
-  externalIds: Record<string, string>;
-  files: MediaFile[];
-  sizeBytes?: number;
-  extraOf?: Uuid;
-  extraKind?: ExtraKind;
-  /** Uploads */ addedBy?: string;
-  revision: number;
-  updatedAt: Instant;
-  may: { edit: boolean; delete: boolean; download: boolean; refresh: boolean };
-  /** The child to continue with */ next?: ItemSummary;
-  chapters?: { items: Chapter[]; hasMore: boolean };
-  markers?: { items: ItemMarker[]; hasMore: boolean };
-  children?: { items: ItemSummary[]; hasMore: boolean };
-  extras?: { items: ItemExtra[]; hasMore: boolean };
-  similar?: { items: SimilarItem[]; hasMore: boolean };
-  lyrics?: { synced: boolean; lines: { startMs?: number; text: string }[]; source?: 'sidecar' | 'tag' | 'agent' };
-}
-
-export interface ItemExtra extends ItemSummary {
-  extraKind: ExtraKind;
-  files?: MediaFile[];
-}
-
-export interface ItemMarker {
-  id: Uuid;
-  fileId: Uuid | null;
-  kind: MarkerKind;
-  startMs: number;
-  endMs: number;
-  source: string;
-}
-
 export interface LibraryChange {
   seq: number;
   change: 'added' | 'updated' | 'deleted' | 'state';
@@ -225,17 +113,6 @@ export interface LibraryChange {
   at: Instant;
 }
 
-export interface ListedItem extends Omit<ItemExtra, 'extraKind'> {
-  people?: { items: Credit[]; hasMore: boolean };
-  studios?: NamedRef[];
-  genres?: string[];
-  labels?: string[];
-  collections?: NamedRef[];
-  /** Outermost first */ parents?: ItemSummary[];
-  custom?: Record<string, unknown>;
-  externalIds?: Record<string, string>;
-}
-
 export interface MapCluster {
   latitude: number;
   longitude: number;
@@ -243,19 +120,6 @@ export interface MapCluster {
   /** The newest */ itemId: string;
   cover?: ImageRef;
   /** West, south, east, north */ bounds: [number, number, number, number];
-}
-
-export interface MediaFile {
-  id: Uuid;
-  itemId: Uuid;
-  edition?: string;
-  /** Empty until probed */ container: string;
-  sizeBytes: number;
-  /** 0 until probed */ durationMs: number;
-  /** Bits a second; 0 until probed */ bitrate: number;
-  streams: MediaStream[];
-  missing: boolean;
-  addedAt: Instant;
 }
 
 export interface MissingChild {
@@ -268,11 +132,6 @@ export interface MissingChild {
   externalIds: Record<string, string>;
   overview?: string;
   agent: string;
-}
-
-export interface SimilarItem extends ItemSummary {
-  score: number;
-  because: ('genre' | 'person' | 'studio' | 'tag' | 'series' | 'embedding')[];
 }
 
 export interface TimelineBucket {

@@ -121,6 +121,10 @@ export const routes = {
   listLibraryItems: 'GET /libraries/{id}/items',
   listMissingChildren: 'GET /items/{id}/missing',
   listSimilarItems: 'GET /items/{id}/similar',
+  // editing
+  getItemFields: 'GET /items/{id}/locks',
+  setItemLocks: 'PUT /items/{id}/locks',
+  updateItem: 'PATCH /items/{id}',
   // artwork
   captureItemArtwork: 'POST /items/{id}/artwork/frame',
   deleteImage: 'DELETE /images/{id}',

@@ -46,7 +46,43 @@ export interface BeforeEpisode {
   episode?: number;
 }
 
+export interface Chapter {
+  index: number;
+  title: string;
+  startMs: number;
+  endMs: number;
+  image?: ImageRef;
+  source: 'file' | 'audiobook' | 'agent' | 'person';
+}
+
 export type CheckState = 'ok' | 'warning' | 'failed' | 'skipped';
+
+export interface Credit {
+  id: Uuid;
+  personId: Uuid;
+  name: string;
+  role: PersonRole;
+  character?: string;
+  job?: string;
+  order: number;
+  guest?: boolean;
+  /** Number of episodes, on shows */ episodes?: number;
+  portrait?: ImageRef;
+}
+
+export type ExtraKind =
+  | 'trailer'
+  | 'featurette'
+  | 'behind-the-scenes'
+  | 'deleted-scene'
+  | 'interview'
+  | 'scene'
+  | 'short'
+  | 'clip'
+  | 'sample'
+  | 'theme-song'
+  | 'theme-video'
+  | 'other';
 
 /** A folder of a storage */
 export interface FolderPlace {
@@ -74,6 +110,66 @@ export interface ItemArtwork {
   backdrop?: ImageRef;
   thumb?: ImageRef;
   logo?: ImageRef;
+}
+
+export interface ItemDetail extends ListedItem {
+  lockedFields: string[];
+  originalLanguage?: string;
+  /** Of a show */ status?: 'ended' | 'continuing' | 'upcoming';
+  airs?: { days: string[]; time?: string; network?: string };
+  publisher?: string;
+  narrators?: NamedRef[];
+  isbn?: string;
+  series?: { id?: Uuid; title: string; number?: string };
+  camera?: string;
+  lens?: string;
+  exposure?: { shutter?: string; aperture?: number; iso?: number; focalMm?: number };
+  place?: { latitude: number; longitude: number; altitudeM?: number; country?: string; region?: string; city?: string };
+  players?: string;
+  copyright?: string;
+  readingDirection?: 'ltr' | 'rtl' | 'vertical';
+  collectionHint?: string;
+  ratings: { source: string; value: number; votes?: number }[];
+  trailers: { title: string; url: string; itemId?: Uuid }[];
+  links: { name: string; url: string }[];
+  ageRatings: { country: string; value: string; years: number | null }[];
+  overview?: string;
+  tagline?: string;
+  genres: string[];
+  tags: string[];
+  labels: string[];
+  studios: NamedRef[];
+  countries: string[];
+  externalIds: Record<string, string>;
+  files: MediaFile[];
+  sizeBytes?: number;
+  extraOf?: Uuid;
+  extraKind?: ExtraKind;
+  /** Uploads */ addedBy?: string;
+  revision: number;
+  updatedAt: Instant;
+  may: { edit: boolean; delete: boolean; download: boolean; refresh: boolean };
+  /** The child to continue with */ next?: ItemSummary;
+  chapters?: { items: Chapter[]; hasMore: boolean };
+  markers?: { items: ItemMarker[]; hasMore: boolean };
+  children?: { items: ItemSummary[]; hasMore: boolean };
+  extras?: { items: ItemExtra[]; hasMore: boolean };
+  similar?: { items: SimilarItem[]; hasMore: boolean };
+  lyrics?: { synced: boolean; lines: { startMs?: number; text: string }[]; source?: 'sidecar' | 'tag' | 'agent' };
+}
+
+export interface ItemExtra extends ItemSummary {
+  extraKind: ExtraKind;
+  files?: MediaFile[];
+}
+
+export interface ItemMarker {
+  id: Uuid;
+  fileId: Uuid | null;
+  kind: MarkerKind;
+  startMs: number;
+  endMs: number;
+  source: string;
 }
 
 export interface ItemSummary {
@@ -127,6 +223,17 @@ export interface LibraryReach {
   ids: Uuid[];
 }
 
+export interface ListedItem extends Omit<ItemExtra, 'extraKind'> {
+  people?: { items: Credit[]; hasMore: boolean };
+  studios?: NamedRef[];
+  genres?: string[];
+  labels?: string[];
+  collections?: NamedRef[];
+  /** Outermost first */ parents?: ItemSummary[];
+  custom?: Record<string, unknown>;
+  externalIds?: Record<string, string>;
+}
+
 /** The Kubernetes resource that owns it */
 export interface ManagedBy {
   kind: 'MediaServer' | 'Library' | 'TunerDevice';
@@ -136,6 +243,19 @@ export interface ManagedBy {
 }
 
 export type MarkerKind = 'intro' | 'recap' | 'credits' | 'commercial';
+
+export interface MediaFile {
+  id: Uuid;
+  itemId: Uuid;
+  edition?: string;
+  /** Empty until probed */ container: string;
+  sizeBytes: number;
+  /** 0 until probed */ durationMs: number;
+  /** Bits a second; 0 until probed */ bitrate: number;
+  streams: MediaStream[];
+  missing: boolean;
+  addedAt: Instant;
+}
 
 export interface MediaStream {
   id: Uuid;
@@ -198,6 +318,29 @@ export type Permission =
   | 'playlist:own'
   | 'photo:upload';
 
+export type PersonRole =
+  | 'actor'
+  | 'voice'
+  | 'guest'
+  | 'self'
+  | 'presenter'
+  | 'director'
+  | 'writer'
+  | 'creator'
+  | 'producer'
+  | 'composer'
+  | 'cinematographer'
+  | 'editor'
+  | 'author'
+  | 'narrator'
+  | 'illustrator'
+  | 'translator'
+  | 'artist'
+  | 'conductor'
+  | 'performer'
+  | 'lecturer'
+  | 'other';
+
 export interface Profile {
   id: Uuid;
   name: string;
@@ -258,6 +401,11 @@ export interface SignIn {
   refreshExpiresAt: Instant;
   mustChangePassword: boolean;
   mustAddTwoFactor: boolean;
+}
+
+export interface SimilarItem extends ItemSummary {
+  score: number;
+  because: ('genre' | 'person' | 'studio' | 'tag' | 'series' | 'embedding')[];
 }
 
 /** The profile's own */

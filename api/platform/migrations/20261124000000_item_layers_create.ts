@@ -19,6 +19,8 @@ export async function up(db: Knex): Promise<void> {
       primary key (item_id, field));
     -- source by field; a field without an entry has its default
     alter table items add column origins jsonb not null default '{}';
+    -- a person labelled the edition
+    alter table media_files add column edition_locked boolean not null default false;
     insert into item_layers (item_id, source, fields)
       select id, 'file-name', jsonb_strip_nulls(jsonb_build_object('title', title, 'year', year, 'releasedOn', released_on, 'overview', overview,
         'originalTitle', original_title, 'tagline', tagline, 'ageRating', age_rating, 'externalIds', external_ids))
@@ -26,5 +28,5 @@ export async function up(db: Knex): Promise<void> {
 }
 
 export async function down(db: Knex): Promise<void> {
-  await db.raw('drop table item_layers, item_edits; alter table items drop column origins');
+  await db.raw('drop table item_layers, item_edits; alter table items drop column origins; alter table media_files drop column edition_locked');
 }

@@ -60,6 +60,9 @@ const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, item_id uuid, path te
 const PLACE = ['item_id', 'edition', 'edition_rank', 'part', 'parts'];
 const CONTENT = ['container', 'duration_ms', 'start_ms', 'bitrate', 'probe', 'probe_fault', 'probe_version'];
 const COLUMNS = ['path', 'size_bytes', 'modified_ms', 'inode', ...PLACE, ...CONTENT];
+/** A label of a person stays. */
+const news = (column: string): string =>
+  column === 'edition' ? 'case when f.edition_locked then f.edition else r.edition end' : `r.${column}`;
 const BYTES = `decode(r.keyframes, 'hex'), decode(r.sampled_hash, 'hex')`;
 
 async function insertFiles({ db, library, folder }: Writing, files: readonly WrittenFile[]): Promise<void> {
@@ -77,7 +80,7 @@ async function replaceFiles({ db, library, folder }: Writing, files: readonly Wr
   await db.raw(
     `update media_files f set (library_id, folder_id, storage_id, probed_at, missing_since, absent_scan, absence_kept, updated_at,
        ${COLUMNS.join()}, keyframes, sampled_hash)
-     = (?, ?, ?, now(), null, null, false, now(), ${COLUMNS.map((column) => `r.${column}`).join()}, ${BYTES}) from ${RECORD} where f.id = r.id`,
+     = (?, ?, ?, now(), null, null, false, now(), ${COLUMNS.map(news).join()}, ${BYTES}) from ${RECORD} where f.id = r.id`,
     [library.id, folder.id, folder.storageId, recordset(files.map(rowOf))],
   );
 }
@@ -117,9 +120,9 @@ async function placeFiles({ db, folder }: Writing, files: readonly WrittenFile[]
   if (files.length === 0) return;
   await db.raw(
     `update media_files f set (${PLACE.join()}, storage_id, missing_since, absent_scan, absence_kept, updated_at)
-     = (${PLACE.map((column) => `r.${column}`).join()}, ?, null, null, false, now()) from ${RECORD}
+     = (${PLACE.map(news).join()}, ?, null, null, false, now()) from ${RECORD}
      where f.id = r.id and (${PLACE.map((column) => `f.${column}`).join()}, f.storage_id, f.missing_since, f.absent_scan, f.absence_kept)
-       is distinct from (${PLACE.map((column) => `r.${column}`).join()}, ?::uuid, null::timestamptz, null::uuid, false)`,
+       is distinct from (${PLACE.map(news).join()}, ?::uuid, null::timestamptz, null::uuid, false)`,
     [folder.storageId, recordset(files.map(({ id, placed }) => ({ id, ...placeOf(placed) }))), folder.storageId],
   );
 }
@@ -169,7 +172,7 @@ async function writeStreams(db: Db, files: readonly { id: string; read: Read | u
   await db.raw(
     `insert into chapters (file_id, number, title, start_ms, end_ms)
      select * from jsonb_to_recordset(?::jsonb) as r(file_id uuid, number int, title text, start_ms bigint, end_ms bigint)
-     on conflict do nothing`,
+     where not exists (select from chapters c where c.file_id = r.file_id) on conflict do nothing`,
     [recordset(probed.flatMap(({ id, file }) => chapterRows(id, file)))],
   );
 }

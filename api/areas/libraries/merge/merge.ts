@@ -89,3 +89,8 @@ function idsGiven({ layers }: Known, order: readonly string[]): Merged | undefin
 
 const withoutNull = (ids: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== null));
+
+/** What the sources give, without the values of persons. */
+export function givenBy(known: Pick<Known, 'layers'>, ranking: Ranking): Map<FieldName, Merged> {
+  return merge({ layers: known.layers, edits: new Map() }, ranking);
+}

@@ -3,9 +3,9 @@ import { ageYears } from '#platform/age-ratings.ts';
 import type { Db } from '#platform/db.ts';
 import type { FieldName } from '#platform/item-values.ts';
 import { sortTitle } from '#platform/sort-title.ts';
-import { FIELDS, hasField } from './fields.ts';
+import { FIELDS, fieldNames, hasField } from './fields.ts';
 import { type KnownItem, lockKnown, type ServerPlace } from './known.store.ts';
-import { type Merged, merge } from './merge.ts';
+import { givenBy, type Merged, merge } from './merge.ts';
 import { dropEdits, type FieldWrite, writeFields } from './write.store.ts';
 
 /**
@@ -26,6 +26,8 @@ export interface Settled {
 interface Settling {
   place: ServerPlace;
   mode?: SettleMode;
+  /** The only fields that may change, next to a sort title that follows its title; absent is all. */
+  only?: ReadonlySet<FieldName>;
 }
 
 /** An index entry holds 2,704 bytes. */
@@ -38,7 +40,7 @@ export const MAX_TITLE = 300;
 export async function settleItems(
   db: Db,
   ids: readonly string[],
-  { place, mode = 'settle' }: Settling,
+  { place, mode = 'settle', only }: Settling,
 ): Promise<Settled[]> {
   if (ids.length === 0) return [];
   const items = await lockKnown(db, ids, place);
@@ -47,14 +49,21 @@ export async function settleItems(
       db,
       items.flatMap((item) => droppedBy(item, mode)),
     );
-  const writes = items.flatMap((item) => changeOf(item, mode) ?? []);
+  const writes = items.flatMap((item) => changeOf(narrowed(item, only), mode) ?? []);
   await writeFields(db, writes);
   return writes.map(({ item: { id, libraryId }, values }) => ({ id, libraryId, changed: [...values.keys()] }));
 }
 
+/** An item whose other fields are locked. */
+function narrowed(item: KnownItem, only: ReadonlySet<FieldName> | undefined): KnownItem {
+  if (!only) return item;
+  const open = (name: FieldName): boolean => only.has(name) || (name === 'sortTitle' && only.has('title'));
+  return { ...item, locked: new Set([...item.locked, ...fieldNames.filter((name) => !open(name))]) };
+}
+
 /** Values of persons that a refresh removes. */
 function droppedBy(item: KnownItem, mode: SettleMode): { item_id: string; field: string }[] {
-  const given = merge({ layers: item.layers, edits: new Map() }, item.ranking);
+  const given = givenBy(item, item.ranking);
   return [...item.edits.keys()]
     .filter((name) => !item.locked.has(name) && (mode === 'replace' || given.has(name)))
     .map((field) => ({ item_id: item.id, field }));
@@ -86,7 +95,9 @@ function isOpen(item: KnownItem, name: FieldName, mode: SettleMode): boolean {
 
 function wanted(item: KnownItem, mode: SettleMode): Map<FieldName, Merged> {
   const strongest = mode === 'update' || mode === 'replace' ? 'source' : 'person';
-  const merged = merge(item, item.ranking, (name) => (item.locked.has(name) ? 'person' : strongest));
+  const kept = mode === 'replace' ? [...item.edits].filter(([name]) => item.locked.has(name)) : item.edits;
+  const known = { layers: item.layers, edits: new Map(kept) };
+  const merged = merge(known, item.ranking, (name) => (item.locked.has(name) ? 'person' : strongest));
   const title = item.locked.has('title') ? item.shown.get('title') : merged.get('title')?.value;
   if (!merged.has('sortTitle') && typeof title === 'string')
     merged.set('sortTitle', { value: sortTitle(title, item.language).slice(0, MAX_TITLE), source: 'default' });

@@ -1,0 +1,67 @@
+import { getVisibleItem, ItemDetail, itemDetail } from '#areas/items/public.ts';
+import { defineEndpoint, json } from '#kernel/endpoint.ts';
+import { IdParams } from '#kernel/schemas.ts';
+import { editItem } from './edit-item.ts';
+import { EditQuery, FieldOrigins, ItemEdit, LockedFields, LocksPut } from './editing.schemas.ts';
+import { replaceLocks } from './locks.ts';
+import { originsOf } from './origins.ts';
+
+const edits = { permission: 'item:edit' } as const;
+
+export const updateItem = defineEndpoint({
+  operationId: 'updateItem',
+  method: 'patch',
+  path: '/items/:id',
+  summary: 'Edit the fields of an item',
+  description:
+    'A value locks its field, unless `lock` is false; null returns a field to its sources and unlocks it. A field that the type lacks is 400. Unknown genres, tags, studios and people are made, labels must exist. 409 reasons: `revision` (If-Match names another revision; details.fields are those of the edit that differ), `use-match` (ids of another title), `number-taken`, `hides-from-you` (labels that hide the item from the caller, without `confirm`; with it the answer is 404).',
+  access: edits,
+  params: IdParams,
+  query: EditQuery,
+  body: ItemEdit,
+  answer: json(200, ItemDetail),
+  errors: ['CONFLICT'],
+  emits: ['item.updated'],
+  transaction: 'manual',
+
+  async handle({ params, query, body }, call) {
+    const options = { edit: body, lock: query.lock ?? true, confirm: query.confirm ?? false };
+    await call.transact((inside) => editItem(inside, params.id, options));
+    return itemDetail(call, await getVisibleItem(call.db, call.who, params.id), { include: [] });
+  },
+});
+
+export const getItemFields = defineEndpoint({
+  operationId: 'getItemFields',
+  method: 'get',
+  path: '/items/:id/locks',
+  summary: 'List editable fields with their origin',
+  description:
+    'Every editable field of the type, in the order of an edit form, with the source of its value. `agentValue` is what a refresh would set, for a field that is locked or edited.',
+  access: edits,
+  params: IdParams,
+  answer: json(200, FieldOrigins),
+
+  async handle({ params }, call) {
+    const { id } = await getVisibleItem(call.db, call.who, params.id);
+    return originsOf(call, id);
+  },
+});
+
+export const setItemLocks = defineEndpoint({
+  operationId: 'setItemLocks',
+  method: 'put',
+  path: '/items/:id/locks',
+  summary: 'Replace the locks of an item',
+  description:
+    'The whole set of locked fields, or the one entry `all`, which also keeps artwork, the identity of children and markers. Unlocking keeps the value until the next refresh. An unknown field is 400.',
+  access: edits,
+  params: IdParams,
+  body: LocksPut,
+  answer: json(200, LockedFields),
+  emits: ['item.updated'],
+
+  async handle({ params, body }, call) {
+    return { lockedFields: await replaceLocks(call, params.id, body.fields) };
+  },
+});
