@@ -164,6 +164,10 @@ export const routedAreas: readonly RoutedArea[] = [
       ['patch', '/items/:id', 'updateItem'],
       ['get', '/items/:id/locks', 'getItemFields'],
       ['put', '/items/:id/locks', 'setItemLocks'],
+      ['get', '/items/:id/match', 'searchItemMatches'],
+      ['put', '/items/:id/match', 'applyItemMatch'],
+      ['delete', '/items/:id/match', 'clearItemMatch'],
+      ['post', '/items/:id/refresh', 'refreshItem'],
     ],
   },
   {

@@ -36,6 +36,8 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   HdrFormat: { at: 'MediaStream.hdr' },
   InviteState: { at: 'Invite.state' },
   JobFailure: { at: 'JobAttempt.error' },
+  JobState: { at: 'JobDetail.state' },
+  JobTarget: { at: 'JobDetail.target' },
   Keep: { at: 'login.body.keep', doc: 'cookie leaves the tokens out of the answer, token sets no cookies' },
   PersonRole: { at: 'Credit.role' },
   LabelScope: { at: 'setLabelAccess.body.only[]', doc: 'An account, a profile, or everyone of a role' },

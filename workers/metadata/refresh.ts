@@ -14,6 +14,7 @@ import type { JobPayload } from '#platform/jobs.ts';
 import { rowsOf } from '../scan/store/context.ts';
 import { Postponed, type Work } from '../work.ts';
 import { agentsFor, gather } from './gather.ts';
+import { probeFiles } from './probe.ts';
 import { queueDue } from './queue.ts';
 import { type RefreshedItem, refreshedItem } from './refreshed-item.ts';
 import { writeRefresh } from './write.ts';
@@ -130,20 +131,28 @@ class Refreshing {
     }
   }
 
-  async #one(due: Due): Promise<void> {
+  async #one({ ...due }: Due): Promise<void> {
     const { db, signal } = this.#work;
     const item = await refreshedItem(this.#work, due.item_id);
-    const match = item && (await findMatch(db, item.id));
-    const isLocal = match?.state === 'local-only' && !due.options.identify;
-    if (!item || isLocal || (agentsFor(item, due.options).length === 0 && !due.options.mode)) {
+    if (item && due.options.probe) await probeFiles(this.#work, item.id);
+    if (!item || !(await this.#isOpen(item, due.options))) {
       await endRefresh(db, due, []);
       return;
     }
+    if (item.allLocked) due.options = { ...due.options, artwork: 'none' };
     const ids = due.options.identify ? await this.#localIds(item) : item.wanted.ids;
     const gathered = await gather({ catalogues: this.#catalogues, signal }, item, { ids, options: due.options });
     for (const agent of gathered.failed) this.#failed.add(agent);
     await writeRefresh(this.#work, { item, due, gathered, mayEmit: () => this.#mayEmit() });
     this.#refreshed += 1;
+  }
+
+  /** Whether sources may describe the item, and any of them can. */
+  async #isOpen(item: RefreshedItem, options: RefreshOptions): Promise<boolean> {
+    if (item.closed) return false;
+    const match = await findMatch(this.#work.db, item.id);
+    if (match?.state === 'local-only' && !options.identify) return false;
+    return agentsFor(item, options).length > 0 || options.mode !== undefined;
   }
 
   #mayEmit(): boolean {

@@ -22,6 +22,8 @@ interface ItemRow {
   parent_title: string | null;
   top_type: string | null;
   top_ids: Record<string, string> | null;
+  all_locked: boolean;
+  closed: boolean;
   seasons: number;
   children: number;
   library_type: string;
@@ -40,6 +42,10 @@ export interface RefreshedItem {
   wanted: Wanted;
   /** Types that are found by the container that they lie in are never identified by themselves. */
   byContainer: boolean;
+  /** Keeps its pictures, and the identity of its children. */
+  allLocked: boolean;
+  /** What lies in a container that is locked as a whole is not described. */
+  closed: boolean;
 }
 
 /** Language and country of the server. */
@@ -57,7 +63,8 @@ export async function refreshedItem(
     work.db,
     `select i.id, i.library_id, i.type, i.title, i.original_title, i.year, i.runtime_ms, i.index_number, i.parent_index,
        i.external_ids, i.details, p.type as parent_type, p.external_ids as parent_ids, p.title as parent_title,
-       g.type as top_type, g.external_ids as top_ids,
+       g.type as top_type, g.external_ids as top_ids, 'all' = any(i.locked_fields) as all_locked,
+       coalesce('all' = any(p.locked_fields), false) or coalesce('all' = any(g.locked_fields), false) as closed,
        (select count(*)::int from items c where c.parent_id = i.id and c.trashed_at is null and c.type = 'season') as seasons,
        (select count(*)::int from items c where c.parent_id = i.id and c.trashed_at is null) as children,
        l.type as library_type, l.settings
@@ -73,6 +80,7 @@ export async function refreshedItem(
     agents: row.settings.agents ?? agentsByDefault(row.library_type, () => true),
     wanted: wantedOf(row, settings),
     byContainer: containerOf(row) !== undefined,
+    ...{ allLocked: row.all_locked, closed: row.closed },
   };
 }
 

@@ -9,9 +9,10 @@ import {
   noteRefreshed,
   recordMatch,
 } from '#areas/editing/public.ts';
-import { dropLayers, putLayers, type SettleMode, settleItems } from '#areas/libraries/public.ts';
+import { dropLayers, editFields, putLayers, type SettleMode, settleItems } from '#areas/libraries/public.ts';
 import { catalogueIds } from '#platform/agents/agent.ts';
 import type { Db } from '#platform/db.ts';
+import type { FieldName } from '#platform/item-values.ts';
 import { queuePictures } from '../artwork/queue.ts';
 import { agesOf, emitItems } from '../scan/engine/item-events.ts';
 import { nextChanges } from '../scan/store/rollup.ts';
@@ -36,6 +37,7 @@ export async function writeRefresh(work: Work, refresh: Refresh): Promise<void> 
     await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 12))', [refresh.item.id]);
     const before = await findMatch(db, refresh.item.id);
     const changed = await writeValues(work, db, refresh);
+    if (before?.matched_by === 'person') await completeIdentity(work, db, refresh);
     await writeIdentity(db, refresh, before);
     await writePictures(work, db, { ...refresh, before });
     await endRefresh(db, refresh.due, refresh.gathered.failed);
@@ -65,6 +67,18 @@ async function writeValues(work: Work, db: Db, { item, due, gathered, mayEmit }:
   if (changed.length > 0 && mayEmit())
     await emitItems({ work, library: { id: libraryId } }, db, { name: 'item.updated', ids: [id], changed, ages });
   return changed;
+}
+
+/** The identity that a person chose is locked, so the ids that agents add to it are written as a part of it. */
+async function completeIdentity(work: Work, db: Db, { item, gathered }: Refresh): Promise<void> {
+  const edit = await db('item_edits').where({ item_id: item.id, field: 'externalIds' }).first('value', 'account_id');
+  if (!edit) return;
+  const value = edit.value as Record<string, string | null>;
+  const more = Object.entries(gathered.ids).filter(([provider]) => (value[provider] ?? null) === null);
+  if (more.length === 0) return;
+  const fields = new Map<FieldName, unknown>([['externalIds', { ...value, ...Object.fromEntries(more) }]]);
+  const editor = { accountId: edit.account_id, lock: true, place: placeOf(work.settings) };
+  await editFields(db, [{ itemId: item.id, fields }], editor);
 }
 
 /** Agents of the former identity, except those that did not answer. */

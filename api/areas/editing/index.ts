@@ -1,4 +1,13 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { getItemFields, setItemLocks, updateItem } from './items.endpoints.ts';
+import { applyItemMatch, clearItemMatch, refreshItem, searchItemMatches } from './match/match.endpoints.ts';
 
-export const editingArea = defineArea('editing', 'Editing', [updateItem, getItemFields, setItemLocks]);
+export const editingArea = defineArea('editing', 'Editing', [
+  updateItem,
+  getItemFields,
+  setItemLocks,
+  searchItemMatches,
+  applyItemMatch,
+  clearItemMatch,
+  refreshItem,
+]);

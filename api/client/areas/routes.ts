@@ -122,7 +122,11 @@ export const routes = {
   listMissingChildren: 'GET /items/{id}/missing',
   listSimilarItems: 'GET /items/{id}/similar',
   // editing
+  applyItemMatch: 'PUT /items/{id}/match',
+  clearItemMatch: 'DELETE /items/{id}/match',
   getItemFields: 'GET /items/{id}/locks',
+  refreshItem: 'POST /items/{id}/refresh',
+  searchItemMatches: 'GET /items/{id}/match',
   setItemLocks: 'PUT /items/{id}/locks',
   updateItem: 'PATCH /items/{id}',
   // artwork

@@ -20,6 +20,8 @@ export interface RefreshOptions {
   artwork?: (typeof artworkModes)[number];
   /** Identifies the item by its name again. */
   identify?: boolean;
+  /** Reads the files again. */
+  probe?: boolean;
   /** Only these agents, such as those that failed. */
   agents?: string[];
   by?: 'person' | 'scan' | 'refresh';
