@@ -1,5 +1,5 @@
 // What the agents of a library know of one item.
-import type { ChosenPicture, RefreshOptions } from '#areas/editing/public.ts';
+import { type ChosenPicture, identityOf, type RefreshedItem, type RefreshOptions } from '#areas/editing/public.ts';
 import { MAX_TITLE } from '#areas/libraries/public.ts';
 import { type Agent, isCatalogue, type KnownChild, type Query, type RemotePicture } from '#platform/agents/agent.ts';
 import type { Catalogues } from '#platform/agents/catalogues.ts';
@@ -7,7 +7,6 @@ import { CatalogueFault } from '#platform/agents/fault.ts';
 import { agentOf } from '#platform/agents/index.ts';
 import { bestOf } from '#platform/agents/score.ts';
 import type { ItemValues, Layer } from '#platform/item-values.ts';
-import { identityOf, type RefreshedItem } from './refreshed-item.ts';
 
 /** For each agent and item, with the wait for the agent's turn. */
 const LIMIT_MS = 60_000;
@@ -67,8 +66,9 @@ export function agentsFor({ agents, type }: RefreshedItem, { agents: only }: Ref
     .filter((agent) => agent.itemTypes.includes(type));
 }
 
-async function gatherFrom(agent: Agent, query: Query, { item, options, gathered }: Gathering): Promise<void> {
-  await identify(agent, query, { item, options, gathered });
+async function gatherFrom(agent: Agent, query: Query, gathering: Gathering): Promise<void> {
+  const { item, options, gathered } = gathering;
+  await identify(agent, query, gathering);
   const identity = identityOf(item, gathered.ids);
   const description = await agent.describe?.(query, identity);
   if (description) {
@@ -76,11 +76,16 @@ async function gatherFrom(agent: Agent, query: Query, { item, options, gathered 
     if (!item.byContainer) gathered.ids = { ...description.values.externalIds, ...gathered.ids };
   }
   if (options.artwork !== 'none') {
-    const pictures = description ? description.pictures : ((await agent.artwork?.(query, identity)) ?? []);
+    const pictures = description?.pictures ?? (await agent.artwork?.(query, identity)) ?? [];
     gathered.pictures.push(...pictures.map((one) => ({ ...one, agent: agent.id })));
   }
+  await gatherChildren(agent, query, gathering);
+}
+
+/** The children that the first agent knows which knows any. */
+async function gatherChildren(agent: Agent, query: Query, { item, gathered }: Gathering): Promise<void> {
   if (gathered.children || !agent.children || item.byContainer) return;
-  const children = await agent.children(query, identity);
+  const children = await agent.children(query, identityOf(item, gathered.ids));
   if (children.length > 0)
     gathered.children = children.slice(0, MOST_CHILDREN).map((child) => ({ ...child, agent: agent.id }));
 }
@@ -100,7 +105,7 @@ async function identify(agent: Agent, query: Query, { item, gathered }: Gatherin
   gathered.match ??= { agent: agent.id, confidence: best.score };
 }
 
-/** Values within the limits of an edit; what is longer is cut. */
+/** Values within the limits of an edit; longer ones are cut. */
 function bounded(values: ItemValues): ItemValues {
   const texts = Object.entries(values).map(([name, value]) => {
     if (typeof value === 'string') return [name, value.slice(0, /itle$/.test(name) ? MAX_TITLE : LONGEST_TEXT)];

@@ -1,7 +1,6 @@
 import { fittingKind } from '#areas/artwork/public.ts';
-import type { ChosenPicture } from '#areas/editing/public.ts';
+import type { ChosenPicture, RefreshedItem } from '#areas/editing/public.ts';
 import type { Gathered } from './gather.ts';
-import type { RefreshedItem } from './refreshed-item.ts';
 
 const MOST: Readonly<Record<string, number>> = { backdrop: 5 };
 

@@ -4,7 +4,9 @@ import {
   findMatch,
   makeStaleDue,
   nextRefresh,
+  type RefreshedItem,
   type RefreshOptions,
+  refreshedItem,
   takeDue,
   withChildren,
 } from '#areas/editing/public.ts';
@@ -16,7 +18,6 @@ import { Postponed, type Work } from '../work.ts';
 import { agentsFor, gather } from './gather.ts';
 import { probeFiles } from './probe.ts';
 import { queueDue } from './queue.ts';
-import { type RefreshedItem, refreshedItem } from './refreshed-item.ts';
 import { writeRefresh } from './write.ts';
 
 const AT_ONCE = 4;
@@ -119,7 +120,7 @@ class Refreshing {
   /** Containers first, some items at once. */
   async #all(all: readonly Due[]): Promise<void> {
     const levels = Map.groupBy(all, ({ depth }) => depth);
-    for (const depth of [...levels.keys()].sort()) {
+    for (const depth of [...levels.keys()].sort((a, b) => a - b)) {
       const left = [...(levels.get(depth) ?? [])];
       const one = async (): Promise<void> => {
         for (let due = left.shift(); due; due = left.shift()) {

@@ -7,6 +7,8 @@ import {
   type MatchRow,
   makeChildrenDue,
   noteRefreshed,
+  placeOf,
+  type RefreshedItem,
   recordMatch,
 } from '#areas/editing/public.ts';
 import { dropLayers, editFields, putLayers, type SettleMode, settleItems } from '#areas/libraries/public.ts';
@@ -19,7 +21,6 @@ import { nextChanges } from '../scan/store/rollup.ts';
 import type { Work } from '../work.ts';
 import type { Gathered } from './gather.ts';
 import { choosePictures } from './pictures.ts';
-import { placeOf, type RefreshedItem } from './refreshed-item.ts';
 
 export interface Refresh {
   item: RefreshedItem;
@@ -50,23 +51,27 @@ export async function writeRefresh(work: Work, refresh: Refresh): Promise<void> 
 async function writeValues(work: Work, db: Db, { item, due, gathered, mayEmit }: Refresh): Promise<string[]> {
   const { id, libraryId } = item;
   const mode: SettleMode = due.options.mode ?? 'settle';
-  const isAnew = due.options.identify === true && gathered.layers.length > 0;
+  const isOther = due.options.identify === true && gathered.layers.length > 0;
   if (gathered.layers.length === 0 && mode === 'settle') return [];
   const ages = await agesOf(db, [id]);
   await nextChanges(db, [libraryId]);
-  if (isAnew) await dropLayers(db, [id], without(gathered));
+  if (isOther) await dropLayers(db, [id], without(gathered));
   await putLayers(db, [{ itemId: id, layers: gathered.layers }]);
   const [settled] = await settleItems(db, [id], { place: placeOf(work.settings), mode });
   const changed = settled?.changed ?? [];
-  if (gathered.children) {
-    await db.raw(`update items set details = details || jsonb_build_object('knownChildren', ?::jsonb) where id = ?`, [
-      JSON.stringify(gathered.children),
-      id,
-    ]);
-  }
+  await writeChildren(db, id, gathered);
   if (changed.length > 0 && mayEmit())
     await emitItems({ work, library: { id: libraryId } }, db, { name: 'item.updated', ids: [id], changed, ages });
   return changed;
+}
+
+async function writeChildren(db: Db, id: string, { children }: Gathered): Promise<void> {
+  if (!children) return;
+  const known = JSON.stringify(children);
+  await db.raw(`update items set details = details || jsonb_build_object('knownChildren', ?::jsonb) where id = ?`, [
+    known,
+    id,
+  ]);
 }
 
 /** The identity that a person chose is locked, so the ids that agents add to it are written as a part of it. */
@@ -90,18 +95,20 @@ const without = ({ layers, failed }: Gathered): string[] => {
   return catalogueIds.filter((id) => !kept.has(id));
 };
 
-/** An identity that a person chose stays. Items that are found by their container have none of their own. */
+/** Items that are found by their container have no identity of their own. */
 async function writeIdentity(db: Db, { item, due, gathered }: Refresh, before: MatchRow | undefined): Promise<void> {
   const { match } = gathered;
-  const isChosen = before?.matched_by === 'person' && before.state === 'matched';
-  const isSame = before?.state === 'matched' && before.agent === match?.agent;
-  if (match && !item.byContainer && !isChosen && !isSame)
+  if (match && !item.byContainer && !isKnown(before, match.agent))
     await recordMatch(db, {
       ...{ itemId: item.id, libraryId: item.libraryId, state: 'matched', ...match },
-      by: due.options.by === 'person' ? 'refresh' : (due.options.by ?? 'scan'),
+      by: due.options.by === 'scan' ? 'scan' : 'refresh',
     });
   if (match || item.byContainer) await db('items').where({ id: item.id, matched: false }).update({ matched: true });
 }
+
+/** An identity that a person chose stays. */
+const isKnown = (before: MatchRow | undefined, agent: string): boolean =>
+  before?.state === 'matched' && (before.matched_by === 'person' || before.agent === agent);
 
 type Pictured = Refresh & { before: MatchRow | undefined };
 

@@ -15,3 +15,4 @@ export {
   takeDue,
   withChildren,
 } from './match/matches.store.ts';
+export { identityOf, placeOf, type RefreshedItem, refreshedItem } from './match/refreshed-item.view.ts';

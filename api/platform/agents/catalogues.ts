@@ -120,7 +120,7 @@ export class Catalogues {
     try {
       const now = await this.#kept(inquiry);
       if (now?.fresh) return now.body ?? undefined;
-      return await this.#fetch(inquiry, now);
+      return await this.#load(inquiry, now);
     } finally {
       await redis.eval(RELEASE, 1, lock, mine).catch(() => 0);
     }
@@ -130,7 +130,7 @@ export class Catalogues {
     return fresh ? undefined : keptAnswer(this.#deps.db, hash);
   }
 
-  async #fetch(inquiry: Inquiry, kept: KeptAnswer | undefined): Promise<string | undefined> {
+  async #load(inquiry: Inquiry, kept: KeptAnswer | undefined): Promise<string | undefined> {
     for (let tries = 0; ; tries += 1) {
       await this.#turn(inquiry);
       const answer = await this.#send(inquiry, kept);
@@ -156,58 +156,62 @@ export class Catalogues {
   }
 
   async #send(inquiry: Inquiry, kept: KeptAnswer | undefined): Promise<Answer> {
-    const { agent, base, request, keys, signal } = inquiry;
+    const { agent, request } = inquiry;
     const timeoutMs = Math.max(1, Math.min(MOST_MS, inquiry.until - Date.now()));
     try {
       const token = agent.token && (await this.#token(inquiry));
-      const credentials = agent.credentials?.(keys, token) ?? {};
-      const sending = { agent, base, request, credentials, etag: kept?.etag, timeoutMs, signal };
+      const credentials = agent.credentials?.(inquiry.keys, token) ?? {};
+      const sending = { ...inquiry, credentials, etag: kept?.etag, timeoutMs };
       const answer = answerOf(agent, request, await sendTo({ outbound: this.#outbound, ...this.#deps }, sending));
       if (answer.verdict !== 'refused' || token === undefined) return answer;
       await dropToken(this.#tokenPlace(inquiry));
       return { ...answer, verdict: 'token' };
     } catch (error) {
-      if (!(error instanceof CatalogueFault)) throw error;
-      const impatient = error.reason === 'timeout' && timeoutMs < FAIR_MS;
-      if (!impatient) await this.#noteFault(inquiry, error.reason, error.waitMs);
+      await this.#noteThrown(inquiry, error, timeoutMs);
       throw error;
     }
   }
 
+  /** A caller that gave the catalogue little time learns nothing about it. */
+  async #noteThrown(inquiry: Inquiry, error: unknown, timeoutMs: number): Promise<void> {
+    if (!(error instanceof CatalogueFault) || (error.reason === 'timeout' && timeoutMs < FAIR_MS)) return;
+    await this.#noteFault(inquiry, error.reason, error.waitMs);
+  }
+
   /** What an answer means for the cache, the key and later requests. */
   async #settle(inquiry: Inquiry, answer: Answer, kept: KeptAnswer | undefined): Promise<string | undefined> {
-    const { db, redis } = this.#deps;
     const { agent, hash } = inquiry;
-    const place = { request: hash, agent: agent.id };
-    switch (answer.verdict) {
-      case 'same':
-        await keepAnswer(db, place, undefined);
-        return kept?.body ?? undefined;
-      case 'ok':
-      case 'none': {
-        const body = answer.verdict === 'ok' ? answer.text : null;
-        await keepAnswer(db, place, { status: body === null ? 404 : 200, body, etag: answer.etag });
-        await noteAnswered(redis, agent.id);
-        if (agent.credentials) await this.#noteKey(inquiry, false);
-        return body ?? undefined;
-      }
-      case 'refused':
-      case 'token':
-        await this.#noteKey(inquiry, true);
-        await this.#pause(inquiry, 'refused', REFUSED_MS);
-        throw new CatalogueFault(agent.id, 'refused', REFUSED_MS);
-      case 'rate-limited':
-        throw new CatalogueFault(agent.id, 'rate-limited', await this.#pause(inquiry, 'rate-limited', answer.waitMs));
-      case 'failed':
-        await this.#noteFault(inquiry, 'unreachable');
-        throw new CatalogueFault(agent.id, 'unreachable');
-      case 'not-json':
-        await this.#noteFault(inquiry, 'invalid-answer');
-        throw new CatalogueFault(agent.id, 'invalid-answer');
-      case 'invalid': // one record of another shape says nothing about the others
-        this.#deps.log.warn({ agent: agent.id, path: inquiry.request.path }, 'a catalogue answered in another shape');
-        throw new CatalogueFault(agent.id, 'invalid-answer');
+    if (answer.verdict === 'ok' || answer.verdict === 'none') return this.#keep(inquiry, answer);
+    if (answer.verdict !== 'same') throw await this.#faultOf(inquiry, answer);
+    await keepAnswer(this.#deps.db, { request: hash, agent: agent.id }, undefined);
+    return kept?.body ?? undefined;
+  }
+
+  /** The fault that an answer is, with the pause that follows it. */
+  async #faultOf(inquiry: Inquiry, { verdict, waitMs }: Answer): Promise<CatalogueFault> {
+    const { agent, request } = inquiry;
+    if (verdict === 'refused' || verdict === 'token') {
+      await this.#noteKey(inquiry, true);
+      return new CatalogueFault(agent.id, 'refused', await this.#pause(inquiry, 'refused', REFUSED_MS));
     }
+    if (verdict === 'rate-limited')
+      return new CatalogueFault(agent.id, 'rate-limited', await this.#pause(inquiry, 'rate-limited', waitMs));
+    const reason = verdict === 'failed' ? 'unreachable' : 'invalid-answer';
+    // One record of another shape says nothing about the others.
+    if (verdict === 'invalid')
+      this.#deps.log.warn({ agent: agent.id, path: request.path }, 'a catalogue answered in another shape');
+    else await this.#noteFault(inquiry, reason);
+    return new CatalogueFault(agent.id, reason);
+  }
+
+  async #keep(inquiry: Inquiry, { verdict, text, etag }: Answer): Promise<string | undefined> {
+    const { agent, hash } = inquiry;
+    const body = verdict === 'ok' ? text : null;
+    const answer = { status: body === null ? 404 : 200, body, etag };
+    await keepAnswer(this.#deps.db, { request: hash, agent: agent.id }, answer);
+    await noteAnswered(this.#deps.redis, agent.id);
+    if (agent.credentials) await this.#noteKey(inquiry, false);
+    return body ?? undefined;
   }
 
   async #noteFault(inquiry: Inquiry, reason: FaultReason, forMs?: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Agent, Identity, Query, RemotePicture } from './agent.ts';
-import { idOf, known, list, NUMBER, text, UUID } from './parts.ts';
+import { IMDB, idOf, known, list, NUMBER, text, UUID } from './parts.ts';
 
 const MOST = 30;
 
@@ -76,36 +76,42 @@ const pictureOf = (kind: Kind, { url, lang, likes }: Picture): RemotePicture =>
 
 async function artwork(query: Query, identity: Identity): Promise<RemotePicture[]> {
   const path = pathOf(identity);
-  const title = path && (await query({ path, schema: Title }));
+  const title = path === undefined ? undefined : await query({ path, schema: Title });
   if (!title) return [];
-  const { type, ids, index } = identity;
-  if (type === 'season')
-    return title.seasonposter
-      .filter(({ season }) => season === String(index))
-      .slice(0, MOST)
-      .map((one) => pictureOf('poster', one));
-  if (type === 'album') {
-    const album = title.albums?.[ids['musicbrainzReleaseGroup'] ?? ''];
-    return [
-      ...(album?.albumcover ?? []).map((one) => pictureOf('poster', one)),
-      ...(album?.cdart ?? []).map((one) => pictureOf('disc', one)),
-    ].slice(0, MOST);
-  }
-  return (KINDS[type] ?? []).flatMap(([kind, members]) =>
+  if (identity.type === 'season') return seasonPictures(title, identity);
+  if (identity.type === 'album') return albumPictures(title, identity);
+  return (KINDS[identity.type] ?? []).flatMap(([kind, members]) =>
     members.flatMap((member) => (title[member] as Picture[]).slice(0, MOST).map((one) => pictureOf(kind, one))),
   );
 }
 
-function pathOf({ type, ids }: Identity): string | undefined {
-  const film = idOf(ids, 'tmdb', NUMBER) ?? idOf(ids, 'imdb', /^tt\d{5,10}$/);
-  const show = idOf(ids, 'tvdb', NUMBER);
-  const artist = idOf(ids, 'musicbrainz', UUID);
-  const group = idOf(ids, 'musicbrainzReleaseGroup', UUID);
-  if (type === 'movie') return film && `/v3/movies/${film}`;
-  if (type === 'show' || type === 'season') return show && `/v3/tv/${show}`;
-  if (type === 'artist') return artist && `/v3/music/${artist}`;
-  return type === 'album' ? group && `/v3/music/albums/${group}` : undefined;
+const seasonPictures = (title: Title, { index }: Identity): RemotePicture[] =>
+  title.seasonposter
+    .filter(({ season }) => season === String(index))
+    .slice(0, MOST)
+    .map((one) => pictureOf('poster', one));
+
+function albumPictures({ albums }: Title, { ids }: Identity): RemotePicture[] {
+  const album = albums?.[ids['musicbrainzReleaseGroup'] ?? ''];
+  if (!album) return [];
+  const all = [
+    ...album.albumcover.map((one) => pictureOf('poster', one)),
+    ...album.cdart.map((one) => pictureOf('disc', one)),
+  ];
+  return all.slice(0, MOST);
 }
+
+/** The path of an item by the id that the catalogue has it under. */
+const PATHS: Readonly<Record<string, (ids: Identity['ids']) => string | undefined>> = {
+  movie: (ids) => below('/v3/movies/', idOf(ids, 'tmdb', NUMBER) ?? idOf(ids, 'imdb', IMDB)),
+  show: (ids) => below('/v3/tv/', idOf(ids, 'tvdb', NUMBER)),
+  season: (ids) => below('/v3/tv/', idOf(ids, 'tvdb', NUMBER)),
+  artist: (ids) => below('/v3/music/', idOf(ids, 'musicbrainz', UUID)),
+  album: (ids) => below('/v3/music/albums/', idOf(ids, 'musicbrainzReleaseGroup', UUID)),
+};
+
+const below = (path: string, id: string | undefined): string | undefined => (id === undefined ? id : path + id);
+const pathOf = ({ type, ids }: Identity): string | undefined => PATHS[type]?.(ids);
 
 export const fanart: Agent = {
   id: 'fanart',

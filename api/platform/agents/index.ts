@@ -7,7 +7,7 @@ import { coverartarchive, musicbrainz } from './musicbrainz.ts';
 import { omdb } from './omdb.ts';
 import { openlibrary } from './openlibrary.ts';
 import { tmdb } from './tmdb/index.ts';
-import { tvdb } from './tvdb.ts';
+import { tvdb } from './tvdb/index.ts';
 import { wikidata } from './wikidata/index.ts';
 
 const byId: Readonly<Record<CatalogueId, Agent>> = {

@@ -40,23 +40,22 @@ function stateOf(
   { name, row }: { name: CatalogueKeyName; row: Row<'catalogue_keys'> | undefined },
 ): KeyState {
   const saved = row?.sealed ? unseal(ring, row.sealed, placeOf(name)) : undefined;
-  const sources = [
-    { source: 'resource' as const, value: config.declaredCatalogueKeys?.[name] },
-    { source: 'app' as const, value: saved },
-    { source: 'environment' as const, value: config.catalogueKeys[name] },
-  ].filter(({ value }) => value !== undefined);
-  const [first] = sources;
-  const refused = first?.value !== undefined && row?.refused_mark === markOf(ring, name, first.value);
+  const given = [
+    ['resource', config.declaredCatalogueKeys?.[name]],
+    ['app', saved],
+    ['environment', config.catalogueKeys[name]],
+  ] as const;
+  const sources = given.filter(([, value]) => value !== undefined);
+  const [[source, value] = ['missing', undefined] as const] = sources;
+  const isRefused = value !== undefined && row?.refused_mark === markOf(ring, name, value);
   return {
-    name,
-    source: first?.source ?? 'missing',
-    value: first?.value,
-    savedAt: saved === undefined ? null : (row?.saved_at ?? null),
-    savedBy: saved === undefined ? null : (row?.saved_by ?? null),
-    overridden: sources.length > 1,
-    refusedAt: refused ? row.refused_at : null,
+    ...{ name, source, value, overridden: sources.length > 1 },
+    ...(saved === undefined || !row ? UNSAVED : { savedAt: row.saved_at, savedBy: row.saved_by }),
+    refusedAt: isRefused ? row.refused_at : null,
   };
 }
+
+const UNSAVED = { savedAt: null, savedBy: null };
 
 /** The values in force of an agent's keys, and the names of missing ones that it needs. */
 export async function keysInForce(

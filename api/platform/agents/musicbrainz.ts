@@ -75,20 +75,21 @@ const isArtist = (type: string): boolean => type === 'artist';
 
 async function identify(query: Query, wanted: Wanted): Promise<Found[]> {
   const id = idOf(wanted.ids, 'musicbrainz', UUID);
-  if (isArtist(wanted.type)) {
-    if (id) return (await artistOf(query, id).then((one) => (one ? [foundArtist(one)] : []))) ?? [];
-    const terms = `artist:${phrase(wanted.title)} OR alias:${phrase(wanted.title)}`;
-    const answer = await get(query, 'artist', { query: { query: terms, limit: String(MOST_FOUND) }, schema: Artists });
-    return (answer?.artists ?? []).map(foundArtist);
-  }
-  if (id) {
-    const release = await releaseOf(query, id);
-    if (release) return [foundRelease(release)];
-  }
+  if (isArtist(wanted.type)) return findArtists(query, wanted, id);
+  const release = id ? await releaseOf(query, id) : undefined;
+  if (release) return [foundRelease(release)];
   const artist = wanted.by?.[0];
   const terms = `release:${phrase(wanted.title)}${artist ? ` AND artist:${phrase(artist)}` : ''}`;
   const answer = await get(query, 'release', { query: { query: terms, limit: String(MOST_FOUND) }, schema: Releases });
   return (answer?.releases ?? []).map(foundRelease);
+}
+
+async function findArtists(query: Query, { title }: Wanted, id: string | undefined): Promise<Found[]> {
+  const own = id ? await artistOf(query, id) : undefined;
+  if (own) return [foundArtist(own)];
+  const terms = `artist:${phrase(title)} OR alias:${phrase(title)}`;
+  const answer = await get(query, 'artist', { query: { query: terms, limit: String(MOST_FOUND) }, schema: Artists });
+  return (answer?.artists ?? []).map(foundArtist);
 }
 
 const foundArtist = (artist: Artist): Found =>
@@ -128,15 +129,23 @@ const groupOf = (query: Query, id: string) =>
 
 async function describe(query: Query, { type, ids }: Identity): Promise<Description | undefined> {
   const id = idOf(ids, 'musicbrainz', UUID);
-  if (isArtist(type)) {
-    const artist = id && (await artistOf(query, id));
-    return artist ? { values: artistValues(artist), pictures: [] } : undefined;
-  }
+  if (!isArtist(type)) return describeAlbum(query, ids);
+  const artist = id ? await artistOf(query, id) : undefined;
+  return artist && { values: artistValues(artist), pictures: [] };
+}
+
+async function describeAlbum(query: Query, ids: Identity['ids']): Promise<Description | undefined> {
+  const id = idOf(ids, 'musicbrainz', UUID);
   const release = id ? await releaseOf(query, id) : undefined;
   const groupId = release?.['release-group']?.id ?? idOf(ids, 'musicbrainzReleaseGroup', UUID);
   const group = groupId ? await groupOf(query, groupId) : undefined;
   if (!release && !group) return undefined;
   return { values: albumValues(release, group), pictures: [] };
+}
+
+function albumValues(release: Release | undefined, group: Group | undefined): ItemValues {
+  const values = { ...(release && releaseValues(release)), ...(group && groupValues(group)) };
+  return { ...values, externalIds: { ...(release && releaseIds(release)), ...(group && groupIds(group)) } };
 }
 
 /** Ids of other catalogues that the links of an entity name. */
@@ -157,32 +166,44 @@ const artistValues = (artist: Artist): ItemValues =>
     externalIds: { musicbrainz: artist.id, ...linkedIds(artist.relations) },
   });
 
-function albumValues(release: Release | undefined, group: Group | undefined): ItemValues {
-  const credit = release?.['artist-credit'].length ? release['artist-credit'] : (group?.['artist-credit'] ?? []);
-  const released = group?.['first-release-date'] ?? release?.date;
-  const rating = group?.rating?.value;
-  const people = credit.map(
-    ({ artist, name }): NamedCredit => ({
-      role: 'artist',
-      name: name ?? artist.name ?? '',
-      ids: { musicbrainz: artist.id },
-    }),
-  );
+const groupIds = (group: Group): Record<string, string> => ({
+  musicbrainzReleaseGroup: group.id,
+  ...linkedIds(group.relations),
+});
+
+/** What all releases of an album share: the first day, the genres, the rating. */
+function groupValues(group: Group): ItemValues {
+  const released = group['first-release-date'];
+  const rating = group.rating?.value;
   return known<ItemValues>({
-    title: release?.title ?? group?.title,
+    title: group.title,
     year: yearOf(released),
     releasedOn: dayOf(released),
     rating: rating === undefined ? undefined : rating * 2,
-    genres: genresOf([...(group?.genres ?? [])]),
-    studios: names((release?.['label-info'] ?? []).map(({ label }) => label?.name)),
-    artists: by(credit),
-    people: credits(people),
-    externalIds: {
-      ...(release ? releaseIds(release) : {}),
-      ...(group && { musicbrainzReleaseGroup: group.id, ...linkedIds(group.relations) }),
-    },
+    genres: genresOf(group.genres),
+    artists: by(group['artist-credit']),
+    people: makers(group['artist-credit']),
   });
 }
+
+const releaseValues = (release: Release): ItemValues =>
+  known<ItemValues>({
+    title: release.title,
+    year: yearOf(release.date),
+    releasedOn: dayOf(release.date),
+    studios: names(release['label-info'].map(({ label }) => label?.name)),
+    artists: by(release['artist-credit']),
+    people: makers(release['artist-credit']),
+  });
+
+const makers = (all: Group['artist-credit']): NamedCredit[] =>
+  credits(
+    all.map(({ artist, name }) => ({
+      role: 'artist',
+      name: name ?? artist.name ?? '',
+      ids: { musicbrainz: artist.id },
+    })),
+  );
 
 /** The albums of an artist. */
 async function children(query: Query, { type, ids }: Identity): Promise<KnownChild[]> {

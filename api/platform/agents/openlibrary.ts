@@ -71,23 +71,28 @@ const coverOf = (id: number, size: 'S' | 'M' | 'L'): string => `${COVERS}/b/id/$
 
 async function identify(query: Query, wanted: Wanted): Promise<Found[]> {
   if (wanted.type === 'author') return findAuthors(query, wanted);
-  const isbn = normal(wanted.isbn ?? wanted.ids['isbn']);
-  const edition = isbn ? await query({ path: `/isbn/${isbn}.json`, schema: Edition }) : undefined;
-  const fromEdition = lastOf(edition?.works[0]?.key ?? '');
-  const workId = WORK.test(fromEdition) ? fromEdition : idOf(wanted.ids, 'openlibrary', WORK);
-  const work = workId ? await workOf(query, workId) : undefined;
-  if (work) return [foundWork(work, edition)];
+  const own = await findByIds(query, wanted);
+  if (own) return [own];
+  const author = wanted.by?.[0]?.slice(0, 200);
   const answer = await query({
     path: '/search.json',
     query: {
-      title: wanted.title.slice(0, 300),
-      ...(wanted.by?.[0] && { author: wanted.by[0].slice(0, 200) }),
+      ...{ title: wanted.title.slice(0, 300), author, limit: MOST_FOUND },
       fields: 'key,title,author_name,first_publish_year,cover_i',
-      limit: MOST_FOUND,
     },
     schema: Search,
   });
   return (answer?.docs ?? []).filter(({ key }) => WORK.test(lastOf(key))).map((doc) => foundDoc(doc));
+}
+
+/** The work of an ISBN or an id. */
+async function findByIds(query: Query, { ids, isbn: given }: Wanted): Promise<Found | undefined> {
+  const isbn = normal(given ?? ids['isbn']);
+  const edition = isbn ? await query({ path: `/isbn/${isbn}.json`, schema: Edition }) : undefined;
+  const fromEdition = lastOf(edition?.works[0]?.key ?? '');
+  const workId = WORK.test(fromEdition) ? fromEdition : idOf(ids, 'openlibrary', WORK);
+  const work = workId ? await workOf(query, workId) : undefined;
+  return work && foundWork(work, edition);
 }
 
 async function findAuthors(query: Query, wanted: Wanted): Promise<Found[]> {
@@ -123,7 +128,7 @@ const foundWork = (work: Work, edition: Edition | undefined): Found =>
   known<Found>({
     ids: known<Record<string, string>>({
       openlibrary: lastOf(work.key),
-      openlibraryEdition: edition && BOOK.test(lastOf(edition.key)) ? lastOf(edition.key) : undefined,
+      openlibraryEdition: editionId(edition),
     }),
     type: 'book',
     title: edition?.title ?? work.title ?? '',
@@ -148,10 +153,10 @@ async function describe(query: Query, { type, ids }: Identity): Promise<Descript
   const id = idOf(ids, 'openlibrary', WORK);
   const work = id ? await workOf(query, id) : undefined;
   if (!work) return undefined;
-  const editionId = idOf(ids, 'openlibraryEdition', BOOK);
+  const ownEdition = idOf(ids, 'openlibraryEdition', BOOK);
   const isbn = normal(ids['isbn']);
-  const edition = editionId
-    ? await editionOf(query, editionId)
+  const edition = ownEdition
+    ? await editionOf(query, ownEdition)
     : isbn
       ? await query({ path: `/isbn/${isbn}.json`, schema: Edition })
       : undefined;
@@ -178,34 +183,42 @@ const authorIds = ({ key, remote_ids }: Author) =>
 const authorValues = (author: Author): ItemValues =>
   known<ItemValues>({ title: author.name, overview: author.bio, externalIds: authorIds(author) });
 
-function bookValues({
-  work,
-  edition,
-  authors,
-}: {
+interface Book {
   work: Work;
   edition: Edition | undefined;
   authors: readonly Author[];
-}): ItemValues {
+}
+
+function bookValues({ work, edition, authors }: Book): ItemValues {
   const people = authors.map(
     (author): NamedCredit => ({ role: 'author', name: author.name ?? '', ids: { openlibrary: lastOf(author.key) } }),
   );
   return known<ItemValues>({
-    title: edition?.title ?? work.title,
-    originalTitle: edition ? work.title : undefined,
+    ...{ title: work.title, year: yearIn(work.first_publish_date), ...(edition && editionValues(work, edition)) },
     overview: work.description,
-    year: yearIn(edition?.publish_date ?? work.first_publish_date),
     tags: names(work.subjects, TAGS),
-    publisher: edition?.publishers[0],
-    isbn: edition?.isbn_13[0] ?? edition?.isbn_10[0],
     authors: names(authors.map(({ name }) => name)),
     people: credits(people),
     externalIds: known<Record<string, string>>({
       openlibrary: lastOf(work.key),
-      openlibraryEdition: edition && BOOK.test(lastOf(edition.key)) ? lastOf(edition.key) : undefined,
+      openlibraryEdition: editionId(edition),
     }),
   });
 }
+
+const editionValues = (work: Work, edition: Edition): ItemValues =>
+  known<ItemValues>({
+    title: edition.title ?? work.title,
+    originalTitle: work.title,
+    year: yearIn(edition.publish_date ?? work.first_publish_date),
+    publisher: edition.publishers[0],
+    isbn: [...edition.isbn_13, ...edition.isbn_10][0],
+  });
+
+const editionId = (edition: Edition | undefined): string | undefined => {
+  const id = lastOf(edition?.key ?? '');
+  return BOOK.test(id) ? id : undefined;
+};
 
 const pictures = (work: Work, edition: Edition | undefined): RemotePicture[] =>
   [...new Set([...(edition?.covers ?? []), ...work.covers])]

@@ -53,13 +53,17 @@ const pairsOf = (text: string): string[] =>
 export function scoreOf(wanted: Wanted, found: Found): Score {
   if (sharesId(wanted, found)) return { score: 1, because: ['external-id'] };
   if (wanted.isbn && found.isbn?.includes(wanted.isbn)) return { score: 1, because: ['isbn'] };
-  const titles = [found.title, found.originalTitle ?? '', ...(found.aliases ?? [])];
-  const own = [wanted.title, ...(wanted.originalTitle ? [wanted.originalTitle] : [])];
-  const likeness = Math.max(...own.flatMap((title) => titles.map((other) => similarity(title, other))));
+  const likeness = likenessOf(wanted, found);
   const parts = [yearPart(wanted, found), byPart(wanted, found), runtimePart(wanted, found), countPart(wanted, found)];
   const because: Because[] = likeness >= 0.8 ? ['title'] : [];
   for (const { fits } of parts) if (fits) because.push(fits);
   return { score: round(parts.reduce((score, { factor }) => score * factor, likeness ** 2)), because };
+}
+
+function likenessOf(wanted: Wanted, found: Found): number {
+  const titles = [found.title, found.originalTitle ?? '', ...(found.aliases ?? [])];
+  const own = [wanted.title, ...(wanted.originalTitle ? [wanted.originalTitle] : [])];
+  return Math.max(...own.flatMap((title) => titles.map((other) => similarity(title, other))));
 }
 
 const round = (score: number): number => Math.round(Math.max(0, Math.min(1, score)) * 1000) / 1000;
@@ -88,7 +92,8 @@ function yearPart({ year: a, ids }: Wanted, { year: b, ids: others }: Found): Pa
 }
 
 function byPart({ by: a }: Wanted, { by: b }: Found): Part {
-  if (!a?.length || !b?.length) return { factor: 0.95 };
+  if (!a?.length) return { factor: 1 };
+  if (!b?.length) return { factor: 0.95 };
   const best = Math.max(...a.flatMap((name) => b.map((other) => similarity(name, other))));
   return { factor: best >= 0.8 ? 1 : 0.4 };
 }

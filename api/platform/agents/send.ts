@@ -51,32 +51,40 @@ export async function sendTo(
   { outbound, settings }: { outbound: Outbound; settings: Settings },
   sending: Sending,
 ): Promise<OutboundAnswer> {
-  const { agent, base, request, credentials, signal } = sending;
-  const first = new URL(base + request.path);
-  for (const [name, value] of Object.entries({ ...request.query, ...credentials.query }))
-    if (value !== undefined) first.searchParams.set(name, String(value));
+  const { agent, base, signal } = sending;
+  const first = addressOf(base, sending);
   let url = first;
   for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
-    const own = url.origin === first.origin;
+    const parts = url.origin === first.origin ? partsOf(sending) : { headers: PLAIN };
     const options: OutboundOptions = {
-      ...networksOf(settings),
-      ...(own ? partsOf(sending) : { headers: { accept: 'application/json', 'user-agent': USER_AGENT } }),
-      maxBytes: MOST_BYTES,
+      ...{ ...networksOf(settings), ...parts, maxBytes: MOST_BYTES, maxRedirects: 0, signal },
       timeoutMs: sending.timeoutMs,
-      maxRedirects: 0,
-      signal,
     };
     const answer = await outbound(url.href, options).catch((error: unknown) => {
       throw signal.aborted ? error : faultOf(agent, error);
     });
     const to = redirectOf(answer);
     if (to === undefined) return answer;
-    if (!URL.canParse(to, url.href)) throw new CatalogueFault(agent.id, 'redirected');
-    url = new URL(to, url.href);
-    const isBound = agent.credentials !== undefined || (request.method ?? 'GET') !== 'GET';
-    if (isBound && url.origin !== first.origin) throw new CatalogueFault(agent.id, 'redirected');
+    url = followed(sending, url, to);
   }
   throw new CatalogueFault(agent.id, 'redirected');
+}
+
+const PLAIN = { accept: 'application/json', 'user-agent': USER_AGENT };
+
+function addressOf(base: string, { request, credentials }: Sending): URL {
+  const url = new URL(base + request.path);
+  for (const [name, value] of Object.entries({ ...request.query, ...credentials.query }))
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  return url;
+}
+
+/** Where a redirect leads. Throws when a key or a body would go to another origin. */
+function followed({ agent, base, request }: Sending, from: URL, to: string): URL {
+  const url = URL.canParse(to, from.href) ? new URL(to, from.href) : undefined;
+  const isBound = agent.credentials !== undefined || (request.method ?? 'GET') !== 'GET';
+  if (!url || (isBound && url.origin !== new URL(base).origin)) throw new CatalogueFault(agent.id, 'redirected');
+  return url;
 }
 
 const redirectOf = ({ status, headers }: OutboundAnswer): string | undefined =>
@@ -88,8 +96,7 @@ function partsOf({ agent, request, credentials, etag }: Sending): Pick<OutboundO
   return {
     method,
     headers: {
-      accept: 'application/json',
-      'user-agent': USER_AGENT,
+      ...PLAIN,
       ...(typeof body === 'object' && { 'content-type': 'application/json' }),
       ...(typeof body === 'string' && { 'content-type': 'text/plain' }),
       ...agent.headers,

@@ -15,7 +15,7 @@ export interface TokenPlace {
 
 /** Tokens of other keys have another name. */
 const nameOf = ({ agent, keys }: TokenPlace): string =>
-  `agent:${agent}:token:${sha256(JSON.stringify(Object.entries(keys).sort())).slice(0, 16)}`;
+  `agent:${agent}:token:${sha256(JSON.stringify(Object.entries(keys).sort(([a], [b]) => (a < b ? -1 : 1)))).slice(0, 16)}`;
 const placeOf = ({ agent }: TokenPlace): string => `agents|token|${agent}`;
 
 const own = new Map<string, { token: string; until: number }>();

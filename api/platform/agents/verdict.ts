@@ -37,15 +37,17 @@ export function answerOf(agent: Agent, request: CatalogueRequest, answer: Outbou
   return { ...base, verdict: request.schema.safeParse(read.json).success ? 'ok' : 'invalid' };
 }
 
+const MEANINGS: Readonly<Record<number, Answer['verdict']>> = {
+  ...{ 401: 'refused', 403: 'refused', 404: 'none', 410: 'none', 429: 'rate-limited' },
+};
+
 function byStatus(status: number, waitMs: number | undefined): Answer['verdict'] | undefined {
   if (status >= 200 && status < 300) return undefined;
-  if (status === 404 || status === 410) return 'none';
-  if (status === 401 || status === 403) return 'refused';
-  if (status === 429 || (status === 503 && waitMs !== undefined)) return 'rate-limited';
-  return status >= 500 ? 'failed' : 'invalid';
+  if (status === 503 && waitMs !== undefined) return 'rate-limited';
+  return MEANINGS[status] ?? (status >= 500 ? 'failed' : 'invalid');
 }
 
-/** Seconds or a date, bounded to 30 minutes; a minute for what is neither. Undefined without the header. */
+/** Seconds or a date, bounded to 30 minutes; a minute for another text. Undefined without the header. */
 export function retryAfterMs(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const seconds = /^\d{1,9}$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();

@@ -80,14 +80,15 @@ export class Catalogue {
   repeated(): string[] {
     const counts = new Map<string, number>();
     for (const { method, path, query, body } of this.got) {
-      const name = `${method} ${path}?${new URLSearchParams([...query].sort())} ${body}`;
+      const pairs = [...query].map((pair) => pair.join('=')).sort((a, b) => (a < b ? -1 : 1));
+      const name = `${method} ${path}?${pairs.join('&')} ${body}`;
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
     return [...counts].flatMap(([name, count]) => (count > 1 ? [name] : []));
   }
 }
 
-/** Faults of catalogues and of what stands in front of them. */
+/** Faults of catalogues and of proxies in front of them. */
 export const faults = {
   tooMany:
     (afterSec?: number): Fault =>
@@ -109,7 +110,7 @@ export const faults = {
     (to: string): Fault =>
     (request) => ({
       status: 307,
-      headers: { location: `${to}${request.path}?${request.query}` },
+      headers: { location: `${to}${request.path}?${String(request.query)}` },
     }),
   cut: (): Fault => (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });

@@ -13,7 +13,7 @@ import { readMatch } from './item-match.ts';
 import type { ItemMatch, MatchPut } from './match.schemas.ts';
 import { noteRefreshed, recordMatch, withChildren } from './matches.store.ts';
 import { queueItem } from './refresh.ts';
-import { findSame } from './wanted.view.ts';
+import { findSame } from './same.view.ts';
 
 /** Sets and locks the identity of an item at once; its fields follow by the job. */
 export async function applyMatch(call: Call, id: string, body: MatchPut): Promise<ItemMatch> {

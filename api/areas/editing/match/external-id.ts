@@ -14,12 +14,21 @@ const PAGES: readonly (readonly [provider: string, host: RegExp, path: RegExp])[
 
 /** An id by its provider, of `provider:id` or of the address of a page. Throws 400 for anything else. */
 export function externalIdOf(text: string): Record<string, string> {
-  const [, provider = '', id = ''] = /^([a-zA-Z][a-zA-Z0-9]{1,39}):([\w.-]{1,200})$/.exec(text) ?? [];
-  if (provider && !/^https?$/i.test(provider)) return { [provider]: id };
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  for (const [name, host, path] of PAGES) {
-    const [, found] = (url && host.test(url.hostname) && path.exec(url.pathname)) || [];
-    if (found) return { [name]: found };
+  const found = named(text) ?? (URL.canParse(text) ? inAddress(new URL(text)) : undefined);
+  if (!found)
+    throw invalid(['query', 'externalId'], 'unknown_id', 'provider:id, or the address of a page of a catalogue');
+  return found;
+}
+
+function named(text: string): Record<string, string> | undefined {
+  const [, provider, id] = /^([a-zA-Z][a-zA-Z0-9]{1,39}):([\w.-]{1,200})$/.exec(text) ?? [];
+  return provider !== undefined && id !== undefined ? { [provider]: id } : undefined;
+}
+
+function inAddress({ hostname, pathname }: URL): Record<string, string> | undefined {
+  for (const [provider, host, path] of PAGES) {
+    const [, id] = (host.test(hostname) && path.exec(pathname)) || [];
+    if (id) return { [provider]: id };
   }
-  throw invalid(['query', 'externalId'], 'unknown_id', 'provider:id, or the address of a page of a catalogue');
+  return undefined;
 }

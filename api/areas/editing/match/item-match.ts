@@ -1,8 +1,9 @@
 import type { VisibleItem } from '#areas/items/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
+import { known } from '#platform/agents/parts.ts';
 import type { ItemMatch } from './match.schemas.ts';
-import { findMatch } from './matches.store.ts';
+import { findMatch, type MatchRow } from './matches.store.ts';
 
 /** The identity of an item in catalogues, and the refresh that will read it again. */
 export async function readMatch({ db }: Pick<Call, 'db'>, { id }: Pick<VisibleItem, 'id'>): Promise<ItemMatch> {
@@ -14,15 +15,15 @@ export async function readMatch({ db }: Pick<Call, 'db'>, { id }: Pick<VisibleIt
     .whereRaw(`target ->> 'id' = ?`, [id])
     .orderBy('created_at', 'desc')
     .first('id');
-  const ids = (item?.external_ids ?? {}) as Record<string, string>;
-  return {
-    itemId: id,
-    state: match?.state ?? 'unmatched',
-    externalIds: ids,
-    ...(match?.agent && { agent: match.agent }),
-    ...(match?.matched_at && { matchedAt: iso(match.matched_at) }),
-    ...(match?.matched_by && { matchedBy: match.matched_by }),
-    ...(match?.confidence != null && { confidence: match.confidence }),
-    ...(job && { jobId: job.id }),
-  };
+  return known<ItemMatch>({
+    ...{ itemId: id, ...identityOf(match), jobId: job?.id },
+    externalIds: (item?.external_ids ?? {}) as Record<string, string>,
+  });
+}
+
+function identityOf(match: MatchRow | undefined): Omit<ItemMatch, 'itemId' | 'externalIds'> {
+  if (!match) return { state: 'unmatched' };
+  const { state, agent, matched_at: at, matched_by: by, confidence } = match;
+  const identity = { agent: agent ?? undefined, matchedBy: by ?? undefined, confidence: confidence ?? undefined };
+  return known<Omit<ItemMatch, 'itemId' | 'externalIds'>>({ state, ...identity, matchedAt: at ? iso(at) : undefined });
 }

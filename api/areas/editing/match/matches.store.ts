@@ -50,7 +50,7 @@ export async function makeDue(db: Db, itemIds: readonly string[], options: Refre
   );
 }
 
-/** Makes what lies in a container due, since its identity changed; refreshes that are due already stay as they are. */
+/** Makes the children of a container due, since its identity changed; refreshes that are due already stay as they are. */
 export async function makeChildrenDue(db: Db, containerId: string, { by }: RefreshOptions): Promise<void> {
   await db.raw(
     `insert into item_matches (item_id, library_id, due_at, options)
@@ -69,7 +69,7 @@ export interface Due extends Pick<MatchRow, 'item_id' | 'library_id' | 'options'
 
 const LEASE = '10 minutes';
 
-/** Takes items that are due, containers before what lies in them, since these are found by their container. */
+/** Takes items that are due, containers before their children, which are found by them. */
 export async function takeDue(db: Db, libraryId: string | undefined, limit: number): Promise<Due[]> {
   const { rows } = await db.raw<{ rows: Due[] }>(
     `with due as (

@@ -1,18 +1,20 @@
 import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { agentsByDefault } from '#areas/libraries/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { ApiError, invalid } from '#kernel/errors.ts';
+import { ApiError, invalid, notFound } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { type Agent, isCatalogue, type Wanted } from '#platform/agents/agent.ts';
 import { CatalogueFault } from '#platform/agents/fault.ts';
 import { agentOf } from '#platform/agents/index.ts';
+import { known } from '#platform/agents/parts.ts';
 import { ranked, type Scored } from '#platform/agents/score.ts';
 import { newId } from '#platform/ids.ts';
 import { keepCandidates } from './candidates.ts';
 import { externalIdOf } from './external-id.ts';
 import { readMatch } from './item-match.ts';
 import type { Candidate, Matches, MatchQuery } from './match.schemas.ts';
-import { findSame, wantedOf } from './wanted.view.ts';
+import { refreshedItem } from './refreshed-item.view.ts';
+import { findSame } from './same.view.ts';
 
 const LIMIT_MS = 8000;
 const A_MINUTE = 20;
@@ -25,15 +27,15 @@ export async function searchMatches(call: Call, id: string, query: MatchQuery): 
   const item = await getVisibleItem(call.db, call.who, id);
   const { redis, config } = call.deps;
   await limitAttempts({ redis, replicas: config.replicas }, `matches:${call.who.accountId}`, A_MINUTE);
-  const asked = agentsOf(item, query.agent);
+  const queried = agentsOf(item, query.agent);
   const wanted = await wantedFor(call, item, query);
   const failed: Matches['failed'] = [];
   const found = await Promise.all(
-    asked.map((agent) => searchIn(call, agent, wanted).catch((error: unknown) => noteFailed(failed, agent, error))),
+    queried.map((agent) => searchIn(call, agent, wanted).catch((error: unknown) => noteFailed(failed, agent, error))),
   );
-  if (asked.length === failed.length)
+  if (queried.length === failed.length)
     throw new ApiError('PROVIDER_UNAVAILABLE', 'No catalogue answers', {
-      reason: asked.length === 0 ? 'no-agent' : 'failed',
+      reason: queried.length === 0 ? 'no-agent' : 'failed',
       failed,
     });
   const best = found
@@ -65,16 +67,15 @@ function agentsOf({ librarySettings, libraryType, type }: VisibleItem, only: str
   return named;
 }
 
-async function wantedFor({ db }: Call, item: VisibleItem, query: MatchQuery): Promise<Wanted> {
-  const { year: _year, ...wanted } = await wantedOf(db, item.id, query.language);
-  const isOwn = query.q === undefined && query.externalId === undefined;
-  const year = query.year ?? (query.q === undefined ? _year : undefined);
-  return {
-    ...wanted,
-    title: query.q ?? wanted.title,
-    ...(year !== undefined && { year }),
-    ids: query.externalId === undefined ? (isOwn ? wanted.ids : {}) : externalIdOf(query.externalId),
-  };
+async function wantedFor({ deps: { db, settings } }: Call, item: VisibleItem, query: MatchQuery): Promise<Wanted> {
+  const own = (await refreshedItem({ db, settings }, item.id))?.wanted;
+  if (!own) throw notFound();
+  const { q, externalId, language } = query;
+  const isNamed = q !== undefined;
+  const { year: ownYear, ...wanted } = { ...own, ...(isNamed && { title: q }), ...(language && { language }) };
+  const year = query.year ?? (isNamed ? undefined : ownYear);
+  const ids = externalId === undefined ? (isNamed ? {} : own.ids) : externalIdOf(externalId);
+  return { ...wanted, ids, ...(year !== undefined && { year }) };
 }
 
 async function searchIn({ deps, signal }: Call, agent: Agent, wanted: Wanted): Promise<Offered[]> {
@@ -103,15 +104,12 @@ async function toCandidates({ db }: Call, item: VisibleItem, { best, current }: 
     const { ids, originalTitle, year, releasedOn, overview, childCounts } = found;
     const already = same[at];
     const own = agent.provider === undefined ? undefined : ids[agent.provider];
-    return {
-      ...{ id: newId(), agent: agent.id, externalIds: ids, type: item.type, title: found.title, score, because },
-      ...(originalTitle !== undefined && { originalTitle }),
-      ...(year !== undefined && { year }),
-      ...(releasedOn !== undefined && { releasedOn }),
-      ...(overview !== undefined && { overview: overview.slice(0, 2000) }),
-      ...(childCounts && { childCounts }),
+    return known<Candidate>({
+      ...{ id: newId(), agent: agent.id, externalIds: ids, type: item.type, title: found.title, score },
+      ...{ originalTitle, year, releasedOn, overview: overview?.slice(0, 2000), childCounts },
+      because,
       current: own !== undefined && current[agent.provider ?? ''] === own,
-      ...(already !== undefined && { alreadyItemId: already }),
-    };
+      alreadyItemId: already,
+    });
   });
 }

@@ -17,16 +17,16 @@ async function identify(query: Query, wanted: Wanted): Promise<Found[]> {
   const own = idOf(wanted.ids, 'tmdb', NUMBER);
   if (own) {
     const title = await titleOf(query, { ...wanted, ids: { tmdb: own } });
-    return title ? [{ ...foundOf(wanted.type, title, base), ...countsOf(title), ids: idsOf(title) }] : [];
+    return title ? [{ ...foundOf(wanted, title, base), ...countsOf(title), ids: idsOf(title) }] : [];
   }
   const byId = await findById(query, wanted, branch);
-  if (byId.length > 0) return byId.map((result) => foundOf(wanted.type, result, base, wanted.ids));
+  if (byId.length > 0) return byId.map((result) => foundOf(wanted, result, base));
   const year = branch === 'movie' ? { year: wanted.year } : { first_air_date_year: wanted.year };
   const search = { query: wanted.title, include_adult: 'false', language: wanted.language };
   const path = `/3/search/${branch}`;
   const dated = await query({ path, query: { ...search, ...year }, schema: Search });
   const results = dated?.results.length || !wanted.year ? dated : await query({ path, query: search, schema: Search });
-  return (results?.results ?? []).slice(0, MOST_FOUND).map((result) => foundOf(wanted.type, result, base));
+  return (results?.results ?? []).slice(0, MOST_FOUND).map((result) => foundOf({ ...wanted, ids: {} }, result, base));
 }
 
 async function findById(query: Query, wanted: Wanted, branch: 'movie' | 'tv'): Promise<Result[]> {
@@ -47,7 +47,7 @@ async function findById(query: Query, wanted: Wanted, branch: 'movie' | 'tv'): P
   return [];
 }
 
-function foundOf(type: string, result: Result | Title, base: string, ids: Wanted['ids'] = {}): Found {
+function foundOf({ type, ids }: Pick<Wanted, 'type' | 'ids'>, result: Result | Title, base: string): Found {
   const released = dayOf(result.release_date ?? result.first_air_date);
   const poster = 'poster_path' in result ? result.poster_path : undefined;
   return known<Found>({

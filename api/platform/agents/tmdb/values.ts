@@ -45,14 +45,15 @@ function statusOf(word: string | undefined): ItemValues['status'] {
 }
 
 /** The certificate of the country, else the one of the United States. */
-function certificateOf({ release_dates, content_ratings }: Title, country: string | undefined): string | undefined {
-  for (const code of [country, 'US']) {
-    const dates = release_dates?.results.find((one) => one.iso_3166_1 === code)?.release_dates ?? [];
-    const film = dates.find(({ certification }) => certification)?.certification;
-    const show = content_ratings?.results.find((one) => one.iso_3166_1 === code)?.rating;
-    if (film ?? show) return film ?? show;
-  }
-  return undefined;
+function certificateOf(title: Title, country: string | undefined): string | undefined {
+  const codes = [country, 'US'];
+  return codes.flatMap((code) => (code ? certificatesOf(title, code) : [])).find((word) => word !== undefined);
+}
+
+function certificatesOf({ release_dates: films, content_ratings: shows }: Title, code: string): (string | undefined)[] {
+  const dates = films?.results.find((one) => one.iso_3166_1 === code)?.release_dates ?? [];
+  const show = shows?.results.find((one) => one.iso_3166_1 === code)?.rating;
+  return [...dates.map(({ certification }) => certification), show];
 }
 
 export function idsOf({ id, imdb_id, external_ids: ids }: Pick<Title, 'id' | 'imdb_id' | 'external_ids'>) {

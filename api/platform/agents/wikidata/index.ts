@@ -81,8 +81,6 @@ function foundOf(entity: Entity, { type, language }: Wanted): Found {
   const minutes = amountOf(entity, 'P2047');
   const aliases = Object.values(entity.aliases ?? {}).flatMap((all) => all.map(({ value }) => value));
   const labels = Object.values(entity.labels ?? {}).map(({ value }) => value);
-  const seasons = amountOf(entity, 'P2437');
-  const episodes = amountOf(entity, 'P1113');
   return known<Found>({
     ids: idsOf(entity, type),
     type,
@@ -93,12 +91,16 @@ function foundOf(entity: Entity, { type, language }: Wanted): Found {
     releasedOn: released?.day,
     overview: textIn(entity.descriptions, language),
     runtimeMs: minutes === undefined ? undefined : minutes * 60_000,
-    childCounts:
-      seasons === undefined && episodes === undefined
-        ? undefined
-        : known<{ seasons: number; episodes: number }>({ seasons, episodes }),
+    childCounts: countsOf(entity),
     poster: pictureOf(entity)?.previewUrl,
   });
+}
+
+function countsOf(entity: Entity): Found['childCounts'] {
+  const counts = { seasons: amountOf(entity, 'P2437'), episodes: amountOf(entity, 'P1113') };
+  return counts.seasons === undefined && counts.episodes === undefined
+    ? undefined
+    : known<NonNullable<Found['childCounts']>>(counts);
 }
 
 function idsOf(entity: Entity, type: string): Record<string, string> {

@@ -1,9 +1,9 @@
 // An item as the agents need it, with the settings of its library.
 import { agentsByDefault, type LibrarySettings, settingsOf } from '#areas/libraries/public.ts';
 import type { Identity, Wanted } from '#platform/agents/agent.ts';
+import { known } from '#platform/agents/parts.ts';
+import type { Db } from '#platform/db.ts';
 import type { Settings } from '#platform/settings.ts';
-import { rowsOf } from '../scan/store/context.ts';
-import type { Work } from '../work.ts';
 
 interface ItemRow {
   id: string;
@@ -44,7 +44,7 @@ export interface RefreshedItem {
   byContainer: boolean;
   /** Keeps its pictures, and the identity of its children. */
   allLocked: boolean;
-  /** What lies in a container that is locked as a whole is not described. */
+  /** It is in a container that is locked as a whole, and is not described. */
   closed: boolean;
 }
 
@@ -56,11 +56,10 @@ export const placeOf = (settings: Settings): { language: string; country: string
 
 /** Undefined for an item that is gone or in the trash. */
 export async function refreshedItem(
-  work: Pick<Work, 'db' | 'settings'>,
+  { db, settings: server }: { db: Db; settings: Settings },
   id: string,
 ): Promise<RefreshedItem | undefined> {
-  const [row] = await rowsOf<ItemRow>(
-    work.db,
+  const { rows } = await db.raw<{ rows: ItemRow[] }>(
     `select i.id, i.library_id, i.type, i.title, i.original_title, i.year, i.runtime_ms, i.index_number, i.parent_index,
        i.external_ids, i.details, p.type as parent_type, p.external_ids as parent_ids, p.title as parent_title,
        g.type as top_type, g.external_ids as top_ids, 'all' = any(i.locked_fields) as all_locked,
@@ -73,8 +72,9 @@ export async function refreshedItem(
      where i.id = ? and i.trashed_at is null and l.deleted_at is null`,
     [id],
   );
+  const [row] = rows;
   if (!row) return undefined;
-  const settings = settingsOf({ type: row.library_type, settings: row.settings }, placeOf(work.settings));
+  const settings = settingsOf({ type: row.library_type, settings: row.settings }, placeOf(server));
   return {
     ...{ id: row.id, libraryId: row.library_id, type: row.type, title: row.title, settings },
     agents: row.settings.agents ?? agentsByDefault(row.library_type, () => true),
@@ -98,33 +98,35 @@ const namesIn = (list: unknown): string[] =>
     : [];
 
 function wantedOf(row: ItemRow, { language, country }: LibrarySettings): Wanted {
-  const { details } = row;
-  const by = [...namesIn(details['artists']), ...namesIn(details['authors'])];
-  const above =
-    row.parent_title !== null && ['album', 'book', 'audiobook'].includes(row.type) ? [row.parent_title] : [];
+  const { type, details } = row;
   const isbn = details['isbn'];
-  return {
-    ...{ type: row.type, title: row.title, ids: containerOf(row) ?? row.external_ids, language },
-    ...(country !== null && { country }),
-    ...(row.original_title !== null && { originalTitle: row.original_title }),
-    ...(row.year !== null && { year: row.year }),
-    ...(row.runtime_ms !== null && row.type === 'movie' && { runtimeMs: row.runtime_ms }),
-    ...(by.length + above.length > 0 && { by: by.length > 0 ? by : above }),
-    ...(row.index_number !== null && { index: row.index_number }),
-    ...(typeof isbn === 'string' && { isbn }),
-    ...(row.type === 'show' && { childCounts: { seasons: row.seasons } }),
-    ...(row.type === 'album' && { childCounts: { tracks: row.children } }),
-    ...(row.parent_index !== null && { parentIndex: row.parent_index }),
-  };
+  return known<Wanted>({
+    ...{ type, title: row.title, ids: containerOf(row) ?? row.external_ids, language },
+    country: country ?? undefined,
+    originalTitle: row.original_title ?? undefined,
+    year: row.year ?? undefined,
+    runtimeMs: type === 'movie' ? (row.runtime_ms ?? undefined) : undefined,
+    by: makersOf(row),
+    index: row.index_number ?? undefined,
+    parentIndex: row.parent_index ?? undefined,
+    isbn: typeof isbn === 'string' ? isbn : undefined,
+    childCounts: countsOf(row),
+  });
+}
+
+/** Artists of an album, authors of a book; else the container that is named after them. */
+function makersOf({ type, details, parent_title: above }: ItemRow): string[] {
+  const own = [...namesIn(details['artists']), ...namesIn(details['authors'])];
+  return own.length === 0 && above !== null && ['album', 'book', 'audiobook'].includes(type) ? [above] : own;
+}
+
+function countsOf({ type, seasons, children }: ItemRow): Wanted['childCounts'] {
+  if (type === 'show') return { seasons };
+  return type === 'album' ? { tracks: children } : undefined;
 }
 
 /** The identity under which agents describe the item. */
 export function identityOf({ wanted }: RefreshedItem, ids: Readonly<Record<string, string>>): Identity {
   const { type, language, country, index, parentIndex } = wanted;
-  return {
-    ...{ type, ids, language },
-    ...(country !== undefined && { country }),
-    ...(index !== undefined && { index }),
-    ...(parentIndex !== undefined && { parentIndex }),
-  };
+  return known<Identity>({ type, ids, language, country, index, parentIndex });
 }

@@ -1,90 +1,25 @@
 import { z } from 'zod';
-import type { ItemValues, NamedCredit } from '../item-values.ts';
-import type { Agent, Description, Found, Identity, KnownChild, Query, RemotePicture, Wanted } from './agent.ts';
-import { credits, dayOf, IMDB, idOf, known, list, NUMBER, names, number, text, yearOf } from './parts.ts';
+import type { ItemValues, NamedCredit } from '../../item-values.ts';
+import type { Agent, Description, Found, Identity, KnownChild, Query, RemotePicture, Wanted } from '../agent.ts';
+import { credits, dayOf, IMDB, idOf, known, NUMBER, names, yearOf } from '../parts.ts';
+import {
+  type Entry,
+  type Episode,
+  Episodes,
+  Extended,
+  type Hit,
+  Login,
+  Matches,
+  type Picture,
+  Search,
+  Translation,
+} from './schemas.ts';
 
 const MOST_FOUND = 20;
 const MOST_PAGES = 40;
 const DAY_SEC = 86_400;
 /** A token lasts a month. */
 const TOKEN_SEC = 28 * DAY_SEC;
-
-const Hit = z.object({
-  tvdb_id: text(),
-  name: text(),
-  name_translated: text(),
-  translations: z.record(z.string(), z.string()).nullish(),
-  aliases: list(z.string()),
-  year: text(),
-  first_air_time: text(),
-  overview: text(),
-  thumbnail: text(),
-  image_url: text(),
-});
-const Search = z.object({ data: list(Hit) });
-const Matches = z.object({
-  data: list(
-    z.object({
-      series: z.object({ id: z.int(), name: text(), year: text() }).nullish(),
-      movie: z.object({ id: z.int(), name: text(), year: text() }).nullish(),
-    }),
-  ),
-});
-const Picture = z.object({
-  image: text(),
-  thumbnail: text(),
-  type: number(),
-  width: number(),
-  height: number(),
-  language: text(),
-  score: number(),
-  season: z.unknown(),
-  seasonId: number(),
-});
-type Picture = z.output<typeof Picture>;
-const Named = z.object({ name: text() });
-const Entry = z.object({
-  id: z.int(),
-  name: text(),
-  originalLanguage: text(),
-  originalCountry: text(),
-  firstAired: text(),
-  first_release: z.object({ date: text() }).nullish(),
-  year: text(),
-  overview: text(),
-  runtime: number(),
-  averageRuntime: number(),
-  status: z.object({ name: text() }).nullish(),
-  genres: list(Named),
-  companies: z.unknown(),
-  originalNetwork: Named.nullish(),
-  studios: list(Named),
-  remoteIds: list(z.object({ id: text(), sourceName: text() })),
-  contentRatings: list(z.object({ name: text(), country: text() })),
-  characters: list(
-    z.object({ name: text(), peopleId: number(), personName: text(), peopleType: text(), sort: number() }),
-  ),
-  artworks: list(Picture),
-  seasons: list(z.object({ id: z.int(), number: z.int(), type: z.object({ type: text() }).nullish() })),
-});
-type Entry = z.output<typeof Entry>;
-const Extended = z.object({ data: Entry });
-const Episode = z.object({
-  id: z.int(),
-  name: text(),
-  overview: text(),
-  aired: text(),
-  seasonNumber: number(),
-  number: number(),
-  image: text(),
-});
-type Episode = z.output<typeof Episode>;
-const Episodes = z.object({
-  data: z.object({ episodes: list(Episode) }),
-  links: z.object({ next: text() }).nullish(),
-});
-const Translation = z.object({ data: z.object({ name: text(), overview: text(), tagline: text() }) });
-const Login = z.object({ data: z.object({ token: z.string().min(1).max(4000) }) });
 
 /** ISO 639-2, as the catalogue names languages; English for others. */
 const CODES: Readonly<Record<string, string>> = {
@@ -166,26 +101,24 @@ function idsOf({ id, remoteIds }: Entry): Record<string, string> {
 }
 
 async function describe(query: Query, identity: Identity): Promise<Description | undefined> {
-  const { type, ids, language } = identity;
+  const { type, ids } = identity;
   const id = idOf(ids, 'tvdb', NUMBER);
   if (!id) return undefined;
   if (type === 'episode') return describeEpisode(query, identity);
   const record = await recordOf(query, type === 'season' ? 'show' : type, id);
   if (!record) return undefined;
   if (type === 'season') return { values: {}, pictures: seasonPictures(record, identity.index) };
-  const path = `/v4/${branchOf(type)}/${id}/translations/${codeOf(language)}`;
-  const translated = await query({ path, schema: Translation });
   return {
-    values: {
-      ...valuesOf(record, identity),
-      ...known<ItemValues>({
-        title: translated?.data.name ?? record.name,
-        overview: translated?.data.overview ?? record.overview,
-        tagline: translated?.data.tagline,
-      }),
-    },
+    values: { ...valuesOf(record, identity), ...(await textsOf(query, record, identity)) },
     pictures: record.artworks.flatMap((one) => pictureOf(KINDS[one.type ?? 0], one)),
   };
+}
+
+/** Title and overview in the language, else in that of the record. */
+async function textsOf(query: Query, record: Entry, { type, language }: Identity): Promise<ItemValues> {
+  const path = `/v4/${branchOf(type)}/${record.id}/translations/${codeOf(language)}`;
+  const { name, overview, tagline } = (await query({ path, schema: Translation }))?.data ?? {};
+  return known<ItemValues>({ title: name ?? record.name, overview: overview ?? record.overview, tagline });
 }
 
 const STATUS: Readonly<Record<string, NonNullable<ItemValues['status']>>> = {
