@@ -162,6 +162,8 @@ export const routedAreas: readonly RoutedArea[] = [
     load: async () => (await import('./areas/editing/index.ts')).editingArea,
     routes: [
       ['patch', '/items/:id', 'updateItem'],
+      ['delete', '/items/:id', 'deleteItem'],
+      ['post', '/items/bulk', 'changeItemsInBulk'],
       ['get', '/items/:id/locks', 'getItemFields'],
       ['put', '/items/:id/locks', 'setItemLocks'],
       ['get', '/items/:id/match', 'searchItemMatches'],

@@ -3,6 +3,7 @@ import { makeFrames } from './artwork/frames.ts';
 import { trimArtwork } from './artwork/trim.ts';
 import { createBackup } from './backup/create.ts';
 import { verifyBackup } from './backup/verify.ts';
+import { changeInBulk } from './editing/bulk.ts';
 import { createEmailSend } from './email/send.ts';
 import { createDigests, trimLogs } from './email/upkeep.ts';
 import { storeSimilarItems } from './items-similar.ts';
@@ -33,6 +34,7 @@ export const handlers = {
   'artwork.trim': trimArtwork,
   'items.similar': storeSimilarItems,
   'metadata.refresh': createRefresh(),
+  'items.bulk': changeInBulk,
   'labels.apply': applyLabels,
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,

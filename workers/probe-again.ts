@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { addToLibraries, measure, nextChange, rollUpItems, withParents } from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { type Probed, ProbeError, probeFile } from './probe/probe.ts';
@@ -8,7 +9,6 @@ import { rulesOf } from './scan/group/index.ts';
 import { sampledHash } from './scan/sampled-hash.ts';
 import { type Read, replaceContent } from './scan/store/files.ts';
 import { isProbed, isUnchanged } from './scan/store/known.ts';
-import { addToLibraries, measure, nextChange, rollUpItems, withParents } from './scan/store/rollup.ts';
 import type { WalkedFile } from './scan/walk/types.ts';
 import type { Work } from './work.ts';
 

@@ -33,3 +33,19 @@ export async function isAudited(
     .first('id');
   return row !== undefined;
 }
+
+interface Entry {
+  id: string;
+  accountId: string | null;
+  action: string;
+  details: object;
+}
+
+/** Writes many entries at once, of a job or of a request for many records. */
+export async function recordMany(db: Db, entries: readonly Entry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const rows = entries.map(({ accountId, details, ...rest }) => ({
+    ...{ ...rest, account_id: accountId, details: JSON.stringify(details) },
+  }));
+  await db.batchInsert('audit_log', rows, 500);
+}

@@ -56,7 +56,7 @@ export const jobs = {
     scheduled: '20 5 * * *',
   },
   'metadata.save': { queue: 'metadata' },
-  'items.bulk': { queue: 'interactive' },
+  'items.bulk': { queue: 'interactive', payload: z.object({ changeId: Id }) },
   'items.similar': {
     queue: 'analysis',
     payload: z.object({ libraryId: Id.optional(), itemId: Id.optional() }),

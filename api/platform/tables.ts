@@ -209,6 +209,13 @@ export interface Tables {
     created_by: string | null;
     replaced_at: Date | null;
   };
+  bulk_changes: {
+    id: string;
+    account_id: string;
+    change: Json;
+    item_ids: string[];
+    created_at: Defaulted<Date>;
+  };
   catalogue_answers: {
     request: string;
     agent: string;

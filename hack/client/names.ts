@@ -40,6 +40,8 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   JobTarget: { at: 'JobDetail.target' },
   Keep: { at: 'login.body.keep', doc: 'cookie leaves the tokens out of the answer, token sets no cookies' },
   PersonRole: { at: 'Credit.role' },
+  CreditEdit: { at: 'ItemEdit.people[]', doc: 'A credit as a person enters it' },
+  BulkLists: { at: 'BulkRequest.add', doc: 'Members to add to lists or to remove from them' },
   LabelScope: { at: 'setLabelAccess.body.only[]', doc: 'An account, a profile, or everyone of a role' },
   LastSignIn: { at: 'UserDetail.lastSignIn' },
   LibraryReach: { at: 'AccountAccess.libraries', doc: 'Which libraries an account sees' },

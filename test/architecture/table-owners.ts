@@ -13,6 +13,7 @@ export const owners: Record<TableName, string> = {
   backups: 'backup',
   branding: 'branding',
   branding_logos: 'branding',
+  bulk_changes: 'editing',
   catalogue_answers: 'platform',
   catalogue_keys: 'platform',
   chapters: 'libraries',

@@ -17,7 +17,7 @@ import { artworkRules, keepOriginal } from '#kernel/images.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Outbound } from '#platform/outbound.ts';
 import { createPictures, PictureRefused, type Pictures } from '#platform/pictures.ts';
-import { rowsOf } from '../scan/store/context.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Work } from '../work.ts';
 import { agentPlaces } from './agents.ts';
 import { workThrough } from './batches.ts';

@@ -4,12 +4,12 @@ import { type ArtworkKind, type FoundRow, fittingKind } from '#areas/artwork/pub
 import { openMedia } from '#areas/storage/public.ts';
 import { ARTWORK_BYTES } from '#kernel/images.ts';
 import type { ProbedStream } from '#platform/media.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { readContent } from '../probe/content/pool.ts';
 import { rawExtensions } from '../probe/photos/extensions.ts';
 import { ProbeError } from '../probe/probe.ts';
 import { splitName } from '../scan/names/kinds.ts';
-import { rowsOf } from '../scan/store/context.ts';
 import type { Work } from '../work.ts';
 import { embeddedPicture } from './still.ts';
 

@@ -11,7 +11,7 @@ import {
 import { keepOriginal } from '#kernel/images.ts';
 import { ObjectMissing } from '#platform/objects.ts';
 import { PictureRefused } from '#platform/pictures.ts';
-import { rowsOf } from '../scan/store/context.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Fetching } from './fetch.ts';
 import { picturedItem } from './fetch.ts';
 

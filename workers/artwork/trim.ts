@@ -1,4 +1,4 @@
-import { rowsOf } from '../scan/store/context.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Work } from '../work.ts';
 
 const BUCKET = 'foyer-artwork-cache';

@@ -1,6 +1,6 @@
 import { openMedia } from '#areas/storage/public.ts';
+import { rowsOf } from '#platform/rows.ts';
 import { type FileRow, probeAgain } from '../probe-again.ts';
-import { rowsOf } from '../scan/store/context.ts';
 import type { Work } from '../work.ts';
 
 type Placed = FileRow & { folder_id: string };

@@ -13,7 +13,7 @@ import {
 import { trimAnswers } from '#platform/agents/answers.store.ts';
 import { Catalogues } from '#platform/agents/catalogues.ts';
 import type { JobPayload } from '#platform/jobs.ts';
-import { rowsOf } from '../scan/store/context.ts';
+import { rowsOf } from '#platform/rows.ts';
 import { Postponed, type Work } from '../work.ts';
 import { agentsFor, gather } from './gather.ts';
 import { probeFiles } from './probe.ts';

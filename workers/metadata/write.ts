@@ -11,13 +11,19 @@ import {
   type RefreshedItem,
   recordMatch,
 } from '#areas/editing/public.ts';
-import { dropLayers, editFields, putLayers, type SettleMode, settleItems } from '#areas/libraries/public.ts';
+import {
+  dropLayers,
+  editFields,
+  nextChanges,
+  putLayers,
+  type SettleMode,
+  settleItems,
+} from '#areas/libraries/public.ts';
 import { catalogueIds } from '#platform/agents/agent.ts';
 import type { Db } from '#platform/db.ts';
 import type { FieldName } from '#platform/item-values.ts';
 import { queuePictures } from '../artwork/queue.ts';
 import { agesOf, emitItems } from '../scan/engine/item-events.ts';
-import { nextChanges } from '../scan/store/rollup.ts';
 import type { Work } from '../work.ts';
 import type { Gathered } from './gather.ts';
 import { choosePictures } from './pictures.ts';

@@ -1,3 +1,4 @@
+import type { Trashed } from '#areas/libraries/public.ts';
 import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { emitMany } from '#platform/outbox.ts';
@@ -31,6 +32,18 @@ export async function announce(db: Db, items: readonly ChangedItem[]): Promise<v
       const row = byId.get(item.id);
       return row ? [eventOf(row, item)] : [];
     }),
+  );
+}
+
+/** Emits `item.deleted` for items that went to the trash. */
+export async function announceDeleted(db: Db, items: readonly Trashed[]): Promise<void> {
+  await emitMany(
+    db,
+    'item.deleted',
+    items.map(({ id: itemId, library_id: libraryId, type, title, labels, age_years: age }) => ({
+      payload: { itemId, libraryId, type, title },
+      facts: { itemId, libraryId, labels, ...(age !== null && { ageYears: age }) },
+    })),
   );
 }
 

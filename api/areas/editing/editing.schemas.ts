@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PersonRole } from '#areas/items/public.ts';
 import { Day, Id, Language, Milliseconds, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 
-const line = (max: number) =>
+export const line = (max: number) =>
   z
     .string()
     .min(1)
@@ -13,7 +13,7 @@ const prose = (max: number) =>
     .string()
     .max(max)
     .regex(/^[^\0]*$/);
-const names = (most: number) => z.array(line(200)).max(most);
+export const names = (most: number) => z.array(line(200)).max(most);
 const webAddress = z.url({ protocol: /^https?$/ }).max(2000);
 
 export const CreditEdit = z
@@ -146,6 +146,6 @@ export const LockedFields = z
   .meta({ id: 'LockedFields' });
 
 export const DeleteItemQuery = z.object({
-  files: z.enum(['keep', 'trash']).default('keep').describe('`trash` moves the files to .foyer-trash of their storage'),
+  files: z.enum(['keep']).default('keep').describe('The files stay where they are, and scans leave them alone'),
   fileId: Id.optional().describe('Only this edition'),
 });

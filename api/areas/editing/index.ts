@@ -1,9 +1,12 @@
 import { defineArea } from '#kernel/endpoint.ts';
-import { getItemFields, setItemLocks, updateItem } from './items.endpoints.ts';
+import { changeItemsInBulk } from './bulk/bulk.endpoints.ts';
+import { deleteItem, getItemFields, setItemLocks, updateItem } from './items.endpoints.ts';
 import { applyItemMatch, clearItemMatch, refreshItem, searchItemMatches } from './match/match.endpoints.ts';
 
 export const editingArea = defineArea('editing', 'Editing', [
   updateItem,
+  deleteItem,
+  changeItemsInBulk,
   getItemFields,
   setItemLocks,
   searchItemMatches,

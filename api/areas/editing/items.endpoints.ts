@@ -1,8 +1,9 @@
 import { getVisibleItem, ItemDetail, itemDetail } from '#areas/items/public.ts';
-import { defineEndpoint, json } from '#kernel/endpoint.ts';
+import { defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { IdParams } from '#kernel/schemas.ts';
+import { deleteItemOf } from './delete-item.ts';
 import { editItem } from './edit-item.ts';
-import { EditQuery, FieldOrigins, ItemEdit, LockedFields, LocksPut } from './editing.schemas.ts';
+import { DeleteItemQuery, EditQuery, FieldOrigins, ItemEdit, LockedFields, LocksPut } from './editing.schemas.ts';
 import { replaceLocks } from './locks.ts';
 import { originsOf } from './origins.ts';
 
@@ -28,6 +29,24 @@ export const updateItem = defineEndpoint({
     const options = { edit: body, lock: query.lock ?? true, confirm: query.confirm ?? false };
     await call.transact((inside) => editItem(inside, params.id, options));
     return itemDetail(call, await getVisibleItem(call.db, call.who, params.id), { include: [] });
+  },
+});
+
+export const deleteItem = defineEndpoint({
+  operationId: 'deleteItem',
+  method: 'delete',
+  path: '/items/:id',
+  summary: 'Move an item to the trash',
+  description:
+    'With its children, as `deleted`; restoreTrash brings it back. The files stay where they are, and no scan adds the item again. With `fileId` only that edition leaves; the last edition is the item. Streams of the item end within 60 seconds.',
+  access: edits,
+  params: IdParams,
+  query: DeleteItemQuery,
+  answer: none(),
+  emits: ['item.deleted', 'item.updated'],
+
+  async handle({ params, query }, call) {
+    await deleteItemOf(call, params.id, query.fileId);
   },
 });
 

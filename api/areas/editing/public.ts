@@ -1,4 +1,7 @@
-/** Identities and refreshes for other areas and workers. */
+/** Editing for other areas and workers. */
+
+export { dropChange, findChange, sliceOf } from './bulk/bulk.store.ts';
+export { changeSome } from './bulk/step.ts';
 export {
   type ChosenPicture,
   type Due,

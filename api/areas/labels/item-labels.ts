@@ -48,3 +48,30 @@ async function known({ db, who }: Call, ids: readonly string[]): Promise<LabelRo
   const fault = { code: 'unknown_label', message: 'the label does not exist' };
   throw invalidAll(unknown.map((at) => ({ path: ['body', 'labels', at], ...fault })));
 }
+
+interface Named {
+  add: readonly string[];
+  remove: readonly string[];
+  /** The whole list of labels that the items carry afterwards. */
+  set: readonly string[] | null | undefined;
+  itemIds: readonly string[];
+}
+
+/**
+ * Numbers of the labels to add to items and to remove from them. Throws 400 for an unknown label, 403 for one that restricts
+ * without `user:manage`.
+ */
+export async function labelNumbers(call: Call, named: Named): Promise<{ add: number[]; remove: number[] }> {
+  const { db, who } = call;
+  const add = await known(call, [...named.add, ...(named.set ?? [])]);
+  const remove = await known(call, named.remove);
+  if (named.set !== undefined) {
+    const carried = db('item_labels')
+      .whereRaw('item_id = any(?::uuid[])', [[...named.itemIds]])
+      .distinct('label');
+    const held = (await selectLabels(db, who).whereIn('l.number', carried)) as LabelRow[];
+    remove.push(...held.filter(({ number }) => !add.some((one) => one.number === number)));
+  }
+  for (const label of [...add, ...remove]) requireAccess(call, label);
+  return { add: add.map(({ number }) => number), remove: remove.map(({ number }) => number) };
+}

@@ -1,2 +1,2 @@
-export { setLabelsOfItem } from './item-labels.ts';
+export { labelNumbers, setLabelsOfItem } from './item-labels.ts';
 export { changeItems, copyLabels, forgetLabels, listedWith, relabel } from './label-items.store.ts';

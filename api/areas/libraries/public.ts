@@ -1,7 +1,7 @@
 export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } from './folders.store.ts';
 export { LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
-export { editFields, type FieldEdits, lockFields, raiseChanges, setLocks } from './merge/edit.ts';
+export { editFields, type FieldEdits, lockFields, raiseChanges, setLocks, unlockFields } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
 export { replaceChapters, setAddedAt, setEdition } from './merge/file-edits.store.ts';
 export { findKnownItems, type KnownItem, lockKnown, type ServerPlace } from './merge/known.store.ts';
@@ -10,5 +10,17 @@ export { newFields, writeNewLists } from './merge/new-items.ts';
 export { placeEpisode } from './merge/numbers.store.ts';
 export { MAX_TITLE, type Settled, type SettleMode, settleItems } from './merge/settle.ts';
 export { dropEdits, dropLayers, type ItemLayers, putEdits, putLayers, sourceName } from './merge/write.store.ts';
+export {
+  addToLibraries,
+  librariesOf,
+  lockLibraries,
+  type Measures,
+  measure,
+  nextChange,
+  nextChanges,
+  rollUpItems,
+  withParents,
+} from './rollup.store.ts';
 export { agentsByDefault, defaultSettings, settingsOf } from './settings.ts';
 export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';
+export { dropEdition, type Trashed, trashItems } from './trash-items.store.ts';

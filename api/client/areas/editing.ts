@@ -2,6 +2,84 @@
 
 import type { BeforeEpisode, Instant, ItemDetail, Job, PersonRole, Uuid, Words } from './shared.ts';
 
+/** Members to add to lists or to remove from them */
+export interface BulkLists {
+  genres?: string[];
+  tags?: string[];
+  labels?: Uuid[];
+  people?: CreditEdit[];
+}
+
+export interface BulkRequest {
+  action: 'edit' | 'delete' | 'unlock';
+  itemIds?: Uuid[];
+  /** Instead of itemIds; the ids that match are fixed at the start */ filter?: {
+    libraryId: Uuid;
+    type?: string;
+    filter: string;
+  };
+  set?: {
+    title?: string | null;
+    sortTitle?: string | null;
+    originalTitle?: string | null;
+    overview?: string | null;
+    tagline?: string | null;
+    year?: number | null;
+    releasedOn?: string | null;
+    index?: number | null;
+    /** Season, disc or volume */ parentIndex?: number | null;
+    indexEnd?: number | null;
+    airsBefore?: BeforeEpisode | null;
+    ageRating?: string | null;
+    rating?: number | null;
+    status?: 'ended' | 'continuing' | 'upcoming' | null;
+    genres?: string[] | null;
+    tags?: string[] | null;
+    /** Ids of labels, the whole list */ labels?: Uuid[] | null;
+    studios?: string[] | null;
+    countries?: string[] | null;
+    originalLanguage?: string | null;
+    externalIds?: Record<string, string | null> | null;
+    artists?: string[] | null;
+    authors?: string[] | null;
+    narrators?: string[] | null;
+    publisher?: string | null;
+    isbn?: string | null;
+    series?: { title: string; number?: string } | null;
+    platform?: string | null;
+    takenAt?: string | null;
+    /** Minutes east of UTC */ takenAtOffset?: number | null;
+    place?: { latitude: number; longitude: number } | null;
+    readingDirection?: 'ltr' | 'rtl' | 'vertical' | null;
+    links?: { name: string; url: string }[] | null;
+    addedAt?: string | null;
+  };
+  add?: BulkLists;
+  remove?: BulkLists;
+  /** For unlock */ fields?: string[];
+  /** The number of items that were shown; 409 when it differs by more than 1 % */ expect?: number;
+  dryRun?: boolean;
+}
+
+export interface BulkResult {
+  dryRun: boolean;
+  matched: number;
+  changed: number;
+  unchanged: number;
+  /** The first 200 */ refused: { itemId: Uuid; reason: 'not-found' | 'type' | 'invalid' }[];
+  /** With 202: the job that changes the items */ jobId?: string;
+  /** Until then null values for the same ids undo the edit */ undoUntil?: string;
+}
+
+/** A credit as a person enters it */
+export interface CreditEdit {
+  /** A known person; otherwise `name` finds or creates one */ personId?: string;
+  name?: string;
+  role: PersonRole;
+  character?: string;
+  job?: string;
+}
+
 export interface FieldOrigin {
   field: string;
   /** Null for an empty field */ value: unknown;
@@ -55,15 +133,7 @@ export interface ItemEdit {
   readingDirection?: 'ltr' | 'rtl' | 'vertical' | null;
   links?: { name: string; url: string }[] | null;
   addedAt?: string | null;
-  people?:
-    | {
-        /** A known person; otherwise `name` finds or creates one */ personId?: string;
-        name?: string;
-        role: PersonRole;
-        character?: string;
-        job?: string;
-      }[]
-    | null;
+  people?: CreditEdit[] | null;
   /** Labels of editions by the id of their file */ edition?: Partial<Record<Uuid, string | null>>;
   /** Chapters by the id of their file */ chapters?: Partial<Record<Uuid, { title: string; startMs: number }[] | null>>;
 }
@@ -121,6 +191,12 @@ export interface ClearItemMatchQuery {
   /** Keeps the values of agents. Default false */ keepFields?: boolean;
 }
 
+/** Query of deleteItem */
+export interface DeleteItemQuery {
+  /** The files stay where they are, and scans leave them alone */ files?: 'keep';
+  /** Only this edition */ fileId?: Words;
+}
+
 /** Body of refreshItem */
 export interface RefreshItemBody {
   mode?: 'missing' | 'update' | 'replace';
@@ -154,8 +230,12 @@ export interface UpdateItemQuery {
 export interface EditingOperations {
   /** Set the identity of an item */
   applyItemMatch: { params: { id: Uuid }; body: ApplyItemMatchBody; response: ItemMatch };
+  /** Change many items */
+  changeItemsInBulk: { body: BulkRequest; response: BulkResult };
   /** Remove the identity of an item */
   clearItemMatch: { params: { id: Uuid }; query?: ClearItemMatchQuery; response: undefined };
+  /** Move an item to the trash */
+  deleteItem: { params: { id: Uuid }; query?: DeleteItemQuery; response: undefined };
   /** List editable fields with their origin */
   getItemFields: { params: { id: Uuid }; response: FieldOrigins };
   /** Refresh an item from its sources */

@@ -123,7 +123,9 @@ export const routes = {
   listSimilarItems: 'GET /items/{id}/similar',
   // editing
   applyItemMatch: 'PUT /items/{id}/match',
+  changeItemsInBulk: 'POST /items/bulk',
   clearItemMatch: 'DELETE /items/{id}/match',
+  deleteItem: 'DELETE /items/{id}',
   getItemFields: 'GET /items/{id}/locks',
   refreshItem: 'POST /items/{id}/refresh',
   searchItemMatches: 'GET /items/{id}/match',

@@ -18,6 +18,13 @@ export async function up(db: Knex): Promise<void> {
       at timestamptz not null default now(),
       primary key (item_id, field));
     -- source by field; a field without an entry has its default
+    -- a change of many items by a job, with the ids that matched at the start
+    create table bulk_changes (
+      id uuid primary key,
+      account_id uuid not null references accounts on delete cascade,
+      change jsonb not null,
+      item_ids uuid[] not null,
+      created_at timestamptz not null default now());
     alter table items add column origins jsonb not null default '{}';
     -- a person labelled the edition
     alter table media_files add column edition_locked boolean not null default false;
@@ -28,5 +35,7 @@ export async function up(db: Knex): Promise<void> {
 }
 
 export async function down(db: Knex): Promise<void> {
-  await db.raw('drop table item_layers, item_edits; alter table items drop column origins; alter table media_files drop column edition_locked');
+  await db.raw(
+    'drop table item_layers, item_edits, bulk_changes; alter table items drop column origins; alter table media_files drop column edition_locked',
+  );
 }

@@ -191,6 +191,25 @@ describe('editing an item', function () {
     });
   });
 
+  it('deletes one edition, then the item, which no scan and no list shows again', async () => {
+    const { db } = api.deps;
+    const files = [
+      await givenFile(db, films, film, { edition: 'Restored', edition_rank: 1, size_bytes: 100 }),
+      await givenFile(db, films, film, { edition: 'Original', edition_rank: 0, size_bytes: 50 }),
+    ] as const;
+    const drop = (query: object) => api.as(owner).deleteItem({ params: { id: film }, query } as never);
+    expect((await drop({ fileId: film })).status).to.equal(404);
+    expect((await drop({ fileId: files[0] })).status).to.equal(204);
+    const { body } = await api.as(owner).getItem({ params: { id: film } });
+    expect([body.sizeBytes, body.files.map(({ id }) => id)]).to.deep.equal([50, [files[1]]]);
+    expect((await drop({ fileId: files[1] })).status).to.equal(204);
+    expect((await api.as(owner).getItem({ params: { id: film } })).status).to.equal(404);
+    const trash = await api.as(owner).listTrash({ params: { id: films.id } });
+    expect(trash.body.items.map(({ item, reason }) => [item.id, reason])).to.deep.equal([[film, 'deleted']]);
+    await api.as(owner).restoreTrash({ params: { id: films.id }, body: { itemIds: [film] } });
+    expect((await api.as(owner).getItem({ params: { id: film } })).status).to.equal(200);
+  });
+
   it('replaces locks, and keeps the value that was locked', async () => {
     await layer('nfo', { overview: 'first' });
     const put = (list: string[]) => api.as(owner).setItemLocks({ params: { id: film }, body: { fields: list } });

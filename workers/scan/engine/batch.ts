@@ -1,9 +1,9 @@
+import { lockLibraries } from '#areas/libraries/public.ts';
 import type { Probed } from '#workers/probe/probe.ts';
 import { rulesOf } from '../group/index.ts';
 import { extrasFolder } from '../names/extras.ts';
 import { isMedia } from '../names/media.ts';
 import type { ScannedFolder } from '../store/context.ts';
-import { lockLibraries } from '../store/rollup.ts';
 import type { WalkBatch } from '../walk/types.ts';
 import { type Compared, compare } from './compare.ts';
 import { earlyFor } from './early.ts';

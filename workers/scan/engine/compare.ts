@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
+import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { Breath } from '../breath.ts';
 import { isMedia } from '../names/media.ts';
-import { rowsOf, type ScannedFolder } from '../store/context.ts';
+import type { ScannedFolder } from '../store/context.ts';
 import { findListed, isProbed, isUnchanged, type ListedFile } from '../store/known.ts';
 import type { WalkedDirectory, WalkedFile } from '../walk/types.ts';
 import { readFingerprints } from './fingerprints.ts';

@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db.ts';
 import type { ProbedFile } from '#platform/media.ts';
+import { rowsOf } from '#platform/rows.ts';
 import { rulesOf } from '../group/index.ts';
-import { rowsOf } from '../store/context.ts';
 import type { Compared } from './compare.ts';
 import type { Place } from './place.ts';
 import { type Readings, readFiles } from './read-files.ts';

@@ -1,6 +1,7 @@
 import type { GuardRow } from '#areas/scanning/scans.store.ts';
 import type { Db } from '#platform/db.ts';
-import { rowsOf, type ScannedFolder } from '../store/context.ts';
+import { rowsOf } from '#platform/rows.ts';
+import type { ScannedFolder } from '../store/context.ts';
 import { notifyScanners } from './notice.ts';
 import type { Scan } from './scan.ts';
 

@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import { forgetLosses } from '#platform/queue.ts';
-import { rowsOf } from '../store/context.ts';
+import { rowsOf } from '#platform/rows.ts';
 import { Cancelled, type Counts, LeaseLost } from './scan.ts';
 
 const LEASE = `interval '15 seconds'`;

@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Draft } from '../group/draft.ts';
-import { rowsOf } from '../store/context.ts';
 import type { KnownFile } from '../store/known.ts';
 import type { Readings } from './read-files.ts';
 

@@ -1,7 +1,8 @@
 import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { PROBE_VERSION } from '#workers/probe/probe.ts';
-import { recordset, rowsOf, type ScannedFolder } from '../store/context.ts';
+import { recordset, type ScannedFolder } from '../store/context.ts';
 import type { KnownDirectory, WalkedDirectory, WalkedFile } from '../walk/types.ts';
 
 type DirectoryRow = Pick<Row<'scan_directories'>, 'path' | 'modified_ms' | 'files' | 'content'>;

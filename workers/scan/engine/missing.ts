@@ -1,8 +1,16 @@
+import {
+  addToLibraries,
+  lockLibraries,
+  measure,
+  nextChange,
+  rollUpItems,
+  withParents,
+} from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
 import { containersSql } from '#platform/item-types.ts';
-import { rowsOf, type ScannedFolder } from '../store/context.ts';
+import { rowsOf } from '#platform/rows.ts';
+import type { ScannedFolder } from '../store/context.ts';
 import { doubtRest, type Lost } from '../store/doubts.ts';
-import { addToLibraries, lockLibraries, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
 import { close, isTooMuch, type Loss, openGuard, requestConfirmation, undecided } from './guard.ts';
 import { emitItems } from './item-events.ts';
 import { fence } from './lease.ts';

@@ -1,3 +1,11 @@
+import {
+  addToLibraries,
+  librariesOf,
+  measure,
+  nextChanges,
+  rollUpItems,
+  withParents,
+} from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
 import type { ProbedFile } from '#platform/media.ts';
 import { queuePictures } from '#workers/artwork/queue.ts';
@@ -15,7 +23,6 @@ import type { KnownFile } from '../store/known.ts';
 import { inheritLabels } from '../store/labels.ts';
 import { leaveItems } from '../store/leave.ts';
 import { moveFiles } from '../store/move.ts';
-import { addToLibraries, librariesOf, measure, nextChanges, rollUpItems, withParents } from '../store/rollup.ts';
 import { writeTracks } from '../store/tracks.ts';
 import { type Ages, agesOf, emitItemEvents } from './item-events.ts';
 import { lockRows, withoutFaulty } from './left-out.ts';

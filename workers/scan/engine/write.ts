@@ -1,9 +1,9 @@
+import { librariesOf, lockLibraries } from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Draft } from '../group/draft.ts';
-import { rowsOf } from '../store/context.ts';
 import { doubtShows } from '../store/doubts.ts';
 import { findKnown, type KnownFile } from '../store/known.ts';
-import { librariesOf, lockLibraries } from '../store/rollup.ts';
 import { withCompanions } from './companions.ts';
 import type { Compared } from './compare.ts';
 import { noteUnread, writeFaults } from './faults.ts';

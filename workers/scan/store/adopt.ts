@@ -1,7 +1,8 @@
 import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
 import { inLanes } from '../lanes.ts';
-import { rowsOf, type Writing } from './context.ts';
+import type { Writing } from './context.ts';
 import { LOOKS, type Located } from './heirs.ts';
 import type { ReportedItem } from './leave.ts';
 import { lookAgain } from './move.ts';

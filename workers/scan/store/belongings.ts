@@ -1,5 +1,5 @@
 import type { Db } from '#platform/db.ts';
-import { rowsOf } from './context.ts';
+import { rowsOf } from '#platform/rows.ts';
 
 /** The items that move along with these: everything below them and their extras. */
 export async function belongingsOf(db: Db, ids: readonly string[]): Promise<string[]> {

@@ -28,12 +28,6 @@ export interface Writing {
   seq: number;
 }
 
-/** Rows of a statement whose parameters are one JSON array. */
-export async function rowsOf<Row>(db: Db, sql: string, bindings: readonly unknown[]): Promise<Row[]> {
-  const { rows } = await db.raw<{ rows: Row[] }>(sql, bindings as (string | number | null)[]);
-  return rows;
-}
-
 /** JSON for `jsonb_to_recordset`, without NUL, which Postgres refuses in text. */
 export function recordset(rows: readonly object[]): string {
   return JSON.stringify(rows, (_key, value: unknown) =>

@@ -1,6 +1,7 @@
 import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
-import { recordset, rowsOf } from './context.ts';
+import { recordset } from './context.ts';
 
 export type Doubted = Pick<Row<'media_files'>, 'folder_id' | 'directory'>;
 

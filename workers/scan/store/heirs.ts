@@ -1,9 +1,10 @@
 import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { inLanes } from '../lanes.ts';
 import { belongingsOf } from './belongings.ts';
-import { rowsOf, type Writing } from './context.ts';
+import type { Writing } from './context.ts';
 import { nameOf } from './item-rows.ts';
 import type { KnownFile } from './known.ts';
 

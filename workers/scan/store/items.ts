@@ -1,7 +1,8 @@
 import { putLayers, settleItems, writeNewLists } from '#areas/libraries/public.ts';
 import { restoreStates } from '#areas/playback/public.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
-import { recordset, rowsOf, type Writing } from './context.ts';
+import { recordset, type Writing } from './context.ts';
 import type { Read } from './files.ts';
 import { type ItemRow, itemRow, nameOf, type Resolved } from './item-rows.ts';
 import { layersOf } from './layers.ts';

@@ -1,8 +1,9 @@
 import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { PROBE_VERSION } from '#workers/probe/probe.ts';
 import type { WalkedFile } from '../walk/types.ts';
-import { recordset, rowsOf } from './context.ts';
+import { recordset } from './context.ts';
 
 /** A file in the database. */
 export interface KnownFile

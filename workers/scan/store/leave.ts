@@ -1,7 +1,7 @@
 import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
-import { rowsOf } from './context.ts';
 import { recordRemovals } from './removals.ts';
 
 /** The facts of an item in events, which also select the recipients. */

@@ -1,7 +1,8 @@
 import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { Draft } from '../group/draft.ts';
-import { recordset, rowsOf, type ScannedLibrary } from './context.ts';
+import { recordset, type ScannedLibrary } from './context.ts';
 import { descriptionOf, nameOf } from './item-rows.ts';
 import { SAYS_NEWS } from './items.ts';
 

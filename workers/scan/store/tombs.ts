@@ -1,4 +1,5 @@
-import { recordset, rowsOf, type Writing } from './context.ts';
+import { rowsOf } from '#platform/rows.ts';
+import { recordset, type Writing } from './context.ts';
 import type { ItemRow } from './item-rows.ts';
 
 /** What a purge kept of an item. */

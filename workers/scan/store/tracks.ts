@@ -1,7 +1,8 @@
 import { newId } from '#platform/ids.ts';
+import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { ExternalTrack } from '../group/draft.ts';
-import { recordset, rowsOf, type Writing } from './context.ts';
+import { recordset, type Writing } from './context.ts';
 import type { WrittenFile } from './files.ts';
 
 /** First stream number of sidecars in a file. */

@@ -38,7 +38,7 @@ export async function editFields(
     db,
     set.map((row) => ({ ...row, account_id: accountId })),
   );
-  await unlock(db, rows);
+  await unlockFields(db, rows);
   const ids = edits.map(({ itemId }) => itemId);
   const settled = await settleItems(db, ids, { place, only: new Set(rows.map(({ field }) => field)) });
   if (lock) await lockFields(db, set);
@@ -50,7 +50,8 @@ interface FieldOf {
   field: string;
 }
 
-async function unlock(db: Db, rows: readonly FieldOf[]): Promise<void> {
+/** Unlocks fields of items. */
+export async function unlockFields(db: Db, rows: readonly FieldOf[]): Promise<void> {
   await changeLocks(db, rows, `array(select f from unnest(i.locked_fields) f where f <> all(r.fields))`);
 }
 

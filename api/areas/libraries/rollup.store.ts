@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import { containersSql } from '#platform/item-types.ts';
-import { rowsOf } from './context.ts';
+import { rowsOf } from '#platform/rows.ts';
 
 /** Reasons for the trash from which an item returns with its file; items deleted by a user stay. */
 const RETURNS = `('missing', 'folder-removed')`;

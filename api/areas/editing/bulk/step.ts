@@ -1,0 +1,184 @@
+import { changeItems } from '#areas/labels/public.ts';
+import {
+  editFields,
+  type FieldEdits,
+  type KnownItem,
+  lockKnown,
+  raiseChanges,
+  type ServerPlace,
+  setAddedAt,
+  trashItems,
+  unlockFields,
+} from '#areas/libraries/public.ts';
+import type { Principal } from '#identity/principal.ts';
+import { visibleItemIds } from '#identity/visibility.ts';
+import { recordMany } from '#kernel/audit.ts';
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import type { FieldName, NamedCredit } from '#platform/item-values.ts';
+import { announce, announceDeleted } from '../announce.ts';
+import { sortOut } from '../item-fields.ts';
+import type { BulkRequest, Lists, refusals } from './bulk.schemas.ts';
+
+/** A request whose labels are numbers, so that a job needs no rights to read them. */
+export interface Change extends Pick<BulkRequest, 'action' | 'set' | 'fields'> {
+  add: Omit<Lists, 'labels'>;
+  remove: Omit<Lists, 'labels'>;
+  labels: { add: number[]; remove: number[] };
+}
+
+export interface Refused {
+  itemId: string;
+  reason: (typeof refusals)[number];
+}
+
+export interface Outcome {
+  changed: number;
+  refused: Refused[];
+}
+
+export interface Doer {
+  change: Change;
+  who: Principal;
+  place: ServerPlace;
+  /** Events that may still be emitted for this request. */
+  events: number;
+  dryRun?: boolean;
+}
+
+/** Applies a change to at most 500 items, in the caller's transaction. Items that are refused do not stop the rest. */
+export async function changeSome(db: Db, ids: readonly string[], by: Doer): Promise<Outcome> {
+  const visible = new Set(await visibleItemIds(db, by.who, ids));
+  const hidden = ids.filter((id) => !visible.has(id)).map((itemId): Refused => ({ itemId, reason: 'not-found' }));
+  const { action } = by.change;
+  if (action === 'delete') {
+    const gone = by.dryRun ? [...visible] : await remove(db, [...visible], by);
+    return { changed: gone.length, refused: hidden };
+  }
+  await raiseChanges(db, [...visible]);
+  const items = await lockKnown(db, [...visible], by.place);
+  const done = action === 'unlock' ? await unlock(db, items, by) : await edit(db, items, by);
+  return { changed: done.changed, refused: [...hidden, ...done.refused] };
+}
+
+async function remove(db: Db, ids: readonly string[], { who, events }: Doer): Promise<string[]> {
+  const trashed = await trashItems(db, ids, who.accountId || null);
+  const chosen = new Set(ids);
+  const own = trashed.filter(({ id }) => chosen.has(id));
+  await announceDeleted(db, own.slice(0, events));
+  await record(db, who, { action: 'item.deleted', entries: own.map(({ id }) => ({ itemId: id })) });
+  return own.map(({ id }) => id);
+}
+
+async function unlock(db: Db, items: readonly KnownItem[], by: Doer): Promise<Outcome> {
+  const { fields = [] } = by.change;
+  const locked = items.filter((item) => fields.some((field) => item.locked.has(field)));
+  if (by.dryRun) return { changed: locked.length, refused: [] };
+  await unlockFields(
+    db,
+    locked.flatMap(({ id }) => fields.map((field) => ({ item_id: id, field }))),
+  );
+  await announce(
+    db,
+    locked.slice(0, by.events).map(({ id }) => ({ id, changed: ['lockedFields'] })),
+  );
+  return { changed: locked.length, refused: [] };
+}
+
+async function edit(db: Db, items: readonly KnownItem[], by: Doer): Promise<Outcome> {
+  const edits = items.map((item) => editOf(item, by.change));
+  const refused = edits.flatMap(({ itemId, wrong }): Refused[] => (wrong ? [{ itemId, reason: 'type' }] : []));
+  const fit = edits.filter(({ wrong }) => !wrong);
+  if (by.dryRun) return { changed: fit.length, refused };
+  const lock = { accountId: by.who.accountId || null, lock: true, place: by.place };
+  const settled = await editFields(db, fit, lock);
+  const changed = new Map(settled.map((one) => [one.id, one.changed]));
+  for (const id of await editRest(db, fit, by.change)) if (!changed.has(id)) changed.set(id, ['labels']);
+  const all = [...changed].map(([id, names]) => ({ id, changed: names }));
+  await announce(db, all.slice(0, by.events));
+  await recordEdits(db, by.who, { items, changed, edits: fit });
+  return { changed: changed.size, refused };
+}
+
+/** Labels and the time of addition, which are no fields of sources. Returns the items that changed. */
+async function editRest(db: Db, fit: readonly Edit[], { set, labels }: Change): Promise<string[]> {
+  const ids = fit.map(({ itemId }) => itemId);
+  if (set?.addedAt !== undefined) for (const id of ids) await setAddedAt(db, id, set.addedAt);
+  for (const number of labels.add) await changeItems(db, number, { add: ids, remove: [] });
+  for (const number of labels.remove) await changeItems(db, number, { add: [], remove: ids });
+  return set?.addedAt !== undefined || labels.add.length + labels.remove.length > 0 ? ids : [];
+}
+
+interface Edit extends FieldEdits {
+  wrong: boolean;
+}
+
+function editOf(item: KnownItem, { set = {}, add, remove: removed }: Change): Edit {
+  const { fields, wrong } = sortOut(item.type, set);
+  for (const name of ['genres', 'tags'] as const) {
+    const list = changedList((item.shown.get(name) ?? []) as string[], add[name], removed[name]);
+    if (list) fields.set(name, list);
+  }
+  const people = changedPeople((item.shown.get('people') ?? []) as NamedCredit[], add.people, removed.people);
+  if (people) fields.set('people', people);
+  return { itemId: item.id, fields, wrong: wrong.length > 0 };
+}
+
+const fold = (name: string): string => name.toLowerCase();
+
+/** The list after the change; undefined when it stays as it is. */
+function changedList(
+  held: readonly string[],
+  add: readonly string[] = [],
+  drop: readonly string[] = [],
+): string[] | undefined {
+  const gone = new Set(drop.map(fold));
+  const kept = held.filter((name) => !gone.has(fold(name)));
+  const known = new Set(kept.map(fold));
+  const added = add.filter((name) => !known.has(fold(name)));
+  return added.length === 0 && kept.length === held.length ? undefined : [...kept, ...added];
+}
+
+type Credits = NonNullable<Lists['people']>;
+
+function changedPeople(held: readonly NamedCredit[], add: Credits = [], drop: Credits = []): NamedCredit[] | undefined {
+  const same = (one: NamedCredit) => (other: Credits[number]) =>
+    one.role === other.role &&
+    (other.personId === undefined ? fold(one.name) === fold(other.name ?? '') : one.personId === other.personId);
+  const kept = held.filter((one) => !drop.some(same(one)));
+  const added = add.filter((one) => !kept.some((other) => same(other)(one)));
+  if (added.length === 0 && kept.length === held.length) return undefined;
+  return [...kept, ...(added as NamedCredit[])];
+}
+
+interface Edited {
+  items: readonly KnownItem[];
+  changed: ReadonlyMap<string, string[]>;
+  edits: readonly Edit[];
+}
+
+async function recordEdits(db: Db, who: Principal, { items, changed, edits }: Edited): Promise<void> {
+  const set = new Map(edits.map(({ itemId, fields }) => [itemId, fields]));
+  const entries = items.flatMap((item) => {
+    const names = changed.get(item.id);
+    if (!names) return [];
+    const changes = names.map((name) => ({
+      field: name,
+      old: item.shown.get(name as FieldName) ?? null,
+      new: set.get(item.id)?.get(name as FieldName) ?? null,
+    }));
+    return [{ itemId: item.id, changes }];
+  });
+  await record(db, who, { action: 'item.edited', entries });
+}
+
+async function record(
+  db: Db,
+  who: Principal,
+  { action, entries }: { action: string; entries: readonly object[] },
+): Promise<void> {
+  await recordMany(
+    db,
+    entries.map((details) => ({ id: newId(), accountId: who.accountId || null, action, details })),
+  );
+}
