@@ -65,6 +65,11 @@ export class Catalogues {
     this.#outbound = outbound ?? catalogueOutbound(deps.config);
   }
 
+  /** The same with other settings in force, to test them before they are saved. */
+  under(settings: Settings): Catalogues {
+    return new Catalogues({ ...this.#deps, settings }, this.#outbound);
+  }
+
   /** Queries of one agent with one patience, which they share. */
   queryOf(agent: Agent, patience: Patience): Query {
     const until = Date.now() + patience.limitMs;

@@ -1,7 +1,7 @@
 // Whether each agent answers, as the last check found; kept in Redis, so that no request waits for an agent.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from '../redis.ts';
-import type { CatalogueId } from './agent.ts';
+import type { Agent, CatalogueId } from './agent.ts';
 import { type CatalogueDeps, Catalogues } from './catalogues.ts';
 import { CatalogueFault, type FaultReason } from './fault.ts';
 import { agents } from './index.ts';
@@ -15,19 +15,29 @@ const ROUND = 'agents:round';
 
 const nameOf = (id: CatalogueId): string => `agent:${id}:health`;
 
-/** One check of every agent that settings and keys allow. */
-export async function checkAgents(deps: CatalogueDeps, catalogues: Catalogues, signal: AbortSignal): Promise<void> {
-  await Promise.all(
-    agents.map(async (agent) => {
-      if (await catalogues.closedFor(agent)) return;
-      const query = catalogues.queryOf(agent, { signal, limitMs: LIMIT_MS, fresh: true });
+/** The result of one request to each agent that settings and keys allow; `ok`, or the reason why it gave no answer. */
+export async function tryAgents(
+  catalogues: Catalogues,
+  { signal, limitMs, only = agents }: { signal: AbortSignal; limitMs: number; only?: readonly Agent[] },
+): Promise<Map<CatalogueId, FaultReason | 'ok'>> {
+  const results = await Promise.all(
+    only.map(async (agent) => {
+      if (await catalogues.closedFor(agent)) return [];
+      const query = catalogues.queryOf(agent, { signal, limitMs, fresh: true });
       const result = await query(agent.ping).then(
-        () => 'ok',
-        (error: unknown) => (error instanceof CatalogueFault ? error.reason : undefined),
+        () => 'ok' as const,
+        (error: unknown) => (error instanceof CatalogueFault ? error.reason : 'unreachable'),
       );
-      if (result) await deps.redis.set(nameOf(agent.id), result, 'EX', KEPT_SEC).catch(() => undefined);
+      return [[agent.id, result] as const];
     }),
   );
+  return new Map(results.flat());
+}
+
+/** One check of every agent, for listMetadataAgents. */
+export async function checkAgents(deps: CatalogueDeps, catalogues: Catalogues, signal: AbortSignal): Promise<void> {
+  const results = await tryAgents(catalogues, { signal, limitMs: LIMIT_MS });
+  for (const [id, result] of results) await deps.redis.set(nameOf(id), result, 'EX', KEPT_SEC).catch(() => undefined);
 }
 
 /** Checks the agents every 5 minutes, in one worker at a time. Waits for the first round of others. */

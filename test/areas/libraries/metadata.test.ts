@@ -112,6 +112,23 @@ describe('metadata agents and keys', () => {
     tmdb.fault = undefined;
   });
 
+  it('tests the catalogues with settings before they are saved, and sends no key to an address that is not saved', async () => {
+    const here = Object.fromEntries(catalogueIds.map((id) => [id, tmdb.url]));
+    await placeAgents(api, { ...here, openlibrary: `${tmdb.url}/nowhere` });
+    await api.deps.redis.flushdb();
+    const check = async (values: object) =>
+      (await me().checkSettings({ body: { group: 'metadata', values } })).body.steps[0];
+    tmdb.got.length = 0;
+    const elsewhere = await startTmdb();
+    await check({ 'metadata.baseUrls': { ...here, tmdb: elsewhere.url } });
+    expect(elsewhere.got).to.deep.equal([]);
+    expect(tmdb.got.length).to.be.greaterThan(0);
+    tmdb.fault = faults.html();
+    await api.deps.redis.flushdb();
+    expect(await check({})).to.include({ state: 'failed' });
+    tmdb.fault = undefined;
+  });
+
   it('refuses keys that the resource provides', async () => {
     const managed = await startApi({
       FOYER_CATALOGUE_KEYS: JSON.stringify({ 'tmdb.apiKey': 'of the resource' }),
