@@ -275,6 +275,22 @@ export interface SetCatalogueKeysQuery {
   /** Query each agent once with its keys */ check?: boolean;
 }
 
+/** By name; null removes the saved key */
+export interface SetCatalogueKeysBody {
+  'tmdb.apiKey'?: string | null;
+  'tvdb.apiKey'?: string | null;
+  'tvdb.pin'?: string | null;
+  'omdb.apiKey'?: string | null;
+  'fanart.apiKey'?: string | null;
+  'fanart.clientKey'?: string | null;
+  'comicvine.apiKey'?: string | null;
+  'igdb.clientId'?: string | null;
+  'igdb.clientSecret'?: string | null;
+  'opensubtitles.apiKey'?: string | null;
+  'opensubtitles.username'?: string | null;
+  'opensubtitles.password'?: string | null;
+}
+
 /** Response of setCatalogueKeys */
 export interface SetCatalogueKeysResponse {
   items: CatalogueKey[];
@@ -349,11 +365,7 @@ export interface LibrariesOperations {
   /** Restore trashed items */
   restoreTrash: { params: { id: Uuid }; body: RestoreTrashBody; response: RestoredTrash };
   /** Save or remove keys of catalogues */
-  setCatalogueKeys: {
-    query?: SetCatalogueKeysQuery;
-    body: Record<string, string | null>;
-    response: SetCatalogueKeysResponse;
-  };
+  setCatalogueKeys: { query?: SetCatalogueKeysQuery; body: SetCatalogueKeysBody; response: SetCatalogueKeysResponse };
   /** Change a library */
   updateLibrary: { params: { id: Uuid }; body: UpdateLibraryBody | FormData; response: Library };
 }

@@ -56,7 +56,9 @@ export const Matches = z
   .object({
     match: ItemMatch,
     items: z.array(Candidate).max(50),
-    failed: z.array(z.object({ agent: z.string().meta({ example: 'tmdb' }), reason: z.string() })),
+    failed: z.array(
+      z.object({ agent: z.string().meta({ example: 'tmdb' }), reason: z.string().meta({ example: 'unreachable' }) }),
+    ),
   })
   .meta({ id: 'ItemMatches' });
 export type Matches = z.output<typeof Matches>;

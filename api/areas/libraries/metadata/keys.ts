@@ -1,6 +1,6 @@
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { conflict, invalidAll } from '#kernel/errors.ts';
+import { conflict } from '#kernel/errors.ts';
 import { isCatalogue } from '#platform/agents/agent.ts';
 import type { Catalogues } from '#platform/agents/catalogues.ts';
 import { CatalogueFault } from '#platform/agents/fault.ts';
@@ -30,14 +30,12 @@ export async function listKeys(call: Call): Promise<CatalogueKey[]> {
   });
 }
 
-/** Saves and removes keys; one that is unknown or that a resource owns refuses them all. */
-export async function saveKeys(call: Call, keys: Readonly<Record<string, string | null>>): Promise<CatalogueKeyName[]> {
+/** Saves and removes keys; one that a resource owns refuses them all. */
+export async function saveKeys(
+  call: Call,
+  keys: Readonly<Partial<Record<CatalogueKeyName, string | null | undefined>>>,
+): Promise<CatalogueKeyName[]> {
   const { config } = call.deps;
-  const unknown = Object.keys(keys).filter((name) => !isCatalogueKey(name));
-  if (unknown.length > 0)
-    throw invalidAll(
-      unknown.map((name) => ({ path: ['body', name], code: 'unknown_key', message: 'there is no such key' })),
-    );
   const names = Object.keys(keys).filter(isCatalogueKey);
   const managed = names.filter((name) => config.declaredCatalogueKeys?.[name] !== undefined);
   if (managed.length > 0)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, queryBool, Timestamp } from '#kernel/schemas.ts';
+import { type CatalogueKeyName, catalogueKeyNames } from '#platform/catalogue-keys.ts';
 import { LibraryType } from '../libraries.schemas.ts';
 
 export const MetadataAgent = z
@@ -64,12 +65,13 @@ export type CatalogueKey = z.output<typeof CatalogueKey>;
 
 export const CatalogueKeys = z.object({ items: z.array(CatalogueKey) });
 
+const KeyText = z.string().trim().min(1).max(500).nullable().optional();
+
 export const NewCatalogueKeys = z
-  .record(z.string().min(1).max(100), z.string().trim().min(1).max(500).nullable())
-  .refine((keys) => Object.keys(keys).length >= 1 && Object.keys(keys).length <= 50, {
-    error: '1 to 50 keys',
-    params: { code: 'invalid_size' },
-  })
+  .strictObject(
+    Object.fromEntries(catalogueKeyNames.map((name) => [name, KeyText])) as Record<CatalogueKeyName, typeof KeyText>,
+  )
+  .refine((keys) => Object.keys(keys).length > 0, { error: 'at least one key', params: { code: 'invalid_size' } })
   .describe('By name; null removes the saved key')
   .meta({ example: { 'tmdb.apiKey': '0123456789abcdef0123456789abcdef' } });
 
