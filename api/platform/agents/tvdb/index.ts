@@ -255,7 +255,7 @@ export const tvdb: Agent = {
       return login && { token: login.data.token, lastsSec: TOKEN_SEC };
     },
   },
-  ping: { path: '/v4/artwork/types', schema: z.object({ data: z.unknown() }) },
+  ping: { path: '/v4/artwork/types', schema: z.looseObject({}) },
   identify,
   describe,
   artwork: async (query, identity) => (await describe(query, identity))?.pictures ?? [],

@@ -30,7 +30,6 @@ export const Picture = z.object({
   height: number(),
   language: text(),
   score: number(),
-  season: z.unknown(),
   seasonId: number(),
 });
 export type Picture = z.output<typeof Picture>;
@@ -48,7 +47,6 @@ export const Entry = z.object({
   averageRuntime: number(),
   status: z.object({ name: text() }).nullish(),
   genres: list(Named),
-  companies: z.unknown(),
   originalNetwork: Named.nullish(),
   studios: list(Named),
   remoteIds: list(z.object({ id: text(), sourceName: text() })),
