@@ -136,6 +136,39 @@ describe('metadata.refresh', function () {
       expect((await itemOf(place, 'Ran')).external_ids).to.include({ tmdb: '11645' });
     });
 
+  it('continues a container behind its checkpoint', async () => {
+    const place = await library('shows');
+    await place.put('Dark/Season 01/Dark S01E01.mkv');
+    await place.put('Dark/Season 01/Dark S01E02.mkv');
+    await place.scan();
+    const show = await itemOf(place, 'Dark');
+    const kept: unknown[] = [];
+    const keep = async (_db: unknown, checkpoint: unknown) => void kept.push(checkpoint);
+    const run = async (checkpoint: unknown) =>
+      createRefresh(() => localCatalogues(api.deps))({ itemId: show.id }, { ...place.work(), checkpoint, keep });
+    expect(await run({ done: 4 })).to.deep.include({ refreshed: 0 });
+    expect(await run(null)).to.deep.include({ refreshed: 4 });
+    expect(kept).to.deep.equal([{ done: 4 }]);
+    expect(fake.repeated()).to.deep.equal([]);
+  });
+
+  it('refreshes items each month, and forgets old answers', async () => {
+    const place = await library('movies');
+    await place.put('Heat (1995)/Heat (1995).mkv');
+    await place.scan();
+    await refresh(place);
+    const { id } = await itemOf(place, 'Heat');
+    const { db } = api.deps;
+    await db('item_matches')
+      .where({ item_id: id })
+      .update({ refreshed_at: new Date(Date.now() - 31 * 86_400_000) });
+    await db.raw(`update catalogue_answers set fetched_at = now() - interval '15 days'`);
+    await refresh(place, {});
+    expect((await matchOf(id)).refreshed_at.getTime()).to.be.greaterThan(Date.now() - 60_000);
+    expect(fake.repeated().length, 'queried again').to.be.greaterThan(0);
+    expect(await db('catalogue_answers').whereRaw(`fetched_at < now() - interval '1 day'`)).to.deep.equal([]);
+  });
+
   it('never changes locked fields, and does not guess between films of one name', async () => {
     const place = await library('movies');
     await place.put('Heat/Heat.mkv');
