@@ -164,6 +164,7 @@ export const routedAreas: readonly RoutedArea[] = [
       ['patch', '/items/:id', 'updateItem'],
       ['delete', '/items/:id', 'deleteItem'],
       ['post', '/items/bulk', 'changeItemsInBulk'],
+      ['post', '/items/bulk/merge', 'mergeItems'],
       ['get', '/items/:id/locks', 'getItemFields'],
       ['put', '/items/:id/locks', 'setItemLocks'],
       ['get', '/items/:id/match', 'searchItemMatches'],

@@ -710,6 +710,12 @@ export interface Tables {
     external_modified_ms: number | null;
     probe: Defaulted<Json>;
   };
+  merged_keys: {
+    library_id: string;
+    type: string;
+    identity_key: string;
+    into_id: string;
+  };
   notification_counts: {
     profile_id: string;
     unread: Defaulted<number>;

@@ -53,6 +53,7 @@ export const owners: Record<TableName, string> = {
   library_removals: 'libraries',
   markers: 'libraries',
   media_files: 'libraries',
+  merged_keys: 'libraries',
   media_streams: 'libraries',
   notification_counts: 'notifications',
   notification_preferences: 'notifications',
@@ -134,6 +135,10 @@ export function roomsOf(file: string): readonly string[] {
 
 /** Writes to a table of another room, by file and table, each with its reason. */
 export const exceptions: Readonly<Record<string, { tables: readonly TableName[]; because: string }>> = {
+  'api/areas/playback/progress/join.store.ts': {
+    tables: ['playback_sessions', 'transcode_sessions'],
+    because: 'Sessions of an item that becomes part of another one go on.',
+  },
   'workers/upkeep-jobs.ts': {
     tables: [
       ...([

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PersonRole } from '#areas/items/public.ts';
+import { ItemDetail, PersonRole } from '#areas/items/public.ts';
 import { Day, Id, Language, Milliseconds, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 
 export const line = (max: number) =>
@@ -144,6 +144,24 @@ export const LocksPut = z.strictObject({
 export const LockedFields = z
   .object({ lockedFields: z.array(z.string()).meta({ example: ['title'] }) })
   .meta({ id: 'LockedFields' });
+
+export const MergeRequest = z
+  .strictObject({
+    intoId: Id,
+    itemIds: z.array(Id).min(1).max(50),
+    dryRun: z.boolean().default(false),
+  })
+  .meta({ id: 'MergeRequest' });
+export type MergeRequest = z.output<typeof MergeRequest>;
+
+export const MergeResult = z
+  .object({
+    item: ItemDetail,
+    files: z.int().describe('Files that move'),
+    children: z.int().describe('Descendants that move or become one with others'),
+    dryRun: z.boolean(),
+  })
+  .meta({ id: 'MergeResult' });
 
 export const DeleteItemQuery = z.object({
   files: z.enum(['keep']).default('keep').describe('The files stay where they are, and scans leave them alone'),

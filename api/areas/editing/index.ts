@@ -1,12 +1,13 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { changeItemsInBulk } from './bulk/bulk.endpoints.ts';
-import { deleteItem, getItemFields, setItemLocks, updateItem } from './items.endpoints.ts';
+import { deleteItem, getItemFields, mergeItems, setItemLocks, updateItem } from './items.endpoints.ts';
 import { applyItemMatch, clearItemMatch, refreshItem, searchItemMatches } from './match/match.endpoints.ts';
 
 export const editingArea = defineArea('editing', 'Editing', [
   updateItem,
   deleteItem,
   changeItemsInBulk,
+  mergeItems,
   getItemFields,
   setItemLocks,
   searchItemMatches,

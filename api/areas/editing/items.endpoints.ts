@@ -3,8 +3,18 @@ import { defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { deleteItemOf } from './delete-item.ts';
 import { editItem } from './edit-item.ts';
-import { DeleteItemQuery, EditQuery, FieldOrigins, ItemEdit, LockedFields, LocksPut } from './editing.schemas.ts';
+import {
+  DeleteItemQuery,
+  EditQuery,
+  FieldOrigins,
+  ItemEdit,
+  LockedFields,
+  LocksPut,
+  MergeRequest,
+  MergeResult,
+} from './editing.schemas.ts';
 import { replaceLocks } from './locks.ts';
+import { mergeItemsInto } from './merge-items.ts';
 import { originsOf } from './origins.ts';
 
 const edits = { permission: 'item:edit' } as const;
@@ -47,6 +57,25 @@ export const deleteItem = defineEndpoint({
 
   async handle({ params, query }, call) {
     await deleteItemOf(call, params.id, query.fileId);
+  },
+});
+
+export const mergeItems = defineEndpoint({
+  operationId: 'mergeItems',
+  method: 'post',
+  path: '/items/bulk/merge',
+  summary: 'Merge items into one',
+  description:
+    'The others become editions of `intoId`; containers merge child by child, and the same number or name becomes one. The newest position, the highest play count and rating of each person remain. Old ids keep answering, and later scans keep the merge. Items of another type or library are 409 `type-differs`, more than 5,000 children 409 `too-large`.',
+  access: edits,
+  body: MergeRequest,
+  answer: json(200, MergeResult),
+  errors: ['CONFLICT'],
+  emits: ['item.updated', 'item.deleted'],
+  transaction: 'manual',
+
+  async handle({ body }, call) {
+    return mergeItemsInto(call, body);
   },
 });
 

@@ -152,3 +152,9 @@ export async function forgetLabels(db: Db): Promise<void> {
   await db.raw(`delete from item_labels l where not exists (select from items i where i.id = l.item_id)
     and not exists (select from item_tombstones t where t.item_id = l.item_id)`);
 }
+
+/** Gives the labels of items to those that they become part of, so that a merge never shows hidden files. */
+export async function joinLabels(db: Db, pairs: readonly { from: string; into: string }[]): Promise<void> {
+  await copyLabels(db, JSON.stringify(pairs.map(({ from, into }) => ({ former: from, heir: into, fresh: true }))));
+  await db.raw('select foyer_close_labels(?::uuid[])', [pairs.map(({ into }) => into)]);
+}

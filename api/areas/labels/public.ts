@@ -1,2 +1,2 @@
 export { labelNumbers, setLabelsOfItem } from './item-labels.ts';
-export { changeItems, copyLabels, forgetLabels, listedWith, relabel } from './label-items.store.ts';
+export { changeItems, copyLabels, forgetLabels, joinLabels, listedWith, relabel } from './label-items.store.ts';

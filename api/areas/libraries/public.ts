@@ -1,6 +1,7 @@
 export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } from './folders.store.ts';
 export { LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
+export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';
 export { editFields, type FieldEdits, lockFields, raiseChanges, setLocks, unlockFields } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
 export { replaceChapters, setAddedAt, setEdition } from './merge/file-edits.store.ts';
@@ -10,6 +11,7 @@ export { newFields, writeNewLists } from './merge/new-items.ts';
 export { placeEpisode } from './merge/numbers.store.ts';
 export { MAX_TITLE, type Settled, type SettleMode, settleItems } from './merge/settle.ts';
 export { dropEdits, dropLayers, type ItemLayers, putEdits, putLayers, sourceName } from './merge/write.store.ts';
+export { recordRemovals } from './removals.store.ts';
 export {
   addToLibraries,
   librariesOf,

@@ -177,6 +177,19 @@ export interface MatchCandidate {
   /** Another item of the library with this identity */ alreadyItemId?: string;
 }
 
+export interface MergeRequest {
+  intoId: Uuid;
+  itemIds: Uuid[];
+  dryRun?: boolean;
+}
+
+export interface MergeResult {
+  item: ItemDetail;
+  /** Files that move */ files: number;
+  /** Descendants that move or become one with others */ children: number;
+  dryRun: boolean;
+}
+
 /** Body of applyItemMatch */
 export interface ApplyItemMatchBody {
   candidateId?: Uuid;
@@ -238,6 +251,8 @@ export interface EditingOperations {
   deleteItem: { params: { id: Uuid }; query?: DeleteItemQuery; response: undefined };
   /** List editable fields with their origin */
   getItemFields: { params: { id: Uuid }; response: FieldOrigins };
+  /** Merge items into one */
+  mergeItems: { body: MergeRequest; response: MergeResult };
   /** Refresh an item from its sources */
   refreshItem: { params: { id: Uuid }; body: RefreshItemBody; response: Job };
   /** Find an item in catalogues */

@@ -127,6 +127,7 @@ export const routes = {
   clearItemMatch: 'DELETE /items/{id}/match',
   deleteItem: 'DELETE /items/{id}',
   getItemFields: 'GET /items/{id}/locks',
+  mergeItems: 'POST /items/bulk/merge',
   refreshItem: 'POST /items/{id}/refresh',
   searchItemMatches: 'GET /items/{id}/match',
   setItemLocks: 'PUT /items/{id}/locks',

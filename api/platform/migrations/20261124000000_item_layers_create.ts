@@ -18,6 +18,14 @@ export async function up(db: Knex): Promise<void> {
       at timestamptz not null default now(),
       primary key (item_id, field));
     -- source by field; a field without an entry has its default
+    -- keys by which scans found items that became part of others
+    create table merged_keys (
+      library_id uuid not null references libraries on delete cascade,
+      type text not null,
+      identity_key text not null,
+      into_id uuid not null references items on delete cascade,
+      primary key (library_id, type, identity_key));
+    create index merged_keys_into on merged_keys (into_id);
     -- a change of many items by a job, with the ids that matched at the start
     create table bulk_changes (
       id uuid primary key,
@@ -36,6 +44,6 @@ export async function up(db: Knex): Promise<void> {
 
 export async function down(db: Knex): Promise<void> {
   await db.raw(
-    'drop table item_layers, item_edits, bulk_changes; alter table items drop column origins; alter table media_files drop column edition_locked',
+    'drop table item_layers, item_edits, bulk_changes, merged_keys; alter table items drop column origins; alter table media_files drop column edition_locked',
   );
 }

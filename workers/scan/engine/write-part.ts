@@ -18,7 +18,7 @@ import { doubtRest, type Lost } from '../store/doubts.ts';
 import { type Placed, type WrittenFile, writeFiles } from '../store/files.ts';
 import { findHeirs, type IsGone } from '../store/heirs.ts';
 import { nameOf, type Resolved } from '../store/item-rows.ts';
-import { describeItems, findExisting, writeItems } from '../store/items.ts';
+import { describeItems, findExisting, findMerged, writeItems } from '../store/items.ts';
 import type { KnownFile } from '../store/known.ts';
 import { inheritLabels } from '../store/labels.ts';
 import { leaveItems } from '../store/leave.ts';
@@ -82,7 +82,9 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   const rows = rowsOfPart(part);
   const former = formerOf(part);
   const writing: Writing = { db, scanId: scan.row.id, library, folder: part.folder, seq: seqs.get(library.id) ?? 0 };
-  const existing = await findExisting(writing, [...part.drafts, ...part.drafts.flatMap(ownerOf)]);
+  const named = [...part.drafts, ...part.drafts.flatMap(ownerOf)];
+  const merged = await findMerged(writing, named);
+  const existing = new Map([...(await findExisting(writing, named)), ...merged]);
   const whereabouts = new Whereabouts(scan);
   const isGone: IsGone = (file) => whereabouts.isGone(file);
   const heirs = await findHeirs(writing, { drafts: part.drafts, known, existing, isGone });
@@ -97,11 +99,11 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
     isThere: (file) => whereabouts.isThere(file),
   });
   const { read } = part.readings;
-  const resolved = await writeItems(writing, { drafts: part.drafts, existing, heirs: heirs.ids, read });
+  const resolved = await writeItems(writing, { drafts: part.drafts, existing, heirs: heirs.ids, merged, read });
   await moveFiles(writing, part.readings.moved, { drafts: part.drafts, resolved });
   const files = await writeFiles(writing, placedFiles(part, known, resolved));
   const touched = await writeTracks(writing, files);
-  await describeItems(writing, part.drafts, resolved);
+  await describeItems(writing, part.drafts, { resolved, merged });
   await inheritLabels(writing, resolved, files);
   const left = await leaveItems(db, { former: [...new Set([...leftBy(files), ...emptied])], above });
   const rolled = await rollUpItems(

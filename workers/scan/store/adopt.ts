@@ -1,3 +1,4 @@
+import { recordRemovals } from '#areas/libraries/public.ts';
 import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
@@ -6,7 +7,6 @@ import type { Writing } from './context.ts';
 import { LOOKS, type Located } from './heirs.ts';
 import type { ReportedItem } from './leave.ts';
 import { lookAgain } from './move.ts';
-import { recordRemovals } from './removals.ts';
 
 /** Tables that store an item's library, which rights and counts depend on. */
 const NAMED_IN = ['item_tags', 'item_states', 'playback_sessions'];

@@ -172,7 +172,7 @@ async function writeStreams(db: Db, files: readonly { id: string; read: Read | u
   await db.raw(
     `insert into chapters (file_id, number, title, start_ms, end_ms)
      select * from jsonb_to_recordset(?::jsonb) as r(file_id uuid, number int, title text, start_ms bigint, end_ms bigint)
-     where not exists (select from chapters c where c.file_id = r.file_id) on conflict do nothing`,
+     where not exists (select from chapters c where c.file_id = r.file_id) order by r.file_id, r.number on conflict do nothing`,
     [recordset(probed.flatMap(({ id, file }) => chapterRows(id, file)))],
   );
 }

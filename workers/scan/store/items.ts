@@ -21,6 +21,8 @@ interface Grouped {
   existing: ReadonlyMap<string, string>;
   /** Items that drafts without an own one take over, by `nameOf`. */
   heirs: ReadonlyMap<string, string>;
+  /** Items that drafts only bring files to, by `nameOf`. */
+  merged: ReadonlyMap<string, string>;
   /** Newly read files by path. */
   read: ReadonlyMap<string, Read>;
 }
@@ -29,11 +31,16 @@ interface Grouped {
  * Creates and updates the items of the drafts. An item whose files moved or were renamed keeps its row under the new
  * key.
  */
-export async function writeItems(writing: Writing, { drafts, existing, heirs, read }: Grouped): Promise<Resolved> {
-  const resolved: Resolved = { ids: new Map(), added: new Set(), changed: new Set() };
+export async function writeItems(
+  writing: Writing,
+  { drafts, existing, heirs, merged, read }: Grouped,
+): Promise<Resolved> {
+  const resolved: Resolved = { ids: new Map(merged), added: new Set(), changed: new Set() };
   const claimed = new Set(existing.values());
   for (const level of LEVELS) {
-    const mine = drafts.filter((draft) => level(draft) && !(draft.onlyKnown && !existing.has(nameOf(draft))));
+    const mine = drafts.filter(
+      (draft) => level(draft) && !merged.has(nameOf(draft)) && !(draft.onlyKnown && !existing.has(nameOf(draft))),
+    );
     const owners = await ownersOf(writing, drafts, new Map([...existing, ...resolved.ids]));
     const rows = mine.flatMap((draft) => {
       const id = existing.get(nameOf(draft)) ?? claim(heirs.get(nameOf(draft)), claimed);
@@ -43,6 +50,17 @@ export async function writeItems(writing: Writing, { drafts, existing, heirs, re
     await upsert(writing, rows, resolved);
   }
   return resolved;
+}
+
+/** Items that drafts became part of when persons merged items, by `nameOf`. */
+export async function findMerged({ db, library }: Writing, drafts: readonly ItemKey[]): Promise<Map<string, string>> {
+  const found = await rowsOf<{ into_id: string; type: string; identity_key: string }>(
+    db,
+    `select m.into_id, m.type, m.identity_key from jsonb_to_recordset(?::jsonb) as r(type text, key text)
+     join merged_keys m on m.library_id = ? and m.type = r.type and m.identity_key = r.key`,
+    [recordset(drafts.map(({ type, key }) => ({ type, key }))), library.id],
+  );
+  return new Map(found.map((row) => [nameOf({ type: row.type, key: row.identity_key }), row.into_id]));
 }
 
 /** Existing items with the drafts' keys, by `nameOf`. */
@@ -139,11 +157,11 @@ async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Reso
 export async function describeItems(
   { db, library }: Writing,
   drafts: readonly Draft[],
-  resolved: Resolved,
+  { resolved, merged }: { resolved: Resolved; merged: ReadonlyMap<string, string> },
 ): Promise<void> {
   const layered = drafts.flatMap((draft) => {
     const itemId = resolved.ids.get(nameOf(draft));
-    return itemId === undefined ? [] : [{ itemId, layers: layersOf(draft) }];
+    return itemId === undefined || merged.has(nameOf(draft)) ? [] : [{ itemId, layers: layersOf(draft) }];
   });
   const news = await putLayers(db, layered);
   const fresh = layered.filter(({ itemId }) => resolved.added.has(itemId));

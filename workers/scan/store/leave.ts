@@ -1,8 +1,8 @@
+import { recordRemovals } from '#areas/libraries/public.ts';
 import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
-import { recordRemovals } from './removals.ts';
 
 /** The facts of an item in events, which also select the recipients. */
 export type ReportedItem = Pick<Row<'items'>, 'id' | 'type' | 'title' | 'age_years' | 'labels' | 'library_id'>;

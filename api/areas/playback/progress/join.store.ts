@@ -1,0 +1,35 @@
+import type { Db } from '#platform/db.ts';
+
+/** An item that becomes part of another one. */
+interface Joined {
+  from: string;
+  into: string;
+}
+
+const STATE = [
+  ...['position_ms', 'file_id', 'progress', 'watched', 'last_played_at', 'state_at', 'reading', 'updated_at'],
+] as const;
+
+/**
+ * Moves what people left in items to the items that those become part of: the newest position, the highest play count and
+ * rating. Each item is in one pair only, on either side.
+ */
+export async function joinStates(db: Db, pairs: readonly Joined[]): Promise<void> {
+  const rows = JSON.stringify(pairs);
+  const pair = `jsonb_to_recordset(?::jsonb) as r("from" uuid, "into" uuid)`;
+  const newest = STATE.map(
+    (name) => `${name} = case when excluded.updated_at > s.updated_at then excluded.${name} else s.${name} end`,
+  );
+  await db.raw(
+    `insert into item_states as s (profile_id, item_id, library_id, ${STATE.join()}, play_count, rating, favorite, rated_at)
+     select o.profile_id, r.into, o.library_id, ${STATE.map((name) => `o.${name}`).join()}, o.play_count, o.rating, o.favorite, o.rated_at
+     from ${pair} join item_states o on o.item_id = r.from
+     on conflict (profile_id, item_id) do update set ${newest.join()}, play_count = greatest(s.play_count, excluded.play_count),
+       rating = greatest(s.rating, excluded.rating), favorite = s.favorite or excluded.favorite,
+       rated_at = greatest(s.rated_at, excluded.rated_at)`,
+    [rows],
+  );
+  await db.raw(`update play_history t set item_id = r.into from ${pair} where t.item_id = r.from`, [rows]);
+  await db.raw(`update playback_sessions t set item_id = r.into from ${pair} where t.item_id = r.from`, [rows]);
+  await db.raw(`update transcode_sessions t set item_id = r.into from ${pair} where t.item_id = r.from`, [rows]);
+}
