@@ -147,14 +147,14 @@ describe('matching an item', function () {
   it('fills empty fields alone, renews values of agents, and drops edits, as the mode says', async () => {
     await api.deps.db('items').where({ id: film }).update({ external_ids: '{"tmdb":"949"}' });
     await me().updateItem({ ...params(), body: { overview: 'mine' }, query: { lock: false } });
-    const after = async (mode: string) => {
+    const refreshed = async (mode: string) => {
       await me().refreshItem({ ...params(), body: { mode } });
       await runJob();
       return item();
     };
-    expect(await after('missing')).to.deep.include({ overview: 'mine', tagline: 'A Los Angeles crime saga' });
-    expect(await after('update')).to.deep.include({ overview: 'Obsessive master thief Neil McCauley.' });
+    expect(await refreshed('missing')).to.deep.include({ overview: 'mine', tagline: 'A Los Angeles crime saga' });
+    expect(await refreshed('update')).to.deep.include({ overview: 'Obsessive master thief Neil McCauley.' });
     await me().updateItem({ ...params(), body: { overview: 'locked' } });
-    expect(await after('replace')).to.deep.include({ overview: 'locked' });
+    expect(await refreshed('replace')).to.deep.include({ overview: 'locked' });
   });
 });
