@@ -6,6 +6,7 @@ import { transcodeHealth } from '#areas/streaming/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
 import { createKeyUses } from '#identity/key-uses.ts';
 import type { Deps } from '#kernel/endpoint.ts';
+import { Catalogues } from '#platform/agents/catalogues.ts';
 import type { Config } from '#platform/config.ts';
 import { connectDatabase, pipelineReads } from '#platform/db.ts';
 import { ringOf } from '#platform/keys.ts';
@@ -44,5 +45,6 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   );
   const pictures = createPictures(config.parserUrl);
   const keyUses = createKeyUses(db, log);
-  return { config, db, redis, objects, keys, log, settings, vitals, keyUses, pictures, draining };
+  const catalogues = new Catalogues({ config, db, redis, settings, log });
+  return { config, db, redis, objects, keys, log, settings, vitals, keyUses, pictures, catalogues, draining };
 }

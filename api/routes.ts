@@ -119,6 +119,9 @@ export const routedAreas: readonly RoutedArea[] = [
       ['get', '/libraries/:id/fingerprints', 'getFingerprints'],
       ['post', '/libraries/:id/fingerprints', 'makeFingerprints'],
       ['put', '/libraries/order', 'orderLibraries'],
+      ['get', '/metadata/agents', 'listMetadataAgents'],
+      ['get', '/metadata/keys', 'listCatalogueKeys'],
+      ['put', '/metadata/keys', 'setCatalogueKeys'],
     ],
   },
   {
@@ -193,6 +196,10 @@ export const routedAreas: readonly RoutedArea[] = [
       ['put', '/items/:id/locks', 'setItemLocks'],
       ['get', '/items/:id/markers', 'listItemMarkers'],
       ['put', '/items/:id/markers', 'setItemMarkers'],
+      ['get', '/items/:id/match', 'searchItemMatches'],
+      ['put', '/items/:id/match', 'applyItemMatch'],
+      ['delete', '/items/:id/match', 'clearItemMatch'],
+      ['post', '/items/:id/refresh', 'refreshItem'],
     ],
   },
   {

@@ -30,6 +30,17 @@ export function declaredSettings(spec: MediaServerSpec, secrets: Secrets): Recor
   return { ...Object.fromEntries(own), ...mail, ...oidcSettings(spec, secrets), ...fieldSettings(spec) };
 }
 
+/** Agent and name, such as `tmdb.apiKey`; other keys of the Secret are not passed on. */
+const CATALOGUE_KEY = /^[a-z]{1,40}\.[a-zA-Z]{1,40}$/;
+
+/** FOYER_CATALOGUE_KEYS: the catalogue keys of spec.metadata.keysSecretRef; undefined when it declares none. */
+export function declaredCatalogueKeys({ metadata }: Pick<MediaServerSpec, 'metadata'>, secrets: Secrets) {
+  const ref = metadata?.keysSecretRef;
+  if (!ref) return undefined;
+  const given = Object.entries(secrets.get(ref.name) ?? {}).map(([name, value]) => [name, value.trim()] as const);
+  return JSON.stringify(Object.fromEntries(given.filter(([name, value]) => CATALOGUE_KEY.test(name) && value !== '')));
+}
+
 /** Keys of the settings declared by spec.settings, spec.email and spec.oidc. */
 export const declaredKeys = (spec: MediaServerSpec, secrets: Secrets): string[] =>
   Object.keys(declaredSettings(spec, secrets)).filter(

@@ -17,6 +17,7 @@ import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
 import { indexKeyframes } from './media-keyframes.ts';
+import { createRefresh } from './metadata/refresh.ts';
 import { fanOut, sweepNotifications } from './notifications/fanout.ts';
 import { createPushSend } from './notifications/push-send.ts';
 import { sweepObjects } from './objects-sweep.ts';
@@ -47,6 +48,7 @@ export const handlers = {
   'artwork.frames': makeFrames,
   'artwork.trim': trimArtwork,
   'items.similar': storeSimilarItems,
+  'metadata.refresh': createRefresh(),
   'items.bulk': changeInBulk,
   'people.refresh': refreshPeople,
   'people.tidy': tidyPeople,

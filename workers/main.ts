@@ -1,6 +1,7 @@
 import { recordNotices } from '#areas/email/public.ts';
 import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
+import { keepAgentsChecked } from '#platform/agents/health.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase, databaseUp } from '#platform/db.ts';
 import { endReplaced, whenReplaced } from '#platform/fence.ts';
@@ -54,6 +55,7 @@ const watching = watchStorages(deps, stopping.signal);
 const trimming = keepTranscodeCache(deps, stopping.signal);
 const backingUp = keepBackups({ ...deps, keys }, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
+const checking = keepAgentsChecked(deps, stopping.signal);
 serveMetrics(config.metricsPort, config.host);
 log.info({ pod: config.pod }, 'worker is up');
 
@@ -62,7 +64,18 @@ async function leave(): Promise<void> {
   stopping.abort();
   setTimeout(endAtOnce, 20_000).unref();
   await runtime.stop();
-  await Promise.all([sweeping, counting, settling, watchingDisks, overseeing, watching, trimming, backingUp, sealing]);
+  await Promise.all([
+    sweeping,
+    counting,
+    settling,
+    watchingDisks,
+    overseeing,
+    watching,
+    trimming,
+    backingUp,
+    sealing,
+    checking,
+  ]);
   await relay.stop();
   settings.stop();
   redis.disconnect();

@@ -7,6 +7,7 @@ import type { KeyUses } from '#identity/key-uses.ts';
 import type { PlusFeature } from '#identity/licence.ts';
 import type { Permission } from '#identity/permissions.ts';
 import type { Principal } from '#identity/principal.ts';
+import type { Catalogues } from '#platform/agents/catalogues.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { EventFacts, EventName, Payload } from '#platform/events.ts';
@@ -45,6 +46,8 @@ export interface Deps {
   keyUses: KeyUses;
   /** Decodes untrusted pictures, never in this process. */
   pictures: Pictures;
+  /** Queries of catalogues. */
+  catalogues: Catalogues;
   /** Aborted when the process has to stop. */
   draining: AbortSignal;
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { type CatalogueKeyName, keysOfEnvironment } from './catalogue-keys.ts';
 
 /** JSON in an environment variable. */
 const jsonOf = <S extends z.ZodType>(schema: S) =>
@@ -87,6 +88,7 @@ const Environment = z.object({
   FOYER_MANAGED_BY: jsonOf(ManagedBy).optional(),
   FOYER_BRANDING_DIR: z.string().optional(),
   FOYER_STORE_VOLUMES: jsonOf(StoreVolumes).default({}),
+  FOYER_CATALOGUE_KEYS: jsonOf(z.record(z.string(), z.string())).optional(),
   FOYER_PARSER_URL: z.url({ protocol: /^http$/ }).optional(),
   FOYER_PLUS_VERIFIER: jsonOf(PlusVerifier).optional(),
   FOYER_PLUS_LICENCE: z.string().optional(),
@@ -131,6 +133,10 @@ export interface Config {
   managedBy: ManagedBy | undefined;
   /** Folder with a file for each key of `spec.branding`. */
   brandingDir: string | undefined;
+  /** Keys of catalogues from the environment. */
+  catalogueKeys: Partial<Record<CatalogueKeyName, string>>;
+  /** Keys of catalogues that the resource declares; absent when it declares none. */
+  declaredCatalogueKeys: Partial<Record<CatalogueKeyName, string>> | undefined;
   /** Address of the parser pods; without one, sandboxed processes of this machine open foreign files. */
   parserUrl: string | undefined;
   /** Volumes of stores that the operator runs for this server. */
@@ -193,6 +199,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     declaredSettings: e.FOYER_SETTINGS,
     managedBy: e.FOYER_MANAGED_BY,
     brandingDir: e.FOYER_BRANDING_DIR,
+    catalogueKeys: keysOfEnvironment(environment),
+    declaredCatalogueKeys: e.FOYER_CATALOGUE_KEYS,
     parserUrl: e.FOYER_PARSER_URL,
     storeVolumes: e.FOYER_STORE_VOLUMES,
     plusVerifier: e.FOYER_PLUS_VERIFIER,

@@ -52,7 +52,17 @@ export const jobs = {
     scheduled: '30 3 * * *',
   },
   'library.delete': { queue: 'maintenance', payload: z.object({ libraryId: Id }) },
-  'metadata.refresh': { queue: 'metadata' },
+  /** One item, perhaps with everything in it; or whatever is due, in a library or anywhere. */
+  'metadata.refresh': {
+    queue: 'metadata',
+    payload: z.object({
+      libraryId: Id.optional(),
+      itemId: Id.optional(),
+      children: z.boolean().optional(),
+      options: z.record(z.string(), z.unknown()).optional(),
+    }),
+    scheduled: '20 5 * * *',
+  },
   'metadata.save': { queue: 'metadata' },
   'items.bulk': { queue: 'interactive', payload: z.object({ changeId: Id }) },
   'items.similar': {

@@ -25,6 +25,8 @@ export interface OutboundOptions {
   allow?: readonly string[];
   /** CIDRs that the deployment allows for this integration: nothing closes them, and internal names are allowed too. */
   always?: readonly string[];
+  /** CIDRs outside of which nothing is called, for a server without the internet. */
+  only?: readonly string[];
   /** Largest accepted body in bytes; default 10 MiB. */
   maxBytes?: number;
   /** Truncates a larger body instead of refusing it. */
@@ -123,8 +125,11 @@ export interface Closed {
 export function judgeFor({ ranges: closed, own = interfaceAddresses }: Closed, options: OutboundOptions): Judge {
   const open = ranges(options.allow ?? []);
   const always = ranges(options.always ?? []);
+  const only = options.only && ranges(options.only);
   return (given) => {
     const address = unmapped(given);
+    if (only && !(address && within(only, address)))
+      throw new OutboundRefused('address', 'only addresses of the local networks are reached');
     if (address && within(always, address)) return;
     const refused = !address || within(closed, address) || (isInside(address, own()) && !within(open, address));
     if (refused) throw new OutboundRefused('address', 'this address is not reached from here');

@@ -227,6 +227,22 @@ export interface Tables {
     item_ids: string[];
     created_at: Defaulted<Date>;
   };
+  catalogue_answers: {
+    request: string;
+    agent: string;
+    status: number;
+    body: string | null;
+    etag: string | null;
+    fetched_at: Defaulted<Date>;
+  };
+  catalogue_keys: {
+    name: string;
+    sealed: string | null;
+    saved_at: Date | null;
+    saved_by: string | null;
+    refused_at: Date | null;
+    refused_mark: string | null;
+  };
   chapters: {
     file_id: string;
     number: number;
@@ -503,6 +519,21 @@ export interface Tables {
     source: string;
     fields: Json;
     at: Defaulted<Date>;
+  };
+  item_matches: {
+    item_id: string;
+    library_id: string;
+    state: Defaulted<'matched' | 'unmatched' | 'local-only'>;
+    agent: string | null;
+    confidence: number | null;
+    matched_at: Date | null;
+    matched_by: 'person' | 'scan' | 'refresh' | null;
+    refreshed_at: Date | null;
+    pictures: Defaulted<Json>;
+    due_at: Date | null;
+    options: Defaulted<Json>;
+    tries: Defaulted<number>;
+    generation: Defaulted<number>;
   };
   item_merges: {
     old_id: string;

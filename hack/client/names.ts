@@ -38,6 +38,8 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   HdrFormat: { at: 'MediaStream.hdr' },
   InviteState: { at: 'Invite.state' },
   JobFailure: { at: 'JobAttempt.error' },
+  JobState: { at: 'JobDetail.state' },
+  JobTarget: { at: 'JobDetail.target' },
   Keep: { at: 'login.body.keep', doc: 'cookie leaves the tokens out of the answer, token sets no cookies' },
   CreditEdit: { at: 'ItemEdit.people[]', doc: 'A credit as a person enters it' },
   BulkLists: { at: 'BulkRequest.add', doc: 'Members to add to lists or to remove from them' },

@@ -5,7 +5,14 @@ import { declaredBackup } from '../backup-environment.ts';
 import { sha256 } from '../keys.ts';
 import { type ConfigMaps, plusEnvironment } from '../plus-environment.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
-import { bucketUrl, declaredSettings, type MediaRoot, plainEnvironment, secretValue } from '../server-environment.ts';
+import {
+  bucketUrl,
+  declaredCatalogueKeys,
+  declaredSettings,
+  type MediaRoot,
+  plainEnvironment,
+  secretValue,
+} from '../server-environment.ts';
 import { brandingFolder } from './branding-folder.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { Resource, Resources } from './resources.ts';
@@ -83,6 +90,7 @@ export function serverEnvironment(server: Server, resources: Resources, to: { pl
     clusterNetworks: [],
   });
   const backup = declaredBackup(server.spec, resources.secrets);
+  const catalogueKeys = declaredCatalogueKeys(server.spec, resources.secrets);
   return childEnvironment({
     ...plain,
     NODE_COMPILE_CACHE: resolve(place.dir, 'cache'),
@@ -93,6 +101,7 @@ export function serverEnvironment(server: Server, resources: Resources, to: { pl
     ...(server.spec.branding && { FOYER_BRANDING_DIR: brandingFolder(place.dir) }),
     FOYER_SETTINGS: JSON.stringify(declaredSettings(server.spec, resources.secrets)),
     ...(backup !== undefined && { FOYER_BACKUP: backup }),
+    ...(catalogueKeys !== undefined && { FOYER_CATALOGUE_KEYS: catalogueKeys }),
     ...plusEnvironment(server.spec, {
       configMaps: textsOf(resources),
       secret: (ref) => secretValue(resources.secrets, ref),

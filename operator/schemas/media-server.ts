@@ -212,6 +212,16 @@ export const MediaServerSpec = withRules(
     subtitles: Subtitles.optional().describe(
       'The speech model that makes subtitles; this version loads none (see SubtitlesReady).',
     ),
+    metadata: z
+      .strictObject({
+        keysSecretRef: ref('Secret')
+          .optional()
+          .describe(
+            'A Secret whose keys are names of catalogue keys, such as tmdb.apiKey; those are read-only through the API.',
+          ),
+      })
+      .optional()
+      .describe('Catalogues.'),
     settings: Settings.optional().describe('Server settings; declared ones are read-only through the API.'),
     declared: z
       .array(

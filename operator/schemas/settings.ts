@@ -128,6 +128,11 @@ const libraries = {
     .describe('Maximum distance between two faces of one person.'),
   'faces.visibleTo': oneOf(['admins', 'members', 'everyone'], 'Who can view groups of faces.'),
   'metadata.language': language().optional().describe('Language of metadata.'),
+  'metadata.baseUrls': z
+    .record(z.string().max(40), url())
+    .optional()
+    .describe('Address of a mirror or proxy by agent id, such as musicbrainz.'),
+  'metadata.allowedNetworks': networks('Private networks that such mirrors may lie in.'),
   'artwork.cacheBytes': bytes('Maximum size of the picture cache'),
   'photos.mapTiles': text(2048, 'Address of map tiles with {z}, {x}, {y}.'),
   'collections.autoMin': int(0, 20, 'Minimum films of a collection; 0 disables collections.'),

@@ -22,9 +22,14 @@ function absentParams(endpoint: Endpoint): Record<string, string> {
 /** The least body that its schema takes, by trying the plain values. */
 function leastBody(schema: z.core.$ZodType | undefined): unknown {
   if (!schema) return undefined;
-  const plain = [{}, { all: true }, { favorite: true }, { none: true }, { kind: 'poster', candidateId: 'x' }].find(
-    (body) => z.safeParse(schema, body).success,
-  );
+  const plain = [
+    {},
+    { all: true },
+    { favorite: true },
+    { none: true },
+    { kind: 'poster', candidateId: 'x' },
+    { externalIds: { tmdb: '1' } },
+  ].find((body) => z.safeParse(schema, body).success);
   if (plain) return plain;
   const shape = schema instanceof z.ZodObject ? schema.shape : {};
   const guesses = [

@@ -112,6 +112,15 @@ describe('outbound', () => {
       );
     });
 
+    it('reaches nothing outside of the only networks, where an integration has such', async () => {
+      const server = await serve((_request, response) => response.end('hello'));
+      const opened = { allow: LOOPBACK, only: LOOPBACK };
+      expect(String((await outbound(server.url, opened)).body)).to.equal('hello');
+      for (const only of [[], ['10.0.0.0/8'], ['::/0']])
+        expect(await refusal(server.url, { ...opened, only }), only.join()).to.equal('address');
+      expect(await refusal('http://93.184.216.34/', { only: LOOPBACK })).to.equal('address');
+    });
+
     it('reaches addresses that an integration allows, and never those that the deployment denies', async () => {
       const server = await serve((_request, response) => response.end('hello'));
       const answer = await outbound(server.url, { allow: LOOPBACK });

@@ -15,9 +15,11 @@ import {
 } from '#areas/artwork/public.ts';
 import { artworkRules, keepOriginal } from '#kernel/images.ts';
 import type { JobPayload } from '#platform/jobs.ts';
+import type { Outbound } from '#platform/outbound.ts';
 import { createPictures, PictureRefused, type Pictures } from '#platform/pictures.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Work } from '../work.ts';
+import { agentPlaces } from './agents.ts';
 import { workThrough } from './batches.ts';
 import {
   embeddedPlaces,
@@ -33,22 +35,30 @@ import { Settling } from './settle.ts';
 
 const AT_ONCE = 8;
 
-/** Copies pictures next to films and inside them into the store, for every item that a scan added or changed. */
-export async function fetchArtwork({ libraryId }: JobPayload<'artwork.fetch'>, work: Work): Promise<object> {
-  const pictures = createPictures(work.config.parserUrl);
-  const settling = new Settling(work);
-  try {
-    const each = (pending: Pending): Promise<Stage | undefined> => fetchOne({ work, pictures, settling }, pending);
-    return { fetched: await workThrough(work, { libraryId, stages: ['fetch'], width: AT_ONCE, each }) };
-  } finally {
-    await queueFrames(work, libraryId); // also while other items wait
-  }
-}
+/**
+ * Copies pictures next to films, inside them and of catalogues into the store, for every item that a scan or a refresh
+ * changed. `outbound` is for tests.
+ */
+export const createFetchArtwork =
+  (outbound?: Outbound) =>
+  async ({ libraryId }: JobPayload<'artwork.fetch'>, work: Work): Promise<object> => {
+    const pictures = createPictures(work.config.parserUrl);
+    const fetching = { work, pictures, settling: new Settling(work), ...(outbound && { outbound }) };
+    try {
+      const each = (pending: Pending): Promise<Stage | undefined> => fetchOne(fetching, pending);
+      return { fetched: await workThrough(work, { libraryId, stages: ['fetch'], width: AT_ONCE, each }) };
+    } finally {
+      await queueFrames(work, libraryId); // also while other items wait
+    }
+  };
+
+export const fetchArtwork = createFetchArtwork();
 
 export interface Fetching {
   work: Work;
   pictures: Pictures;
   settling: Settling;
+  outbound?: Outbound;
 }
 
 /** The item, unless it is gone or in the trash. */
@@ -73,8 +83,9 @@ async function fetchOne(fetching: Fetching, { itemId }: Pending): Promise<Stage 
   const item = await picturedItem(work, itemId);
   if (!item) return undefined;
   const file = await firstFile(work, itemId);
-  const places = [...localPlaces(work, item), ...embeddedPlaces(work, item, file)];
-  const plan = await planOf(fetching, places, await foundImages(work.db, itemId, ['local', 'embedded']));
+  const own = [...localPlaces(work, item), ...embeddedPlaces(work, item, file)];
+  const places = [...own, ...(await agentPlaces(work, item, fetching.outbound))];
+  const plan = await planOf(fetching, places, await foundImages(work.db, itemId, ['local', 'embedded', 'agent']));
   await work.db.transaction(async (db) => {
     for (const found of plan.inserts) await insertFound(db, itemId, found);
     for (const { row, found } of plan.replacements) await replaceFound(db, row, found);
@@ -103,10 +114,11 @@ async function planOf(fetching: Fetching, places: readonly PicturePlace[], rows:
 
 /** The stored picture of a place; undefined for bytes that are no picture. */
 async function foundAt({ work, pictures }: Fetching, place: PicturePlace): Promise<Found | undefined> {
-  const { source, kind, origin } = place;
+  const { source, kind, origin, sourceUrl, language } = place;
   const bytes = await place.read();
   const taken = bytes && (await accepted({ work, pictures }, bytes, place.reduced));
-  return taken && { source, kind, origin, taken };
+  const more = { ...(sourceUrl !== undefined && { sourceUrl }), ...(language !== undefined && { language }) };
+  return taken && { source, kind, origin, taken, ...more };
 }
 
 /** Side of the pictures that are kept of photos; the photo itself stays in its folder. */

@@ -25,9 +25,12 @@ export interface PicturedItem {
 
 /** A place where a picture is, by which a later scan finds it unchanged. */
 export interface PicturePlace {
-  source: 'local' | 'embedded';
+  source: 'local' | 'embedded' | 'agent';
   kind: ArtworkKind;
   origin: Record<string, unknown>;
+  /** Of a picture of a catalogue. */
+  sourceUrl?: string;
+  language?: string;
   /** Keeps a smaller picture instead of these bytes: of a photo, which lies in its folder, or of one without compression. */
   reduced?: true;
   /** Undefined when there is no picture; throws `StorageGone` when that cannot be known now. */
@@ -42,7 +45,7 @@ export const samePlace = (row: FoundRow, place: PicturePlace): boolean =>
 
 /** The same file or stream, perhaps with other content. */
 export function sameOrigin(row: FoundRow, { source, origin }: PicturePlace): boolean {
-  const name = source === 'local' ? 'path' : 'index';
+  const name = { local: 'path', embedded: 'index', agent: 'url' }[source];
   return row.source === source && row.origin?.[name] === origin[name];
 }
 

@@ -1,4 +1,5 @@
 import type { Deps } from '#kernel/endpoint.ts';
+import { Catalogues } from '#platform/agents/catalogues.ts';
 import type { Keys } from '#platform/keys.ts';
 import { createPictures } from '#platform/pictures.ts';
 import type { Work, WorkerDeps } from '../work.ts';
@@ -23,6 +24,7 @@ export function brandedDeps({ config, db, redis, objects, settings, log }: Work,
       stop: nothing,
     },
     pictures: createPictures(config.parserUrl),
+    catalogues: new Catalogues({ config, db, redis, settings, log }),
     keyUses: { note: nothing, flush: async () => undefined, stop: nothing },
   };
   made = { settings, deps };

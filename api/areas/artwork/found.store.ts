@@ -31,12 +31,25 @@ export interface Found {
   origin: Record<string, unknown>;
   taken: Taken;
   crop?: NonNullable<NewImage['crop']>;
+  /** Of a picture of a catalogue. */
+  sourceUrl?: string;
+  language?: string;
 }
 
 export async function insertFound(db: Db, itemId: string, found: Found): Promise<string> {
-  const { source, kind, origin, taken, crop } = found;
+  const { source, kind, origin, taken, crop, sourceUrl, language } = found;
   const owner = { kind: 'item' as const, id: itemId };
-  return insertImage(db, { ...taken, source, kind, owner, origin, byAccountId: null, ...(crop && { crop }) });
+  return insertImage(db, {
+    ...taken,
+    source,
+    kind,
+    owner,
+    origin,
+    byAccountId: null,
+    ...(crop && { crop }),
+    ...(sourceUrl !== undefined && { sourceUrl }),
+    ...(language !== undefined && { language }),
+  });
 }
 
 /**

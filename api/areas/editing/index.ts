@@ -2,6 +2,7 @@ import { defineArea } from '#kernel/endpoint.ts';
 import { changeItemsInBulk } from './bulk/bulk.endpoints.ts';
 import { deleteItem, getItemFields, mergeItems, setItemLocks, updateItem } from './items.endpoints.ts';
 import { listItemMarkers, setItemMarkers } from './markers.endpoints.ts';
+import { applyItemMatch, clearItemMatch, refreshItem, searchItemMatches } from './match/match.endpoints.ts';
 
 export const editingArea = defineArea('editing', 'Editing', [
   updateItem,
@@ -12,4 +13,8 @@ export const editingArea = defineArea('editing', 'Editing', [
   setItemLocks,
   listItemMarkers,
   setItemMarkers,
+  searchItemMatches,
+  applyItemMatch,
+  clearItemMatch,
+  refreshItem,
 ]);

@@ -1,2 +1,21 @@
+/** Editing for other areas and workers. */
+
 export { dropChange, findChange, sliceOf } from './bulk/bulk.store.ts';
 export { changeSome } from './bulk/step.ts';
+export {
+  type ChosenPicture,
+  type Due,
+  endRefresh,
+  findMatch,
+  type MatchRow,
+  makeChildrenDue,
+  makeDue,
+  makeStaleDue,
+  nextRefresh,
+  noteRefreshed,
+  type RefreshOptions,
+  recordMatch,
+  takeDue,
+  withChildren,
+} from './match/matches.store.ts';
+export { identityOf, placeOf, type RefreshedItem, refreshedItem } from './match/refreshed-item.view.ts';

@@ -53,6 +53,7 @@ export const Job = z
     finishedAt: Timestamp.nullable(),
   })
   .meta({ id: 'Job' });
+export type Job = z.output<typeof Job>;
 
 const Children = z.object({
   total: z.int().meta({ example: 1 }),

@@ -1,7 +1,9 @@
+import { z } from 'zod';
 import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
-import type { JobDetail, JobState } from './jobs.schemas.ts';
+import { Job, type JobDetail, type JobState } from './jobs.schemas.ts';
 import { type AttemptRow, attemptsOf, childrenOf, type JobRow } from './jobs.store.ts';
 import { type Standing, waitsOf } from './queues.view.ts';
 import { isCancellable, isRetriable } from './rules.ts';
@@ -30,6 +32,14 @@ export async function toJobs(
     ...(children.has(row.id) && { children: totals(children.get(row.id) ?? {}) }),
     ...(history && { history: attempts.filter(({ job_id: job }) => job === row.id).map(toAttempt) }),
   }));
+}
+
+/** A job for the answer of the operation that queued it. */
+export async function readJob(call: Call, id: string): Promise<Job> {
+  const row = await call.db('jobs').where({ id }).first();
+  if (!row) throw notFound();
+  const titles = await titlesOf(call, [row]);
+  return z.parse(Job, toJob(row, row.target ? titles.get(row.target.id) : undefined));
 }
 
 /** Estimated from the finished part, once there is one. */

@@ -11,6 +11,7 @@ import {
   orderLibraries,
   updateLibrary,
 } from './libraries.endpoints.ts';
+import { listCatalogueKeys, listMetadataAgents, setCatalogueKeys } from './metadata/metadata.endpoints.ts';
 import { emptyTrash, listTrash, purgeTrashedItem, restoreTrash } from './trash.endpoints.ts';
 
 export const librariesArea = defineArea('libraries', 'Libraries', [
@@ -31,4 +32,7 @@ export const librariesArea = defineArea('libraries', 'Libraries', [
   getFingerprints,
   makeFingerprints,
   orderLibraries,
+  listMetadataAgents,
+  listCatalogueKeys,
+  setCatalogueKeys,
 ]);

@@ -52,7 +52,7 @@ export {
   rollUpItems,
   withParents,
 } from './rollup.store.ts';
-export { defaultSettings, settingsOf } from './settings.ts';
+export { agentsByDefault, defaultSettings, settingsOf } from './settings.ts';
 export { reviseItems, touchLibraries } from './touch.store.ts';
 export { raiseChanges, touchItems } from './touch-items.ts';
 export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';

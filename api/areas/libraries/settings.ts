@@ -1,20 +1,28 @@
+import { catalogueKeys } from '#platform/catalogue-keys.ts';
 import type { LibrarySettings } from './libraries.schemas.ts';
 
-const VIDEO_AGENTS = ['nfo', 'files', 'spine', 'wikidata'];
+/** In order; an agent whose key is missing is left out. */
+const VIDEO_AGENTS = ['nfo', 'files', 'spine', 'tmdb', 'tvdb', 'wikidata', 'omdb', 'fanart'];
 
-/** Only agents that need no key. */
 const agentsOf: Record<string, string[]> = {
   movies: VIDEO_AGENTS,
   shows: VIDEO_AGENTS,
   videos: ['nfo', 'files'],
-  music: ['files', 'musicbrainz', 'coverartarchive', 'spine'],
+  music: ['files', 'musicbrainz', 'coverartarchive', 'spine', 'fanart'],
   photos: ['files'],
   books: ['files', 'openlibrary', 'spine'],
-  comics: ['files', 'anilist'],
-  games: ['files'],
+  comics: ['files', 'comicvine', 'anilist'],
+  games: ['files', 'igdb'],
   courses: ['files'],
   livetv: ['files'],
 };
+
+/** Agents that need a key. */
+const KEYED = new Set(Object.values(catalogueKeys).map(({ agent }): string => agent));
+
+/** The agents of a new library; those that need a key only with their key. */
+export const agentsByDefault = (type: string, hasKey: (agent: string) => boolean = () => false): string[] =>
+  (agentsOf[type] ?? ['files']).filter((id) => !KEYED.has(id) || hasKey(id));
 
 /** Initial settings of a library of this type, with the language and country of the server. */
 export function defaultSettings(type: string, place: { language: string; country: string | null }): LibrarySettings {
@@ -25,7 +33,7 @@ export function defaultSettings(type: string, place: { language: string; country
     introDetection: type === 'shows',
     creditsDetection: type === 'movies' || type === 'shows',
     voiceActivity: film,
-    agents: agentsOf[type] ?? ['files'],
+    agents: agentsByDefault(type),
     ...place,
     watch: 'auto',
     pollMinutes: 15,

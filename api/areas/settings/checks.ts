@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { issuerOutbound } from '#areas/auth/public.ts';
 import { tryEncoders } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { tryAgents } from '#platform/agents/health.ts';
+import { agents } from '#platform/agents/index.ts';
 import { createOutbound, type OutboundAnswer } from '#platform/outbound.ts';
 import { HOME } from '#platform/settings/define.ts';
 import type { SettingKey } from '#platform/settings.ts';
@@ -75,10 +77,19 @@ const encoder: Check = async ({ deps }) => {
 /** There is nothing to test before these areas are served, so the check passes. */
 const model: Check = async () =>
   skipped('model', 'This version makes no subtitles from speech, so there is no model to load');
-const catalogues: Check = async (_, value) =>
-  value('network.offline') === true
-    ? skipped('catalogues', 'The server is offline by its settings')
-    : skipped('catalogues', 'This version uses no catalogue, so there is none to try');
+
+/** A saved key goes to no address that is not saved. */
+const catalogues: Check = async ({ deps, signal }, value) => {
+  if (value('network.offline') === true) return skipped('catalogues', 'The server is offline by its settings');
+  const saved = deps.settings.get('metadata.baseUrls');
+  const given = value('metadata.baseUrls') as typeof saved;
+  const only = agents.filter(({ id, credentials }) => !credentials || given[id] === saved[id]);
+  const settings = { ...deps.settings, get: value as typeof deps.settings.get };
+  const results = [...(await tryAgents(deps.catalogues.under(settings), { signal, limitMs: LIMIT_MS, only }))];
+  const silent = results.filter(([, result]) => result !== 'ok').map(([id, reason]) => `${id} (${reason})`);
+  if (silent.length > 0) return failed('catalogues', `No answer: ${silent.join(', ')}`);
+  return ok('catalogues', `They answer: ${results.map(([id]) => id).join(', ')}`);
+};
 
 const CHECKS: Record<Group, readonly Check[]> = {
   'auth.oidc': [discovery],

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { unreadableRoots } from '#areas/storage/public.ts';
 import { transcodeSlots, tryEncoders } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { tryAgents } from '#platform/agents/health.ts';
 import { queueHealth } from '#platform/queue.ts';
 import { type CheckId, checkIds, type SetupCheck } from './setup.schemas.ts';
 
@@ -9,6 +10,7 @@ type Found = Pick<SetupCheck, 'state' | 'summary'> & { hint?: string };
 type Check = (call: Call) => Promise<Found>;
 
 const LIMIT_MS = 15_000;
+const CATALOGUES_MS = 8000;
 
 const ok = (summary: string): Found => ({ state: 'ok', summary });
 const skipped = (summary: string): Found => ({ state: 'skipped', summary });
@@ -67,12 +69,13 @@ const checks: Record<CheckId, Check> = {
   async address({ deps }) {
     return deps.settings.get('server.publicUrl') ? ok('A public address is set') : skipped('No public address is set');
   },
-  async catalogues({ deps }) {
-    return skipped(
-      deps.settings.get('network.offline')
-        ? 'The server is offline by its settings'
-        : 'This version queries no catalogue, so there is none to test',
-    );
+  async catalogues({ deps, signal }) {
+    if (deps.settings.get('network.offline')) return skipped('The server is offline by its settings');
+    const results = await tryAgents(deps.catalogues, { signal, limitMs: CATALOGUES_MS });
+    const answered = [...results].filter(([, result]) => result === 'ok').map(([id]) => id);
+    return answered.length > 0
+      ? ok(`These answer: ${answered.join(', ')}`)
+      : warning('No catalogue answers', 'Titles and pictures come from files alone without the internet');
   },
 };
 

@@ -47,6 +47,19 @@ export interface AutoTagged {
   matches: { itemId: Uuid; title: string; kind: TagKind; value: string; matchedText: string }[];
 }
 
+export interface CatalogueKey {
+  name: string;
+  agent: string;
+  /** Environment variable that it otherwise comes from */ env: string;
+  secret: boolean;
+  /** Source of the key in force */ source: 'app' | 'environment' | 'missing';
+  /** Of a key that is no secret, such as a user name */ value?: string;
+  savedAt?: Instant;
+  savedBy?: Uuid;
+  /** Both a saved key and one of the environment are present */ overridden: boolean;
+  /** When the catalogue last refused the key in force */ refusedAt?: string;
+}
+
 export interface DuplicateGroup {
   id: Uuid;
   kind: 'exact' | 'near';
@@ -187,6 +200,24 @@ export interface LibrarySettings {
 /** How changes of the folders are noticed */
 export type LibraryWatch = 'auto' | 'events' | 'poll' | 'off';
 
+export interface MetadataAgent {
+  /** As named in `settings.agents` of a library */ id: string;
+  name: string;
+  source: 'built-in' | 'plugin';
+  pluginId?: string;
+  /** Types of items that it describes */ itemTypes: string[];
+  offers: ('identify' | 'metadata' | 'artwork' | 'people' | 'ratings' | 'missing-children')[];
+  available: boolean;
+  unavailableReason?: 'missing-key' | 'disabled' | 'unreachable' | 'rate-limited';
+  keys: {
+    name: string;
+    /** Environment variable that it otherwise comes from */ env: string;
+    optional: boolean;
+  }[];
+  /** Needs no network */ offline: boolean;
+  homepage?: string;
+}
+
 export interface RestoredTrash {
   restored: number;
   missing: number;
@@ -269,6 +300,11 @@ export interface EmptyTrashQuery {
   before?: Words;
 }
 
+/** Response of listCatalogueKeys */
+export interface ListCatalogueKeysResponse {
+  items: CatalogueKey[];
+}
+
 /** Query of listDuplicates */
 export interface ListDuplicatesQuery extends PageQuery {
   /** Up to three of reclaimableBytes, totalBytes, distance; - descends */ sort?: Words;
@@ -288,6 +324,17 @@ export interface ListDuplicatesResponse {
 export interface ListLibrariesQuery {
   type?: Words;
   for?: 'view' | 'upload' | 'edit';
+}
+
+/** Query of listMetadataAgents */
+export interface ListMetadataAgentsQuery {
+  /** Only agents that describe items of such a library */ libraryType?: Words;
+}
+
+/** Response of listMetadataAgents */
+export interface ListMetadataAgentsResponse {
+  items: MetadataAgent[];
+  /** Agents of a new library by its type, in order */ defaults: Record<string, string[]>;
 }
 
 /** Query of listTrash */
@@ -321,6 +368,33 @@ export interface RestoreTrashBody {
   itemIds?: Uuid[];
   all?: boolean;
   /** With all */ reason?: TrashReason;
+}
+
+/** Query of setCatalogueKeys */
+export interface SetCatalogueKeysQuery {
+  /** Query each agent once with its keys */ check?: boolean;
+}
+
+/** By name; null removes the saved key */
+export interface SetCatalogueKeysBody {
+  'tmdb.apiKey'?: string | null;
+  'tvdb.apiKey'?: string | null;
+  'tvdb.pin'?: string | null;
+  'omdb.apiKey'?: string | null;
+  'fanart.apiKey'?: string | null;
+  'fanart.clientKey'?: string | null;
+  'comicvine.apiKey'?: string | null;
+  'igdb.clientId'?: string | null;
+  'igdb.clientSecret'?: string | null;
+  'opensubtitles.apiKey'?: string | null;
+  'opensubtitles.username'?: string | null;
+  'opensubtitles.password'?: string | null;
+}
+
+/** Response of setCatalogueKeys */
+export interface SetCatalogueKeysResponse {
+  items: CatalogueKey[];
+  /** With `check` */ checks?: { name: string; ok: boolean; reason?: 'refused' | 'unreachable' | 'rate-limited' }[];
 }
 
 /** Body of updateLibrary */
@@ -384,10 +458,14 @@ export interface LibrariesOperations {
   getFingerprints: { params: { id: Uuid }; response: FingerprintProgress };
   /** Read a library */
   getLibrary: { params: { id: Uuid }; response: Library };
+  /** List the keys of catalogues and their sources */
+  listCatalogueKeys: { response: ListCatalogueKeysResponse };
   /** List groups of files that are alike */
   listDuplicates: { params: { id: Uuid }; query?: ListDuplicatesQuery; response: ListDuplicatesResponse };
   /** List the libraries the caller may see */
   listLibraries: { query?: ListLibrariesQuery; response: Library[] };
+  /** List the metadata agents a library can order */
+  listMetadataAgents: { query?: ListMetadataAgentsQuery; response: ListMetadataAgentsResponse };
   /** List the trash of a library */
   listTrash: { params: { id: Uuid }; query?: ListTrashQuery; response: ListTrashResponse };
   /** Make the fingerprints of the files of a library */
@@ -398,6 +476,8 @@ export interface LibrariesOperations {
   purgeTrashedItem: { params: { id: Uuid; itemId: Uuid }; response: PurgeTrashedItemResponse };
   /** Restore trashed items */
   restoreTrash: { params: { id: Uuid }; body: RestoreTrashBody; response: RestoredTrash };
+  /** Save or remove keys of catalogues */
+  setCatalogueKeys: { query?: SetCatalogueKeysQuery; body: SetCatalogueKeysBody; response: SetCatalogueKeysResponse };
   /** Change a library */
   updateLibrary: { params: { id: Uuid }; body: UpdateLibraryBody | FormData; response: Library };
 }

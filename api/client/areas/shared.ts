@@ -221,6 +221,34 @@ export interface ItemSummary extends Omit<ItemCard, 'artwork' | 'userState'> {
   pages?: number;
 }
 
+export interface Job {
+  id: Uuid;
+  queue: QueueName;
+  kind: string;
+  state: JobState;
+  progress: number;
+  /** Includes the title if the caller may see the item */ target?: JobTarget;
+  attempts: number;
+  error?: JobFailure;
+  createdAt: Instant;
+  startedAt: Instant | null;
+  finishedAt: Instant | null;
+}
+
+export interface JobFailure {
+  code: string;
+  reason?: string;
+  message?: string;
+}
+
+export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed' | 'cancelled';
+
+export interface JobTarget {
+  kind: string;
+  id: string;
+  title?: string;
+}
+
 /** cookie leaves the tokens out of the answer, token sets no cookies */
 export type Keep = 'both' | 'cookie' | 'token';
 
@@ -372,6 +400,19 @@ export interface ProfileLimits {
   libraryIds?: Uuid[];
   viewingHours?: ViewingHours[];
 }
+
+export type QueueName =
+  | 'interactive'
+  | 'added'
+  | 'scan'
+  | 'metadata'
+  | 'artwork'
+  | 'media'
+  | 'analysis'
+  | 'speech'
+  | 'live'
+  | 'delivery'
+  | 'maintenance';
 
 export interface ReportedFault {
   code: string;

@@ -7,6 +7,7 @@ export const keptOut: Readonly<Record<string, string>> = {
   events: 'temporary: readers start over after a restore',
   outbox: 'pending events are sent before, or are outdated',
   rights_told: 'temporary: what event readers were notified of',
+  catalogue_answers: 'a cache: catalogues are queried again',
   jobs: 'pending jobs are outdated',
   job_attempts: 'with jobs',
   job_counts: 'counted again',

@@ -52,6 +52,8 @@ import * as itemsBelow from './20261123081000_items_below.ts';
 import * as scanningDrafts from './20261123100000_scanning_drafts.ts';
 import * as artworkChoices from './20261123110000_artwork_choices.ts';
 import * as itemLayers from './20261124000000_item_layers_create.ts';
+import * as librariesCatalogues from './20261124010000_libraries_catalogues.ts';
+import * as editingMatches from './20261124010100_editing_matches.ts';
 import * as people from './20261124020000_people_create.ts';
 import * as peopleCounts from './20261124020010_people_counts.ts';
 import * as libraryTypes from './20261124030000_library_types_create.ts';
@@ -130,6 +132,8 @@ export const migrations: Record<string, Migration> = {
   '20261123100000_scanning_drafts': scanningDrafts,
   '20261123110000_artwork_choices': artworkChoices,
   '20261124000000_item_layers_create': itemLayers,
+  '20261124010000_libraries_catalogues': librariesCatalogues,
+  '20261124010100_editing_matches': editingMatches,
   '20261124020000_people_create': people,
   '20261124020010_people_counts': peopleCounts,
   '20261124030000_library_types_create': libraryTypes,

@@ -1,5 +1,18 @@
 import { z } from 'zod';
-import { bool, bytes, GIB, int, language, maybeBytes, maybeInt, maybeText, setting } from './define.ts';
+import { catalogueIds } from '../agents/agent.ts';
+import {
+  address,
+  bool,
+  bytes,
+  GIB,
+  int,
+  language,
+  maybeBytes,
+  maybeInt,
+  maybeText,
+  networks,
+  setting,
+} from './define.ts';
 
 const Rung = z.object({
   id: z.string().max(40),
@@ -61,6 +74,12 @@ export const mediaKeys = {
   'faces.maxDistance': setting(z.number().min(0).max(2).nullable().default(null), 'Faces'),
   'faces.visibleTo': setting(z.enum(['admins', 'members', 'everyone']).default('members'), 'Faces'),
   'metadata.language': setting(language().nullable().default(null), 'Libraries'),
+  'metadata.baseUrls': setting(
+    z.partialRecord(z.enum(catalogueIds), address(['http:', 'https:'])).default({}),
+    'Libraries',
+    'O',
+  ),
+  'metadata.allowedNetworks': setting(networks(), 'Libraries', 'O'),
   'artwork.cacheBytes': setting(bytes(20 * GIB), 'Artwork'),
   'photos.mapTiles': setting(
     z

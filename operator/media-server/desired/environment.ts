@@ -2,7 +2,13 @@
 import { declaredBackup } from '../../backup-environment.ts';
 import { plusEnvironment } from '../../plus-environment.ts';
 import type { EnvVar, Manifest } from '../../runtime/manifest.ts';
-import { bucketUrl, declaredSettings, plainEnvironment, type Secrets } from '../../server-environment.ts';
+import {
+  bucketUrl,
+  declaredCatalogueKeys,
+  declaredSettings,
+  plainEnvironment,
+  type Secrets,
+} from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { storeVolumes } from '../store-volumes.ts';
 import {
@@ -47,10 +53,12 @@ export function envOf(values: Readonly<Record<string, EnvValue>>): EnvVar[] {
 export function environmentSecret(server: Server, secrets: Secrets): Manifest<'Secret'> {
   const { spec } = server;
   const backup = declaredBackup(spec, secrets);
+  const catalogueKeys = declaredCatalogueKeys(spec, secrets);
   const texts = {
     FOYER_OBJECTS_URL: bucketUrl(secrets.get(objectsSecret(server)) ?? {}, spec.objects.bucketPrefix),
     FOYER_SETTINGS: JSON.stringify(declaredSettings(spec, secrets)),
     ...(backup !== undefined && { FOYER_BACKUP: backup }),
+    ...(catalogueKeys !== undefined && { FOYER_CATALOGUE_KEYS: catalogueKeys }),
   };
   return secretObject(metaOf(server, { suffix: `environment-${fingerprint(server, secrets, texts)}` }), texts);
 }
@@ -92,6 +100,9 @@ export function podEnvironment({
     FOYER_OBJECTS_URL: { name: environment, key: 'FOYER_OBJECTS_URL' },
     FOYER_SETTINGS: { name: environment, key: 'FOYER_SETTINGS' },
     ...(spec.backup && { FOYER_BACKUP: { name: environment, key: 'FOYER_BACKUP' } }),
+    ...(spec.metadata?.keysSecretRef && {
+      FOYER_CATALOGUE_KEYS: { name: environment, key: 'FOYER_CATALOGUE_KEYS' },
+    }),
     FOYER_POD: { field: 'metadata.name' },
     ...plusEnvironment<EnvValue>(spec, {
       configMaps,

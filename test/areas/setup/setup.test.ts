@@ -283,6 +283,8 @@ describe('Setup', () => {
       const { items } = (await me.runSetupChecks({ body: { checks: ['gpu', 'speech-model', 'catalogues'] } })).body;
       return new Map(items.map(({ id, state, summary }) => [id, [state, summary]]));
     };
+    await saveSettings(deps.db, { 'network.offline': true }, null);
+    await deps.settings.reload();
     const nothing = await run();
     expect([...nothing.values()].map(([state]) => state)).to.deep.equal(['skipped', 'skipped', 'skipped']);
     const end = answerTrials({ redis: deps.redis, encoder: { ...SOFTWARE, name: 'nvenc' }, config, log: deps.log });

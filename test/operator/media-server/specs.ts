@@ -25,6 +25,7 @@ export const specs: Record<string, Plain> = {
     email: { secretRef: { name: 'mail' } },
     oidc: { issuer: 'https://login.example', clientId: 'foyer', clientSecretRef: { name: 'oidc' } },
     settings: { 'server.name': 'Ours', 'music.listenBrainzToken': { secretRef: { name: 'mail', key: 'token' } } },
+    metadata: { keysSecretRef: { name: 'catalogues' } },
     network: { trustedProxies: ['10.0.0.0/8'], allow: { webhooks: ['192.168.1.0/24'], live: ['10.9.0.0/16'] } },
   },
   cloudNativePG: {
@@ -103,6 +104,7 @@ export const named: KubeObject[] = [
     password: `${CANARY}-5`,
     token: `${CANARY}-6`,
   }),
+  secret('catalogues', { 'tmdb.apiKey': `${CANARY}-10` }),
   secret('oidc', { clientSecret: `${CANARY}-7` }),
   secret('owner', { username: 'ann', password: `${CANARY}-8` }),
   secret('home-postgres-app', { uri: `postgres://app:${CANARY}-9@home-postgres-rw.media:5432/foyer` }),

@@ -66,7 +66,7 @@ describe('library.scan of films', function () {
       [8, 'video', 'mjpeg', null, false],
       [1000, 'subtitle', 'subrip', 'en', true],
     ]);
-    expect(await db('chapters').where({ file_id: files[0]?.id }).pluck('title')).to.deep.equal([
+    expect(await db('chapters').where({ file_id: files[0]?.id }).orderBy('number').pluck('title')).to.deep.equal([
       'Opening',
       'Middle',
       'Credits',

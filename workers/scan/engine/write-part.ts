@@ -9,6 +9,7 @@ import {
 import type { Db } from '#platform/db.ts';
 import type { ProbedFile } from '#platform/media.ts';
 import { queuePictures } from '#workers/artwork/queue.ts';
+import { queueRefresh } from '#workers/metadata/queue.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { withEmbedded } from '../names/embedded.ts';
 import { adoptItems } from '../store/adopt.ts';
@@ -119,6 +120,7 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   scan.doubted.push(...(await doubtRest(db, lostBy(files))));
   await emitItemEvents(scan, db, { resolved, files, touched, rolled, left, ages, adopted, others: seqs.size > 1 });
   await queuePictures(scan.work, db, { libraryId: library.id, itemIds: itemsToPicture(resolved, files) });
+  await queueRefresh(scan.work, db, { library, itemIds: [...resolved.added] });
 }
 
 /** Items that are new or changed, or whose files are. */

@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db.ts';
 import type { FieldName, ItemValues, NamedCredit } from '#platform/item-values.ts';
 import type { LibrarySettings } from '../libraries.schemas.ts';
-import { settingsOf } from '../settings.ts';
+import { agentsByDefault, settingsOf } from '../settings.ts';
 import { FIELDS, fieldColumns, fieldNames, hasField } from './fields.ts';
 import type { Known, Ranking } from './merge.ts';
 
@@ -80,7 +80,10 @@ async function readKnown(db: Db, ids: readonly string[], { place, lock }: Readin
       id: row.id,
       libraryId: row.library_id,
       type: row.type,
-      ranking: { preferLocal: settings.preferLocal, agents: settings.agents },
+      ranking: {
+        preferLocal: settings.preferLocal,
+        agents: row.settings.agents ?? agentsByDefault(row.library_type, () => true),
+      },
       language: settings.language,
       country: settings.country,
       locked: new Set(row.locked_fields),

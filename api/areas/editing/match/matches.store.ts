@@ -1,0 +1,171 @@
+// The identity of items in catalogues, and their refreshes that are due.
+import type { RemotePicture } from '#platform/agents/agent.ts';
+import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'item_matches.options': RefreshOptions;
+    'item_matches.pictures': ChosenPicture[];
+  }
+}
+
+export const refreshModes = ['missing', 'update', 'replace'] as const;
+export const artworkModes = ['none', 'missing', 'replace'] as const;
+
+/** What a refresh does. */
+export interface RefreshOptions {
+  /** Absent: sources complete each other, and persons' values stay. */
+  mode?: (typeof refreshModes)[number];
+  artwork?: (typeof artworkModes)[number];
+  /** Identifies the item by its name again. */
+  identify?: boolean;
+  /** Reads the files again. */
+  probe?: boolean;
+  /** Only these agents, such as those that failed. */
+  agents?: string[];
+  by?: 'person' | 'scan' | 'refresh';
+}
+
+/** A picture that a catalogue offers and the artwork fetch takes. */
+export interface ChosenPicture extends Pick<RemotePicture, 'kind' | 'url' | 'language'> {
+  agent: string;
+}
+
+export type MatchRow = Row<'item_matches'>;
+
+export async function findMatch(db: Db, itemId: string): Promise<MatchRow | undefined> {
+  return db('item_matches').where({ item_id: itemId }).first();
+}
+
+/** Makes refreshes due now. An item that is refreshed at the moment is refreshed again. */
+export async function makeDue(db: Db, itemIds: readonly string[], options: RefreshOptions): Promise<void> {
+  if (itemIds.length === 0) return;
+  await db.raw(
+    `insert into item_matches (item_id, library_id, due_at, options)
+     select i.id, i.library_id, now(), ?::jsonb from items i where i.id = any(?::uuid[])
+     on conflict (item_id) do update set due_at = now(), options = excluded.options, tries = 0,
+       generation = item_matches.generation + 1`,
+    [JSON.stringify(options), [...itemIds]],
+  );
+}
+
+/** Makes the children of a container due, since its identity changed; refreshes that are due already stay as they are. */
+export async function makeChildrenDue(db: Db, containerId: string, { by }: RefreshOptions): Promise<void> {
+  await db.raw(
+    `insert into item_matches (item_id, library_id, due_at, options)
+     select i.id, i.library_id, now(), ?::jsonb from items i
+     where (i.parent_id = ? or i.grandparent_id = ?) and i.trashed_at is null
+     on conflict (item_id) do update set due_at = now(), options = excluded.options, tries = 0 where item_matches.due_at is null`,
+    [JSON.stringify({ by: by ?? 'scan' }), containerId, containerId],
+  );
+}
+
+/** An item to refresh, taken for a while. */
+export interface Due extends Pick<MatchRow, 'item_id' | 'library_id' | 'options' | 'tries' | 'generation'> {
+  /** Number of containers above it. */
+  depth: number;
+}
+
+const LEASE = '10 minutes';
+
+/** Takes items that are due, containers before their children, which are found by them. */
+export async function takeDue(db: Db, libraryId: string | undefined, limit: number): Promise<Due[]> {
+  const { rows } = await db.raw<{ rows: Due[] }>(
+    `with due as (
+       select m.item_id, (i.parent_id is not null)::int + (i.grandparent_id is not null)::int as depth
+       from item_matches m join items i on i.id = m.item_id
+       where m.due_at <= now() and (?::uuid is null or m.library_id = ?::uuid)
+       order by 2, m.due_at, m.item_id limit ? for update of m skip locked)
+     update item_matches m set due_at = now() + interval '${LEASE}' from due where m.item_id = due.item_id
+     returning m.item_id, m.library_id, m.options, m.tries, m.generation, due.depth`,
+    [libraryId ?? null, libraryId ?? null, limit],
+  );
+  return rows;
+}
+
+/** When the next refresh is due; undefined when none is. */
+export async function nextRefresh(db: Db, libraryId: string | undefined): Promise<Date | undefined> {
+  const { rows } = await db.raw<{ rows: { due: Date | null }[] }>(
+    `select min(due_at) as due from item_matches where due_at is not null and (?::uuid is null or library_id = ?::uuid)`,
+    [libraryId ?? null, libraryId ?? null],
+  );
+  return rows[0]?.due ?? undefined;
+}
+
+/** Hours until an item is tried again after agents failed; then the next scheduled refresh tries it. */
+const RETRY_HOURS = [1, 6, 24];
+
+/** Ends a refresh. With agents that failed it is due again for these. A refresh that was requested meanwhile stays due. */
+export async function endRefresh(db: Db, due: Due, failed: readonly string[]): Promise<void> {
+  const hours = failed.length > 0 ? RETRY_HOURS[due.tries] : undefined;
+  const row = db('item_matches').where({ item_id: due.item_id, generation: due.generation });
+  if (hours === undefined) await row.update({ due_at: null, tries: 0, options: '{}' });
+  else
+    await row.update({
+      due_at: db.raw('now() + make_interval(hours => ?)', [hours]),
+      tries: due.tries + 1,
+      options: JSON.stringify({ ...due.options, agents: [...failed] }),
+    });
+}
+
+export interface Identified {
+  itemId: string;
+  libraryId: string;
+  state: MatchRow['state'];
+  agent: string | null;
+  confidence: number | null;
+  by: NonNullable<MatchRow['matched_by']> | null;
+}
+
+/** Records the identity of an item; one that a person chose is recorded by `by`. */
+export async function recordMatch(db: Db, match: Identified): Promise<void> {
+  const { itemId, libraryId, state, agent, confidence, by } = match;
+  const row = {
+    ...{ state, agent, confidence, matched_by: by },
+    matched_at: state === 'matched' ? db.raw('now()') : null,
+  };
+  await db('item_matches')
+    .insert({ item_id: itemId, library_id: libraryId, ...row })
+    .onConflict('item_id')
+    .merge(row);
+}
+
+/** Notes that an item was refreshed, with the pictures that catalogues offer for it now. */
+export async function noteRefreshed(
+  db: Db,
+  item: { itemId: string; libraryId: string },
+  pictures: readonly ChosenPicture[] | undefined,
+): Promise<void> {
+  const now = { refreshed_at: db.raw('now()'), ...(pictures && { pictures: JSON.stringify(pictures) }) };
+  await db('item_matches')
+    .insert({ item_id: item.itemId, library_id: item.libraryId, ...now })
+    .onConflict('item_id')
+    .merge(now);
+}
+
+const STALE = '30 days';
+
+/** Makes matched items due that were not refreshed for long, the oldest first. Returns how many. */
+export async function makeStaleDue(db: Db, most: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: { item_id: string }[] }>(
+    `update item_matches m set due_at = now(), options = '{"by":"refresh"}', tries = 0 where m.item_id in (
+       select item_id from item_matches where state = 'matched' and due_at is null and refreshed_at < now() - interval '${STALE}'
+       order by refreshed_at limit ?) returning m.item_id`,
+    [most],
+  );
+  return rows.length;
+}
+
+/** The item with everything that lies in it, each container first. */
+export async function withChildren(db: Db, itemId: string): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `with recursive below as (
+       select id, 0 as depth from items where id = ? and trashed_at is null
+       union all select i.id, b.depth + 1 from items i join below b on i.parent_id = b.id
+       where i.trashed_at is null and b.depth < 8)
+     select id from below order by depth, id`,
+    [itemId],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,2 @@
+export { Job } from './jobs.schemas.ts';
+export { readJob } from './jobs.view.ts';

@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
+import type { Config } from '../config.ts';
+import type { Db } from '../db.ts';
+import { type Keys, ringOf } from '../keys.ts';
+import type { Log } from '../log.ts';
+import type { Outbound } from '../outbound.ts';
+import type { Redis } from '../redis.ts';
+import type { Settings } from '../settings.ts';
+import type { Agent, CatalogueRequest, KeyValues, Query } from './agent.ts';
+import { type KeptAnswer, keepAnswer, keptAnswer, requestHash } from './answers.store.ts';
+import { CatalogueFault, type FaultReason } from './fault.ts';
+import { keysInForce, noteRefusal } from './keys.store.ts';
+import { noteAnswered, pauseAgent, takeSlot } from './pace.ts';
+import { baseOf, catalogueOutbound, sendTo } from './send.ts';
+import { dropToken, keepToken, knownToken } from './tokens.ts';
+import { type Answer, answerOf, textOf } from './verdict.ts';
+
+const MOST_MS = 15_000;
+/** A shorter time is the caller's, so running out of it is no failure of the catalogue. */
+const FAIR_MS = 3000;
+const LOCK_MS = 30_000;
+const LOOK_MS = 100;
+const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+const REFUSED_MS = 30 * 60_000;
+
+export interface CatalogueDeps {
+  config: Config;
+  db: Db;
+  redis: Redis;
+  settings: Settings;
+  log: Log;
+}
+
+export interface Patience {
+  signal: AbortSignal;
+  /** In all, with the wait for the agent's turn. */
+  limitMs: number;
+  /** Past the cache. */
+  fresh?: boolean;
+}
+
+interface Inquiry extends Patience {
+  agent: Agent;
+  request: CatalogueRequest;
+  base: string;
+  hash: string;
+  ring: Keys;
+  keys: KeyValues;
+  until: number;
+}
+
+/**
+ * The only way to query catalogues: keeps each agent's rate over all processes, keeps answers for a day, and leaves an
+ * agent alone for a while that failed.
+ */
+export class Catalogues {
+  readonly #deps: CatalogueDeps;
+  readonly #outbound: Outbound;
+
+  /** `outbound` is for tests. */
+  constructor(deps: CatalogueDeps, outbound?: Outbound) {
+    this.#deps = deps;
+    this.#outbound = outbound ?? catalogueOutbound(deps.config);
+  }
+
+  /** The same with other settings in force, to test them before they are saved. */
+  under(settings: Settings): Catalogues {
+    return new Catalogues({ ...this.#deps, settings }, this.#outbound);
+  }
+
+  /** Queries of one agent with one patience, which they share. */
+  queryOf(agent: Agent, patience: Patience): Query {
+    const until = Date.now() + patience.limitMs;
+    return async (request) => this.#request(agent, request, { ...patience, until });
+  }
+
+  /** The reason for which the agent cannot be queried at all by settings and keys. */
+  async closedFor(agent: Agent): Promise<'disabled' | 'missing-key' | undefined> {
+    const { settings, config, db } = this.#deps;
+    const isOwnMirror = settings.get('metadata.baseUrls')[agent.id] !== undefined;
+    if (settings.get('network.offline') && !isOwnMirror) return 'disabled';
+    const { missing } = await keysInForce({ db, config, ring: await ringOf(config.keysFile) }, agent.id);
+    return missing.length > 0 ? 'missing-key' : undefined;
+  }
+
+  async #request<S extends z.ZodType>(
+    agent: Agent,
+    request: CatalogueRequest<S>,
+    patience: Patience & { until: number },
+  ): Promise<z.output<S> | undefined> {
+    const { settings, config, db } = this.#deps;
+    const closed = await this.closedFor(agent);
+    if (closed) throw new CatalogueFault(agent.id, closed);
+    const ring = await ringOf(config.keysFile);
+    const { values: keys } = await keysInForce({ db, config, ring }, agent.id);
+    const base = baseOf(settings, agent);
+    const inquiry: Inquiry = {
+      ...patience,
+      agent,
+      request,
+      base,
+      ring,
+      keys,
+      hash: requestHash(agent.id, base, request),
+    };
+    const text = await this.#answer(inquiry);
+    return text === undefined ? undefined : (request.schema.parse(JSON.parse(text)) as z.output<S>);
+  }
+
+  /** From the cache, else from the catalogue, once over all processes. Undefined for what it does not have. */
+  async #answer(inquiry: Inquiry): Promise<string | undefined> {
+    const kept = await this.#kept(inquiry);
+    if (kept?.fresh) return kept.body ?? undefined;
+    const { redis } = this.#deps;
+    const lock = `agent:lock:${inquiry.hash}`;
+    const mine = randomUUID();
+    for (;;) {
+      const got = await redis.set(lock, mine, 'PX', LOCK_MS, 'NX').catch(() => 'OK');
+      if (got) break;
+      if (Date.now() > inquiry.until) throw new CatalogueFault(inquiry.agent.id, 'timeout');
+      await sleep(LOOK_MS, undefined, { signal: inquiry.signal });
+    }
+    try {
+      const now = await this.#kept(inquiry);
+      if (now?.fresh) return now.body ?? undefined;
+      return await this.#load(inquiry, now);
+    } finally {
+      await redis.eval(RELEASE, 1, lock, mine).catch(() => 0);
+    }
+  }
+
+  async #kept({ fresh, hash }: Inquiry): Promise<KeptAnswer | undefined> {
+    return fresh ? undefined : keptAnswer(this.#deps.db, hash);
+  }
+
+  async #load(inquiry: Inquiry, kept: KeptAnswer | undefined): Promise<string | undefined> {
+    for (let tries = 0; ; tries += 1) {
+      await this.#turn(inquiry);
+      const answer = await this.#send(inquiry, kept);
+      if (answer.verdict === 'token' && tries === 0) continue;
+      const left = inquiry.until - Date.now();
+      if (answer.verdict === 'rate-limited' && tries < 2 && (answer.waitMs ?? Infinity) < left) {
+        await this.#pause(inquiry, 'rate-limited', answer.waitMs);
+        continue; // its turn comes after the pause
+      }
+      return this.#settle(inquiry, answer, kept);
+    }
+  }
+
+  /** Waits for the agent's turn. Throws when that is later than the caller waits. */
+  async #turn({ agent, until, signal }: Inquiry): Promise<void> {
+    for (;;) {
+      const left = until - Date.now();
+      const { waitMs, closed } = await takeSlot(this.#deps.redis, agent, left);
+      if (closed && (closed !== 'rate-limited' || waitMs > left)) throw new CatalogueFault(agent.id, closed, waitMs);
+      await sleep(waitMs, undefined, { signal });
+      if (!closed) return;
+    }
+  }
+
+  async #send(inquiry: Inquiry, kept: KeptAnswer | undefined): Promise<Answer> {
+    const { agent, request } = inquiry;
+    const timeoutMs = Math.max(1, Math.min(MOST_MS, inquiry.until - Date.now()));
+    try {
+      const token = agent.token && (await this.#token(inquiry));
+      const credentials = agent.credentials?.(inquiry.keys, token) ?? {};
+      const sending = { ...inquiry, credentials, etag: kept?.etag, timeoutMs };
+      const answer = answerOf(agent, request, await sendTo({ outbound: this.#outbound, ...this.#deps }, sending));
+      if (answer.verdict !== 'refused' || token === undefined) return answer;
+      await dropToken(this.#tokenPlace(inquiry));
+      return { ...answer, verdict: 'token' };
+    } catch (error) {
+      await this.#noteThrown(inquiry, error, timeoutMs);
+      throw error;
+    }
+  }
+
+  /** A caller that gave the catalogue little time learns nothing about it. */
+  async #noteThrown(inquiry: Inquiry, error: unknown, timeoutMs: number): Promise<void> {
+    if (!(error instanceof CatalogueFault) || (error.reason === 'timeout' && timeoutMs < FAIR_MS)) return;
+    await this.#noteFault(inquiry, error.reason, error.waitMs);
+  }
+
+  /** What an answer means for the cache, the key and later requests. */
+  async #settle(inquiry: Inquiry, answer: Answer, kept: KeptAnswer | undefined): Promise<string | undefined> {
+    const { agent, hash } = inquiry;
+    if (answer.verdict === 'ok' || answer.verdict === 'none') return this.#keep(inquiry, answer);
+    if (answer.verdict !== 'same') throw await this.#faultOf(inquiry, answer);
+    await keepAnswer(this.#deps.db, { request: hash, agent: agent.id }, undefined);
+    return kept?.body ?? undefined;
+  }
+
+  /** The fault that an answer is, with the pause that follows it. */
+  async #faultOf(inquiry: Inquiry, { verdict, waitMs }: Answer): Promise<CatalogueFault> {
+    const { agent, request } = inquiry;
+    if (verdict === 'refused' || verdict === 'token') {
+      await this.#noteKey(inquiry, true);
+      return new CatalogueFault(agent.id, 'refused', await this.#pause(inquiry, 'refused', REFUSED_MS));
+    }
+    if (verdict === 'rate-limited')
+      return new CatalogueFault(agent.id, 'rate-limited', await this.#pause(inquiry, 'rate-limited', waitMs));
+    const reason = verdict === 'failed' ? 'unreachable' : 'invalid-answer';
+    // One record of another shape says nothing about the others.
+    if (verdict === 'invalid')
+      this.#deps.log.warn({ agent: agent.id, path: request.path }, 'a catalogue answered in another shape');
+    else await this.#noteFault(inquiry, reason);
+    return new CatalogueFault(agent.id, reason);
+  }
+
+  async #keep(inquiry: Inquiry, { verdict, text, etag }: Answer): Promise<string | undefined> {
+    const { agent, hash } = inquiry;
+    const body = verdict === 'ok' ? text : null;
+    const answer = { status: body === null ? 404 : 200, body, etag };
+    await keepAnswer(this.#deps.db, { request: hash, agent: agent.id }, answer);
+    await noteAnswered(this.#deps.redis, agent.id);
+    if (agent.credentials) await this.#noteKey(inquiry, false);
+    return body ?? undefined;
+  }
+
+  async #noteFault(inquiry: Inquiry, reason: FaultReason, forMs?: number): Promise<void> {
+    const pausedMs = await this.#pause(inquiry, reason, forMs);
+    const { agent, request } = inquiry;
+    this.#deps.log.warn({ agent: agent.id, path: request.path, reason, pausedMs }, 'a catalogue failed');
+  }
+
+  async #pause({ agent }: Inquiry, reason: FaultReason, forMs?: number): Promise<number> {
+    return pauseAgent(this.#deps.redis, agent.id, { reason, forMs });
+  }
+
+  async #noteKey({ keys, ring }: Inquiry, refused: boolean): Promise<void> {
+    await noteRefusal({ ...this.#deps, ring }, keys, refused);
+  }
+
+  #tokenPlace({ agent, keys, ring }: Inquiry) {
+    return { redis: this.#deps.redis, ring, agent: agent.id, keys };
+  }
+
+  /** The token of the agent's keys, requested when none is known. */
+  async #token(inquiry: Inquiry): Promise<string> {
+    const { agent, keys, signal } = inquiry;
+    const place = this.#tokenPlace(inquiry);
+    const known = await knownToken(place);
+    if (known !== undefined) return known;
+    const rule = agent.token;
+    if (!rule) throw new Error(`${agent.id} has no tokens`);
+    const isMirror = this.#deps.settings.get('metadata.baseUrls')[agent.id] !== undefined;
+    const base = isMirror ? inquiry.base : (rule.address ?? inquiry.base);
+    const request = { path: rule.path, method: 'POST', schema: agent.ping.schema, ...rule.request(keys) } as const;
+    const timeoutMs = Math.max(1, Math.min(MOST_MS, inquiry.until - Date.now()));
+    const sent = await sendTo(
+      { outbound: this.#outbound, ...this.#deps },
+      { agent, base, request, credentials: {}, timeoutMs, signal },
+    );
+    if ([400, 401, 403].includes(sent.status)) {
+      await this.#noteKey(inquiry, true);
+      throw new CatalogueFault(agent.id, 'refused', REFUSED_MS);
+    }
+    const read = sent.status === 200 ? rule.read(textOf(sent).json) : undefined;
+    if (!read) throw new CatalogueFault(agent.id, sent.status === 200 ? 'invalid-answer' : 'unreachable');
+    await keepToken(place, read.token, read.lastsSec);
+    return read.token;
+  }
+}

@@ -1,0 +1,174 @@
+import {
+  type Due,
+  endRefresh,
+  findMatch,
+  makeStaleDue,
+  nextRefresh,
+  type RefreshedItem,
+  type RefreshOptions,
+  refreshedItem,
+  takeDue,
+  withChildren,
+} from '#areas/editing/public.ts';
+import { trimAnswers } from '#platform/agents/answers.store.ts';
+import { Catalogues } from '#platform/agents/catalogues.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import { rowsOf } from '#platform/rows.ts';
+import { Postponed, type Work } from '../work.ts';
+import { agentsFor, gather } from './gather.ts';
+import { probeFiles } from './probe.ts';
+import { queueDue } from './queue.ts';
+import { writeRefresh } from './write.ts';
+
+const AT_ONCE = 4;
+/** Items that a worker takes for a while. */
+const TAKEN = 12;
+const CHECKPOINT = 200;
+const MOST_STALE = 5000;
+const MOST_EVENTS = 100;
+
+/** `catalogues` is for tests. */
+export function createRefresh(catalogues?: (work: Work) => Catalogues) {
+  return async (payload: JobPayload<'metadata.refresh'>, work: Work): Promise<object> => {
+    const refreshing = new Refreshing(work, catalogues?.(work) ?? new Catalogues(work));
+    if (payload.itemId !== undefined) return refreshing.item(payload.itemId, payload);
+    if (payload.libraryId === undefined) {
+      await trimAnswers(work.db);
+      await makeStaleDue(work.db, MOST_STALE);
+    }
+    return refreshing.due(payload.libraryId);
+  };
+}
+
+class Refreshing {
+  readonly #work: Work;
+  readonly #catalogues: Catalogues;
+  #emitted = 0;
+  #refreshed = 0;
+  #failed = new Set<string>();
+
+  constructor(work: Work, catalogues: Catalogues) {
+    this.#work = work;
+    this.#catalogues = catalogues;
+  }
+
+  /** One item, perhaps with everything in it, containers first. Continues behind its checkpoint. */
+  async item(id: string, { children, options = {} }: JobPayload<'metadata.refresh'>): Promise<object> {
+    const { db } = this.#work;
+    const all = children === false ? [id] : await withChildren(db, id);
+    const from = (this.#work.checkpoint as { done: number } | null)?.done ?? 0;
+    for (let at = from; at < all.length; at += CHECKPOINT) {
+      const page = await this.#dueOf(all.slice(at, at + CHECKPOINT), options as RefreshOptions);
+      await this.#all(page);
+      const done = Math.min(all.length, at + CHECKPOINT);
+      await this.#work.keep(db, { done }, { done, total: all.length, unit: 'items' });
+    }
+    await this.#queueRest(id);
+    return this.#result();
+  }
+
+  /** Every item that is due. Throws `Postponed` while agents failed for some. */
+  async due(libraryId: string | undefined): Promise<object> {
+    const { db, signal } = this.#work;
+    for (;;) {
+      signal.throwIfAborted();
+      const taken = await takeDue(db, libraryId, TAKEN);
+      if (taken.length === 0) break;
+      await this.#all(taken);
+      await this.#work.report(db, { done: this.#refreshed, unit: 'items' });
+    }
+    const next = await nextRefresh(db, libraryId);
+    if (next && !(await this.#isQueued(libraryId)))
+      throw new Postponed(new Date(Math.max(next.getTime(), Date.now() + 1000)));
+    return this.#result();
+  }
+
+  /** Has the items refreshed later for which agents failed, and those in a container that got another identity. */
+  async #queueRest(itemId: string): Promise<void> {
+    const { db } = this.#work;
+    const row = await db('items').where({ id: itemId }).first('library_id');
+    const next = row && (await nextRefresh(db, row.library_id));
+    if (next && !(await this.#isQueued(row.library_id)))
+      await queueDue(this.#work, db, { libraryId: row.library_id, runAt: next });
+  }
+
+  /** Whether another job will refresh the items that are due later. */
+  async #isQueued(libraryId: string | undefined): Promise<boolean> {
+    const rows = await rowsOf(
+      this.#work.db,
+      `select from jobs where kind = 'metadata.refresh' and state in ('waiting', 'delayed') and id <> ?
+         and payload ->> 'itemId' is null and (payload ->> 'libraryId')::uuid is not distinct from ? limit 1`,
+      [this.#work.jobId, libraryId ?? null],
+    );
+    return rows.length > 0;
+  }
+
+  #result(): object {
+    return { refreshed: this.#refreshed, failed: [...this.#failed] };
+  }
+
+  async #dueOf(ids: readonly string[], options: RefreshOptions): Promise<Due[]> {
+    return rowsOf(
+      this.#work.db,
+      `select i.id as item_id, i.library_id, ?::jsonb as options, 0 as tries, coalesce(m.generation, 1) as generation,
+         (i.parent_id is not null)::int + (i.grandparent_id is not null)::int as depth
+       from items i left join item_matches m on m.item_id = i.id where i.id = any(?::uuid[])`,
+      [JSON.stringify(options), ids],
+    );
+  }
+
+  /** Containers first, some items at once. */
+  async #all(all: readonly Due[]): Promise<void> {
+    const levels = Map.groupBy(all, ({ depth }) => depth);
+    for (const depth of [...levels.keys()].sort((a, b) => a - b)) {
+      const left = [...(levels.get(depth) ?? [])];
+      const one = async (): Promise<void> => {
+        for (let due = left.shift(); due; due = left.shift()) {
+          this.#work.signal.throwIfAborted();
+          await this.#one(due);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, one));
+    }
+  }
+
+  async #one({ ...due }: Due): Promise<void> {
+    const { db, signal } = this.#work;
+    const item = await refreshedItem(this.#work, due.item_id);
+    if (item && due.options.probe) await probeFiles(this.#work, item.id);
+    if (!item || !(await this.#isOpen(item, due.options))) {
+      await endRefresh(db, due, []);
+      return;
+    }
+    if (item.allLocked) due.options = { ...due.options, artwork: 'none' };
+    const ids = due.options.identify ? await this.#localIds(item) : item.wanted.ids;
+    const gathered = await gather({ catalogues: this.#catalogues, signal }, item, { ids, options: due.options });
+    for (const agent of gathered.failed) this.#failed.add(agent);
+    await writeRefresh(this.#work, { item, due, gathered, mayEmit: () => this.#mayEmit() });
+    this.#refreshed += 1;
+  }
+
+  /** Whether sources may describe the item, and any of them can. */
+  async #isOpen(item: RefreshedItem, options: RefreshOptions): Promise<boolean> {
+    if (item.closed) return false;
+    const match = await findMatch(this.#work.db, item.id);
+    if (match?.state === 'local-only' && !options.identify) return false;
+    return agentsFor(item, options).length > 0 || options.mode !== undefined;
+  }
+
+  #mayEmit(): boolean {
+    this.#emitted += 1;
+    return this.#emitted <= MOST_EVENTS;
+  }
+
+  /** The ids that files name, without those of agents. */
+  async #localIds(item: RefreshedItem): Promise<Record<string, string>> {
+    if (item.byContainer) return { ...item.wanted.ids };
+    const rows = await rowsOf<{ ids: Record<string, string> | null }>(
+      this.#work.db,
+      `select fields -> 'externalIds' as ids from item_layers where item_id = ? and source in ('nfo', 'embedded', 'file-name')`,
+      [item.id],
+    );
+    return Object.assign({}, ...rows.map(({ ids }) => ids));
+  }
+}
