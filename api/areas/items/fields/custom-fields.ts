@@ -81,7 +81,7 @@ function filterOf(field: Definition): ItemField {
 }
 
 /** Values whose item `v.ref_id` the caller may see. */
-function onlySeenItems(query: Knex.QueryBuilder, who: Principal): void {
+function withVisibleItem(query: Knex.QueryBuilder, who: Principal): void {
   query.whereExists((target) => {
     target
       .select(target.client.raw('1'))
@@ -92,7 +92,7 @@ function onlySeenItems(query: Knex.QueryBuilder, who: Principal): void {
 }
 
 /** Values whose person `v.ref_id` is in a visible item, or in none at all. */
-export function onlySeenPeople(query: Knex.QueryBuilder, who: Principal): void {
+export function withVisiblePerson(query: Knex.QueryBuilder, who: Principal): void {
   query.where((either: Knex.QueryBuilder) => {
     either
       .whereRaw('not exists (select 1 from credits c where c.person_id = v.ref_id)')
@@ -113,8 +113,8 @@ function onValue(field: Definition, match: ItemWhere): ItemWhere {
     query.from('custom_values as v').whereRaw('v.item_id = i.id and v.field_id = ?', [field.id]);
     query.whereRaw('coalesce(i.own_type, i.type) = any(?::text[])', [field.item_types]);
     if (field.library_ids) query.whereRaw('i.library_id = any(?::uuid[])', [field.library_ids]);
-    if (field.kind === 'item') query.modify(onlySeenItems, who);
-    else if (field.kind === 'person') query.modify(onlySeenPeople, who);
+    if (field.kind === 'item') query.modify(withVisibleItem, who);
+    else if (field.kind === 'person') query.modify(withVisiblePerson, who);
   };
   return related(rows, match);
 }

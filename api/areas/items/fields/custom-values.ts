@@ -2,7 +2,7 @@ import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import { findItemSummaries } from '../item/summaries.store.ts';
 import type { ItemSummary } from '../items.schemas.ts';
-import { hasField, isFor, onlySeenPeople } from './custom-fields.ts';
+import { hasField, isFor, withVisiblePerson } from './custom-fields.ts';
 import { type Definition, listDefinitions, listValues, type ValueRow } from './custom-fields.view.ts';
 
 const REFERENCES: readonly Definition['kind'][] = ['item', 'person'];
@@ -57,7 +57,7 @@ async function seenPeople({ db, who }: { db: Db; who: Principal }, ids: readonly
   if (ids.length === 0) return [];
   const rows: { ref_id: string }[] = await db
     .from(db.raw('unnest(?::uuid[]) as v(ref_id)', [[...ids]]))
-    .modify(onlySeenPeople, who)
+    .modify(withVisiblePerson, who)
     .select('v.ref_id');
   return rows.map(({ ref_id: id }) => id);
 }
