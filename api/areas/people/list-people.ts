@@ -52,7 +52,7 @@ function selectPeople(call: Caller, wanted: Wanted): Knex.QueryBuilder {
   const query = db
     .from('people as p')
     .joinRaw(`join credited_counts n on n.owner_id = p.id and n.class_id = 0 and n.kind = 'person'`)
-    .modify((all) => onlyVisiblePeople(all, db, who, libraryId));
+    .modify((all) => onlyVisiblePeople(all, { db, who }, libraryId));
   if (q !== undefined) query.whereRaw(`p.id in (${NAMED})`, { q, start: `% ${escaped(q)}%` });
   if (startsWith !== undefined) {
     query.whereRaw(`p.sort_key collate "C" >= foyer_fold(?) and p.sort_key collate "C" < foyer_fold(?) || ?`, [

@@ -35,7 +35,9 @@ type Change = NonNullable<RequestOf<'updatePerson'>['body']>;
 
 /** The fields that differ; an empty one is cleared. */
 export function changeOf(before: Form, after: Form): Change {
-  const differs = (Object.keys(after) as (keyof Form)[]).filter((field) => after[field].trim() !== before[field].trim());
+  const differs = (Object.keys(after) as (keyof Form)[]).filter(
+    (field) => after[field].trim() !== before[field].trim(),
+  );
   const entries = differs.map((field) => {
     const text = after[field].trim();
     if (field === 'aliases')
