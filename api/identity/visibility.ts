@@ -126,14 +126,17 @@ export function onlyVisibleClasses(query: Knex.QueryBuilder, who: Principal, ali
   onlyVisibleLibraries(query, who, `${alias}.library_id`);
   if (!limitsItems(sees)) return;
   const { limit, unrated } = agesOf(sees);
+  const { hidden = [], only } = sees.labels ?? {};
   const labels = `array(select jsonb_array_elements_text(condition.one -> 1)::int)`;
-  const holds = ['coalesce((condition.one ->> 0)::int, :unrated) <= :limit'];
-  if (sees.labels?.hidden.length) holds.push(`not ${labels} && :hidden::int[]`);
-  if (sees.labels?.only) holds.push(`${labels} && :only::int[]`);
+  const holds = [
+    'coalesce((condition.one ->> 0)::int, :unrated) <= :limit',
+    ...(hidden.length > 0 ? [`not ${labels} && :hidden::int[]`] : []),
+    ...(only ? [`${labels} && :only::int[]`] : []),
+  ];
   query.whereRaw(
     `exists (select from jsonb_array_elements(${alias}.paths) as path(conditions) where not exists (
        select from jsonb_array_elements(path.conditions) as condition(one) where not (${holds.join(' and ')})))`,
-    { unrated, limit, hidden: [...(sees.labels?.hidden ?? [])], only: [...(sees.labels?.only ?? [])] },
+    { unrated, limit, ...(hidden.length > 0 && { hidden: [...hidden] }), ...(only && { only: [...only] }) },
   );
 }
 

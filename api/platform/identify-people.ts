@@ -26,6 +26,9 @@ const idOf = (one: Found): string | undefined => (typeof one === 'object' ? one.
 
 const keyOf = (provider: string, value: string): string => `${provider}:${value}`;
 
+const keysOf = ({ externalIds = {} }: Credited): string[] =>
+  Object.entries(externalIds).map(([provider, value]) => keyOf(provider, value));
+
 async function findAll(db: Db, credited: readonly Credited[]): Promise<Found[]> {
   const pairs = credited.flatMap(({ externalIds = {} }) => Object.entries(externalIds));
   const byId = await peopleByIds(db, pairs);
@@ -121,18 +124,26 @@ class Making {
     this.#fold = fold;
   }
 
-  place({ name, externalIds = {} }: Credited, found: Found): string | undefined {
-    const keys = Object.entries(externalIds).map(([provider, value]) => keyOf(provider, value));
-    const named = `name:${this.#fold(name)}`;
+  place(one: Credited, found: Found): string | undefined {
     if (found === 'blocked' || (typeof found === 'object' && !found.gains)) return idOf(found);
+    const keys = keysOf(one);
+    const named = `name:${this.#fold(one.name)}`;
     const known = (keys.length === 0 ? [named] : keys).map((key) => this.#made.get(key)).find((id) => id !== undefined);
     if (known !== undefined) return known;
-    const gaining = typeof found === 'object' && !this.#gains.has(found.id) ? found.id : undefined;
-    const id = gaining ?? newId();
+    const id = this.#add(one, idOf(found));
     for (const key of keys) this.#made.set(key, id);
     if (!this.#made.has(named)) this.#made.set(named, id);
-    if (gaining !== undefined) this.#gains.set(gaining, externalIds);
-    else this.#people.push({ id, name, externalIds });
+    return id;
+  }
+
+  /** Gives the ids to a person without any, once; otherwise they belong to a new person. */
+  #add({ name, externalIds = {} }: Credited, bare: string | undefined): string {
+    if (bare !== undefined && !this.#gains.has(bare)) {
+      this.#gains.set(bare, externalIds);
+      return bare;
+    }
+    const id = newId();
+    this.#people.push({ id, name, externalIds });
     return id;
   }
 

@@ -46,10 +46,12 @@ describe('people and studios in a browser', function () {
     expect(await page.locator('#person-titles ~ ul li').count()).to.equal(2);
     await page.click('button:has-text("Director 1")');
     await page.waitForSelector('a:has-text("Lights")');
-    await page.waitForFunction(`document.querySelectorAll('#person-titles ~ ul li').length === 1`);
+    await page.locator('#person-titles ~ ul li').nth(1).waitFor({ state: 'detached' });
     await page.click('a:has-text("Lights")');
+    await page.waitForURL('**/item/*');
     await page.waitForSelector('h1:has-text("Lights")', { state: 'attached' });
-    await page.click('a:has-text("Prana-Film")');
+    await page.waitForSelector('button[aria-label^="Mark as watched"]');
+    await page.click('a[href^="/studio/"]');
     await page.waitForSelector('h1:has-text("Prana-Film")');
     await page.waitForSelector('text=1999 – 2004');
     await page.click('a:has-text("All titles")');
@@ -87,7 +89,7 @@ describe('people and studios in a browser', function () {
     await page.click('a:has-text("People")');
     await page.waitForSelector('a:has-text("Bo Friend")');
     await page.fill('[name=q]', 'frie');
-    await page.waitForFunction(`document.querySelectorAll('main a[href^="/person/"]').length === 1`);
+    await page.locator('main a[href^="/person/"]').nth(1).waitFor({ state: 'detached' });
     await page.fill('[name=q]', 'no such person');
     await page.waitForSelector('text=No person has this name.');
     await page.goto(`${api.url}/library/${films.id}/studios`);

@@ -9,7 +9,7 @@ type Facts = Omit<PersonChange, 'externalIds' | 'lockedFields'>;
 
 /** Changes a person and locks the changed fields; null clears and unlocks. Returns the id. */
 export async function changePerson({ db, ...call }: Call, id: string, change: PersonChange): Promise<string> {
-  const { externalIds, lockedFields, ...facts } = change;
+  const { externalIds, lockedFields: _locks, ...facts } = change;
   if (facts.name !== undefined) await raiseChanges(db, await librariesOf(db, [id])); // items carry the names
   await lockPeople(db, [id]);
   const row = await db('people').where({ id }).first('external_ids', 'locked_fields');

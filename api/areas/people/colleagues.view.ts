@@ -19,8 +19,8 @@ export async function colleaguesOf(call: Pick<Call, 'db' | 'who'>, personId: str
     .join('credited_items as co', 'co.item_id', 'ci.item_id')
     .where({ 'ci.owner_id': personId, 'co.kind': 'person' })
     .whereNot('co.owner_id', personId)
-    .modify((query) => onlyVisibleCredited(query, db, who, 'ci'))
-    .modify((query) => onlyVisibleCredited(query, db, who, 'co'))
+    .modify((query) => onlyVisibleCredited(query, { db, who }, 'ci'))
+    .modify((query) => onlyVisibleCredited(query, { db, who }, 'co'))
     .groupBy('co.owner_id')
     .orderByRaw('count(*) desc, co.owner_id')
     .limit(MOST)
@@ -44,7 +44,7 @@ async function rolesTogether(
   const shared = db
     .from('credited_items as ci')
     .where('ci.owner_id', personId)
-    .modify((query) => onlyVisibleCredited(query, db, who))
+    .modify((query) => onlyVisibleCredited(query, { db, who }))
     .select('ci.item_id');
   const rows: { person_id: string; role: string }[] = await visibleCredits(db, who)
     .whereRaw('c.person_id = any(?::uuid[])', [[...others]])

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { dayOf } from '#areas/items/public.ts';
+import { may } from '#identity/principal.ts';
+import { visibleClasses } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { type Page, pageOf, parseSort, type SortTable } from '#kernel/page.ts';
+import { EXACT, estimated, type Page, pageOf, parseSort, type SortTable, type Total } from '#kernel/page.ts';
+import type { Db } from '#platform/db.ts';
 import type { PeopleQuery, Person } from './people.schemas.ts';
 import { listPeopleOf, onlyVisiblePeople, visibleCredits } from './people.view.ts';
 
@@ -38,17 +41,18 @@ export async function listVisiblePeople(call: Caller, query: PeopleQuery): Promi
     scope: JSON.stringify(scope),
     idColumn: 'p.id',
     toItem: ({ id }) => id,
+    ...(isWhole(wanted) && { total: () => totalOf(call, wanted.libraryId) }),
   });
   return { items: await listPeopleOf(db, who, ids), page };
 }
 
-function selectPeople(call: Caller, wanted: Omit<PeopleQuery, 'cursor' | 'limit' | 'sort'>): Knex.QueryBuilder {
+function selectPeople(call: Caller, wanted: Wanted): Knex.QueryBuilder {
   const { db, who } = call;
   const { q, role, libraryId, favorite, startsWith } = wanted;
   const query = db
     .from('people as p')
     .joinRaw(`join credited_counts n on n.owner_id = p.id and n.class_id = 0 and n.kind = 'person'`)
-    .modify((all) => onlyVisiblePeople(all, db, who, libraryId));
+    .modify((all) => onlyVisiblePeople(all, { db, who }, libraryId));
   if (q !== undefined) query.whereRaw(`p.id in (${NAMED})`, { q, start: `% ${escaped(q)}%` });
   if (startsWith !== undefined) {
     query.whereRaw(`p.sort_key collate "C" >= foyer_fold(?) and p.sort_key collate "C" < foyer_fold(?) || ?`, [
@@ -78,3 +82,35 @@ const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 const NAMED = `select w.person_id from person_names w where ' ' || w.folded like foyer_fold(:start)
   union select a.person_id from person_names a
     where a.folded % left(foyer_fold(:q), 100) and similarity(a.folded, left(foyer_fold(:q), 100)) > 0.4`;
+
+type Wanted = Omit<PeopleQuery, 'cursor' | 'limit' | 'sort'>;
+
+/** Whether the list is narrowed by nothing but a library, so that counts alone give its length. */
+const isWhole = ({ q, role, favorite, startsWith }: Wanted): boolean =>
+  q === undefined && role === undefined && favorite === undefined && startsWith === undefined;
+
+/** The number of visible people from the counts: looking at each person would take longer than the page. */
+async function totalOf(call: Caller, libraryId: string | undefined): Promise<Total> {
+  const { db, who } = call;
+  const credited = db
+    .from('credited_counts as cc')
+    .where('cc.kind', 'person')
+    .whereRaw('cc.class_id = any(?)', [visibleClasses(db, who, libraryId)])
+    .distinct('cc.owner_id');
+  const uncredited = db
+    .from('credited_counts as n')
+    .where({ 'n.class_id': 0, 'n.kind': 'person', 'n.items': 0 })
+    .whereRaw('not exists (select from credits c where c.person_id = n.owner_id)')
+    .select('n.owner_id');
+  const editor = may(who, 'item:edit') && libraryId === undefined;
+  const total = (await countOf(db, credited)) + (editor ? await countOf(db, uncredited) : 0);
+  return total <= EXACT ? { total } : estimated(db, selectPeople(call, { libraryId }), total);
+}
+
+async function countOf(db: Db, owners: Knex.QueryBuilder): Promise<number> {
+  const [row] = await db
+    .queryBuilder()
+    .from(owners.limit(EXACT + 1).as('counted'))
+    .select<{ n: number }[]>(db.raw('count(*)::int as n'));
+  return row?.n ?? 0;
+}

@@ -9,12 +9,14 @@ import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { Person } from './people.schemas.ts';
 
+type Viewer = Pick<Call, 'db' | 'who'>;
+
 /** SQL of the item that an item in `alias` stands on: its show, or itself. */
 export const standsOn = (alias: string): string =>
   `foyer_stands_on(${alias}.type, ${alias}.id, ${alias}.parent_id, ${alias}.grandparent_id)`;
 
 /** Restricts a query over `people as p` to those whom a visible item credits; editors see those without any credit too. */
-export function onlyVisiblePeople(query: Knex.QueryBuilder, db: Db, who: Principal, libraryId?: string): void {
+export function onlyVisiblePeople(query: Knex.QueryBuilder, { db, who }: Viewer, libraryId?: string): void {
   const counted = db
     .from('credited_counts as cc')
     .select(db.raw('1'))
@@ -41,7 +43,7 @@ export async function getVisiblePerson({ db, who }: Pick<Call, 'db' | 'who'>, id
   const row = await db
     .from('people as p')
     .where('p.id', own)
-    .modify((query) => onlyVisiblePeople(query, db, who))
+    .modify((query) => onlyVisiblePeople(query, { db, who }))
     .first<{ id: string } | undefined>('p.id');
   if (!row) throw notFound();
   return row.id;
@@ -110,6 +112,6 @@ export async function listPeopleOf(db: Db, who: Principal, ids: readonly string[
 }
 
 /** Restricts a query over `credited_items as ci` to items that the caller may see with the credit. */
-export function onlyVisibleCredited(query: Knex.QueryBuilder, db: Db, who: Principal, alias = 'ci'): void {
+export function onlyVisibleCredited(query: Knex.QueryBuilder, { db, who }: Viewer, alias = 'ci'): void {
   query.whereRaw(`${alias}.class_id = any(?)`, [visibleClasses(db, who)]);
 }

@@ -101,7 +101,7 @@ async function topItemsOf({ db, who }: Caller, id: string): Promise<NonNullable<
   const credited = db
     .from('credited_items as ci')
     .where('ci.owner_id', id)
-    .modify((query) => onlyVisibleCredited(query, db, who))
+    .modify((query) => onlyVisibleCredited(query, { db, who }))
     .select('ci.item_id');
   const ids = (await visibleItems(db, who)
     .whereIn('i.id', credited)

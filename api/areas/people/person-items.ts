@@ -43,7 +43,7 @@ function listingOf(
     db
       .from('credited_items as ci')
       .where('ci.owner_id', personId)
-      .modify((query) => onlyVisibleCredited(query, db, who))
+      .modify((query) => onlyVisibleCredited(query, { db, who }))
       .select('ci.item_id');
   return {
     types: [],

@@ -47,7 +47,7 @@ export async function newItemsOf(db: Db, who: Principal): Promise<NewItems[]> {
     .whereRaw('ci.since > f.notified_until and i.added_at >= f.created_at')
     .whereRaw('i.added_at > f.notified_until - make_interval(days => ?)', [LATE_DAYS])
     .whereRaw('coalesce(f.notified_at < now() - make_interval(hours => ?), true)', [BETWEEN_HOURS])
-    .modify((query) => onlyVisibleCredited(query, db, who))
+    .modify((query) => onlyVisibleCredited(query, { db, who }))
     .groupBy('f.person_id')
     .orderBy('f.person_id')
     .select(
