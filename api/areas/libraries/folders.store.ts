@@ -6,7 +6,7 @@ import { newId } from '#platform/ids.ts';
 import { containersSql } from '#platform/item-types.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { NewFolder } from './libraries.schemas.ts';
-import { recountLibrary } from './trash.store.ts';
+import { recountLibrary } from './trash/trash.store.ts';
 
 export type FolderRow = Pick<
   Row<'library_folders'>,

@@ -12,7 +12,7 @@ import {
   updateLibrary,
 } from './libraries.endpoints.ts';
 import { listCatalogueKeys, listMetadataAgents, setCatalogueKeys } from './metadata/metadata.endpoints.ts';
-import { emptyTrash, listTrash, purgeTrashedItem, restoreTrash } from './trash.endpoints.ts';
+import { emptyTrash, listTrash, purgeTrashedItem, restoreTrash } from './trash/trash.endpoints.ts';
 
 export const librariesArea = defineArea('libraries', 'Libraries', [
   listLibraries,

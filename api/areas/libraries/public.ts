@@ -55,5 +55,12 @@ export {
 export { agentsByDefault, defaultSettings, settingsOf } from './settings.ts';
 export { reviseItems, touchLibraries } from './touch.store.ts';
 export { raiseChanges, touchItems } from './touch-items.ts';
-export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';
-export { dropEdition, type Trashed, trashItems } from './trash-items.store.ts';
+export {
+  countTrash,
+  filesOfEntries,
+  purgeEntries,
+  selectTrash,
+  type TrashRow,
+  trashEntries,
+} from './trash/trash.store.ts';
+export { dropEdition, type Trashed, trashItems } from './trash/trash-items.store.ts';

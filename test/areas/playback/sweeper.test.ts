@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { purgeEntries } from '#areas/libraries/trash.store.ts';
+import { purgeEntries } from '#areas/libraries/trash/trash.store.ts';
 import { sweepSessions } from '#areas/streaming/sessions/sessions.store.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenLibrary } from '#support/given-items.ts';

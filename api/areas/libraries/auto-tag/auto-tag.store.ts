@@ -1,9 +1,12 @@
 import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
-import { newId } from '#platform/ids.ts';
+import type { FieldName, NamedCredit } from '#platform/item-values.ts';
 import { emitMany } from '#platform/outbox.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { raiseLabelsOfItems } from '../libraries.store.ts';
+import { editFields } from '../merge/edit.ts';
+import { lockKnown } from '../merge/known.store.ts';
+import { raiseChanges } from '../touch-items.ts';
 import type { TagKind } from './auto-tag.schemas.ts';
 
 /** A name that the server knows. */
@@ -77,11 +80,8 @@ export interface Value {
 export async function addValues(db: Db, libraryId: string, values: readonly Value[]): Promise<number> {
   if (values.length === 0) return 0;
   const before = await labelsOf(db, values);
-  const added = [
-    ...(await addTags(db, libraryId, values)),
-    ...(await addPeople(db, values)),
-    ...(await addLabels(db, values)),
-  ];
+  await raiseChanges(db, [libraryId]);
+  const added = [...(await addToFields(db, values)), ...(await addLabels(db, values))];
   const changed = new Map<string, Set<string>>();
   for (const { itemId, kind } of added) changed.set(itemId, (changed.get(itemId) ?? new Set()).add(kind));
   if (changed.size > 0) await touch(db, changed, before);
@@ -97,45 +97,40 @@ async function labelsOf(db: Db, values: readonly Value[]): Promise<Map<string, n
 
 type Added = Pick<Value, 'itemId' | 'kind'>;
 
-async function addTags(db: Db, libraryId: string, values: readonly Value[]): Promise<Added[]> {
-  const rows = values.flatMap(({ itemId, kind, value }) => {
-    const tag = TAGS[kind];
-    return tag ? [{ item_id: itemId, kind: tag, name: value.slice(0, 200) }] : [];
-  });
-  const { rows: added } = await db.raw<{ rows: { item_id: string; kind: string }[] }>(
-    `insert into item_tags (item_id, library_id, kind, name, name_folded)
-     select r.item_id, ?, r.kind, r.name, foyer_fold(r.name)
-     from jsonb_to_recordset(?::jsonb) as r(item_id uuid, kind text, name text)
-     on conflict do nothing returning item_id, kind`,
-    [libraryId, JSON.stringify(rows)],
+/** Neither titles nor age ratings change here. */
+const NO_PLACE = { language: 'en', country: null };
+
+/**
+ * Adds names to lists of fields, as values of a person that are not locked: scans keep them, and a refresh may replace them.
+ * People are added in the role of an actor.
+ */
+async function addToFields(db: Db, values: readonly Value[]): Promise<Added[]> {
+  const byItem = Map.groupBy(
+    values.filter(({ kind }) => kind !== 'labels'),
+    ({ itemId }) => itemId,
   );
-  return added.map(({ item_id: itemId, kind }) => ({ itemId, kind: `${kind}s` as TagKind }));
+  const items = await lockKnown(db, [...byItem.keys()], NO_PLACE);
+  const edits = items.map(({ id, shown }) => ({ itemId: id, fields: listsWith(shown, byItem.get(id) ?? []) }));
+  const settled = await editFields(db, edits, { accountId: null, lock: false, place: NO_PLACE });
+  const changed = new Map(settled.map((one) => [one.id, new Set(one.changed)]));
+  return values
+    .filter(({ itemId, kind }) => changed.get(itemId)?.has(kind))
+    .map(({ itemId, kind }) => ({ itemId, kind }));
 }
 
-/** As credits in the role of an actor, behind those that the item has. */
-async function addPeople(db: Db, values: readonly Value[]): Promise<Added[]> {
-  const rows = values
-    .filter(({ kind }) => kind === 'people')
-    .map(({ itemId, value }) => ({ item_id: itemId, name: value.slice(0, 200), person_id: newId(), id: newId() }));
-  if (rows.length === 0) return [];
-  await db.raw(
-    `insert into people (id, name, name_folded)
-     select distinct on (foyer_fold(r.name)) r.person_id, r.name, foyer_fold(r.name)
-     from jsonb_to_recordset(?::jsonb) as r(person_id uuid, name text)
-     where not exists (select from people p where p.name_folded = foyer_fold(r.name))
-     order by foyer_fold(r.name), r.person_id`,
-    [JSON.stringify(rows)],
-  );
-  const { rows: added } = await db.raw<{ rows: { item_id: string }[] }>(
-    `insert into credits (id, item_id, person_id, role, position)
-     select r.id, r.item_id, p.id, 'actor', coalesce((select max(c.position) + 1 from credits c where c.item_id = r.item_id), 0)
-     from jsonb_to_recordset(?::jsonb) as r(id uuid, item_id uuid, name text)
-     join lateral (select p.id from people p where p.name_folded = foyer_fold(r.name) order by p.id limit 1) p on true
-     where not exists (select from credits c where c.item_id = r.item_id and c.person_id = p.id)
-     returning item_id`,
-    [JSON.stringify(rows)],
-  );
-  return added.map(({ item_id: itemId }) => ({ itemId, kind: 'people' }));
+const folded = (name: string): string => name.toLowerCase();
+
+/** The lists that get another name. */
+function listsWith(shown: ReadonlyMap<FieldName, unknown>, values: readonly Value[]): Map<FieldName, unknown> {
+  const lists = new Map<FieldName, unknown>();
+  for (const [kind, own] of Map.groupBy(values, (one) => one.kind as Exclude<TagKind, 'labels'>)) {
+    const held = (shown.get(kind) ?? []) as (string | NamedCredit)[];
+    const known = new Set(held.map((one) => folded(typeof one === 'string' ? one : one.name)));
+    const names = [...new Set(own.map(({ value }) => value.slice(0, 200)))].filter((name) => !known.has(folded(name)));
+    const added = kind === 'people' ? names.map((name) => ({ name, role: 'actor' })) : names;
+    if (added.length > 0) lists.set(kind, [...held, ...added]);
+  }
+  return lists;
 }
 
 /** Labels that exist. Their libraries are locked, so that no scan adds descendants that would lack them. */

@@ -3,8 +3,8 @@ import { onlyUnhidden } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { type Page, pageOf, parseSort } from '#kernel/page.ts';
 import { iso } from '#kernel/schemas.ts';
-import type { LibraryRow } from './libraries.store.ts';
-import { settingsOf } from './settings.ts';
+import type { LibraryRow } from '../libraries.store.ts';
+import { settingsOf } from '../settings.ts';
 import { type TrashEntry, trashSorts } from './trash.schemas.ts';
 import {
   filesOfEntries,

@@ -2,7 +2,7 @@ import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { page } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { getLibraryRow } from './libraries.store.ts';
+import { getLibraryRow } from '../libraries.store.ts';
 import {
   EmptiedTrash,
   EmptyTrashQuery,

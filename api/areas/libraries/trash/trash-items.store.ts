@@ -1,5 +1,5 @@
 import type { Db } from '#platform/db.ts';
-import { addToLibraries, librariesOf, measure, nextChanges, rollUpItems, withParents } from './rollup.store.ts';
+import { addToLibraries, librariesOf, measure, nextChanges, rollUpItems, withParents } from '../rollup.store.ts';
 
 /** An item as it was before it went to the trash. */
 export interface Trashed {
