@@ -102,7 +102,7 @@ describe('editing items in a browser', function () {
     await app.close();
   });
 
-  it('ask, field by field, when another tab changed the same', async () => {
+  it('offers a choice for each field when another tab changed the same', async () => {
     const id = await givenItem(api.deps.db, films, { title: 'Vampyr', top: true });
     const context = await (await startBrowser()).newContext({ locale: 'en-GB', storageState: storageState as never });
     const [one, other] = [await open(`/item/${id}`, { context }), await open(`/item/${id}`, { context })];

@@ -99,7 +99,7 @@ describe('locks and origins of fields', function () {
       await raiseChangesOfItems(db, [id]);
       const kind = chance(6);
       if (kind <= 1) {
-        const value = chance(4) === 0 ? undefined : valueOf(name, chance);
+        const value = chance(4) === 0 ? undefined : fieldValue(name, chance);
         const lock = chance(2) === 0;
         const edit = { itemId: id, fields: new Map([[name, value ?? null]]) };
         await editFields(db, [edit], { accountId: owner.accountId, lock, place: PLACE });
@@ -116,7 +116,7 @@ describe('locks and origins of fields', function () {
       const source = (local ? [...LOCAL, 'file-name'] : AGENTS)[chance(local ? 3 : 2)] as Source;
       const mode = local ? 'settle' : ((['update', 'replace', 'missing'] as const)[chance(3)] ?? 'update');
       const values = Object.fromEntries(
-        FIELDS.filter(() => chance(2) === 0).map((field) => [field, valueOf(field, chance)]),
+        FIELDS.filter(() => chance(2) === 0).map((field) => [field, fieldValue(field, chance)]),
       );
       const layer = source === 'nfo' || source === 'embedded' || source === 'file-name' ? source : { agent: source };
       const title = source === 'file-name' ? { title: 'Film' } : {};
@@ -140,7 +140,7 @@ describe('locks and origins of fields', function () {
   }
 });
 
-function valueOf(name: FieldName, chance: (n: number) => number): unknown {
+function fieldValue(name: FieldName, chance: (n: number) => number): unknown {
   const n = chance(5);
   if (name === 'year') return 1950 + n;
   if (name === 'genres') return [`a${n}`, `b${n}`];

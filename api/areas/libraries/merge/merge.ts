@@ -49,7 +49,7 @@ export function merge(
   const order = sourcesIn(ranking, known.layers.keys());
   const merged = new Map<FieldName, Merged>();
   for (const name of fieldNames) {
-    const found = valueOf(name, { known, order, strongest: strongest(name) });
+    const found = fieldValue(name, { known, order, strongest: strongest(name) });
     if (found) merged.set(name, found);
   }
   return merged;
@@ -61,7 +61,7 @@ interface Asked {
   strongest: Strongest;
 }
 
-function valueOf(name: FieldName, { known, order, strongest }: Asked): Merged | undefined {
+function fieldValue(name: FieldName, { known, order, strongest }: Asked): Merged | undefined {
   const given = name === 'externalIds' ? idsGiven(known, order) : firstGiven(name, known, order);
   if (!known.edits.has(name)) return given;
   if (strongest === 'source' && given) return given;

@@ -26,7 +26,7 @@ interface Held {
   labels?: readonly Label[] | undefined;
 }
 
-/** What the item has now, by the names of a draft. What is not loaded is absent. */
+/** What the item has now, by the names of a draft. Parts that were not loaded are absent. */
 export function heldOf({ fields = [], files = [], labels }: Held): Record<string, unknown> {
   const ofFiles = files.flatMap(({ id, editionLabel, chapters = [] }) => [
     [`edition:${id}`, editionLabel ?? null] as const,
