@@ -61,10 +61,13 @@ let postgres: Promise<string> | undefined;
 const TEMPLATE = 'foyer_template';
 
 /** Nothing is kept when the machine stops, and no database lives long enough to need a vacuum. */
-const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'max_wal_size=8GB'];
+const FAST = [
+  ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off'],
+  ...['wal_level=minimal', 'max_wal_senders=0', 'max_wal_size=1GB'], // the log stands in memory too
+];
 
 const MEMORY = '/dev/shm';
-const MEMORY_BYTES = 10 * 2 ** 30; // the databases of a run take half of it
+const MEMORY_BYTES = 6 * 2 ** 30; // each file drops its databases: a run stays under half of it
 
 /** Memory where there is enough: some disks take minutes to remove the databases of a whole run. */
 function roomForDatabases(): string {
@@ -123,12 +126,18 @@ async function asAdmin(base: string, statement: string): Promise<void> {
   }
 }
 
-/** A database of its own with the whole schema. */
+/** A database of its own with the whole schema, dropped at the end of the test file. */
 export async function newDatabase(): Promise<string> {
   const base = await postgresServer();
   const name = `t_${randomBytes(6).toString('hex')}`;
   await asAdmin(base, `create database ${name} template ${TEMPLATE}`);
+  atEnd(() => asAdmin(base, `drop database if exists ${name}`).catch(leaveInUse));
   return `${base}/${name}`;
+}
+
+/** A test that left connections open leaves its database too, until the run ends. */
+function leaveInUse(error: { code?: string }): void {
+  if (error.code !== '55006') throw error;
 }
 
 /** A real Redis server of its own, nothing kept on disk. */

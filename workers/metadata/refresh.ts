@@ -55,7 +55,7 @@ class Refreshing {
   /** One item, perhaps with everything in it, containers first. Continues behind its checkpoint. */
   async item(id: string, { children, options = {} }: JobPayload<'metadata.refresh'>): Promise<object> {
     const { db } = this.#work;
-    const all = children === false ? [id] : await withChildren(db, id);
+    const all = children === false ? [id] : await withChildren(db, [id]);
     const from = (this.#work.checkpoint as { done: number } | null)?.done ?? 0;
     for (let at = from; at < all.length; at += CHECKPOINT) {
       const page = await this.#dueOf(all.slice(at, at + CHECKPOINT), options as RefreshOptions);

@@ -2,17 +2,24 @@ import { z } from 'zod';
 import { ItemDetail, PersonRole } from '#areas/items/public.ts';
 import { Day, Id, Language, Milliseconds, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 
+/** One line of text without control characters. */
 export const line = (max: number) =>
   z
     .string()
     .min(1)
     .max(max)
-    .regex(/^[^\p{Cc}]+$/u);
+    .refine((text) => !/\p{Cc}/u.test(text) && text.isWellFormed(), {
+      error: 'no control characters',
+      params: { code: 'control_character' },
+    });
 const prose = (max: number) =>
   z
     .string()
     .max(max)
-    .regex(/^[^\0]*$/);
+    .refine((text) => !text.includes('\0') && text.isWellFormed(), {
+      error: 'no NUL, and whole characters',
+      params: { code: 'control_character' },
+    });
 export const names = (most: number) => z.array(line(200)).max(most);
 const webAddress = z.url({ protocol: /^https?$/ }).max(2000);
 

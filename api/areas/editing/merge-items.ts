@@ -4,7 +4,7 @@ import { type Combined, combineItems, countCombined, raiseChangesOfItems } from 
 import { joinStates } from '#areas/playback/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { ApiError, conflict, type Issue, invalidAll } from '#kernel/errors.ts';
+import { ApiError, conflict, type Issue, invalid, invalidAll } from '#kernel/errors.ts';
 import { announce, announceDeleted } from './announce.ts';
 import type { MergeRequest } from './editing.schemas.ts';
 
@@ -36,7 +36,8 @@ async function chosen(
   { db, who }: Call,
   { intoId, itemIds }: Pick<MergeRequest, 'intoId' | 'itemIds'>,
 ): Promise<{ into: VisibleItem; others: VisibleItem[] }> {
-  const into = await getVisibleItem(db, who, intoId);
+  const into = await found404(getVisibleItem(db, who, intoId));
+  if (!into) throw invalid(['body', 'intoId'], 'unknown_item', 'the item does not exist');
   const others: VisibleItem[] = [];
   const issues: Issue[] = [];
   for (const [at, id] of itemIds.entries()) {

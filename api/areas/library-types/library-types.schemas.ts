@@ -7,7 +7,13 @@ import { places } from './naming/rules.ts';
 const KEY = /^custom:[a-z0-9-]{1,30}$/;
 
 const isPlain = (text: string): boolean => !/[\n\r]/.test(text);
-const Line = (max: number) => z.string().trim().min(1).max(max).refine(isPlain, { error: 'one line' });
+const Line = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine(isPlain, { error: 'one line', params: { code: 'control_character' } });
 
 export const TypeKey = z
   .string()

@@ -26,13 +26,13 @@ const line = (max: number) =>
   z
     .string()
     .min(1)
-    .max(max * 2) // before blanks around it are removed
+    .max(max)
     .refine((text) => !/\p{Cc}/u.test(text) && text.isWellFormed(), {
       error: 'no control characters',
       params: { code: 'control_character' },
     })
-    .transform((text) => text.normalize('NFC').trim())
-    .pipe(z.string().min(1).max(max));
+    .refine((text) => text.trim() !== '', { error: 'more than blanks', params: { code: 'blank' } })
+    .transform((text) => text.normalize('NFC').trim());
 
 const Name = line(200).meta({ example: 'Max Schreck' });
 const SortName = line(200).meta({ example: 'Schreck, Max' });
@@ -60,7 +60,12 @@ const Homepage = z
   .meta({ example: 'https://people.example/max-schreck' });
 const ExternalId = z
   .string()
-  .regex(/^[^\p{Cc}\p{Cs}\s]{1,200}$/u)
+  .min(1)
+  .max(200)
+  .refine((text) => !/[\p{Cc}\s]/u.test(text) && text.isWellFormed(), {
+    error: 'no blanks and no control characters',
+    params: { code: 'control_character' },
+  })
   .meta({ example: '104382' });
 
 const idsWith = <S extends z.ZodType>(value: S) =>

@@ -11,7 +11,7 @@ export interface BulkLists {
 }
 
 export interface BulkRequest {
-  action: 'edit' | 'delete' | 'unlock';
+  action: 'edit' | 'refresh' | 'delete' | 'unlock';
   itemIds?: Uuid[];
   /** Instead of itemIds; the ids that match are fixed at the start */ filter?: {
     libraryId: Uuid;
@@ -57,6 +57,7 @@ export interface BulkRequest {
   add?: BulkLists;
   remove?: BulkLists;
   /** For unlock */ fields?: string[];
+  /** For refresh; absent is its defaults */ refresh?: RefreshWish;
   /** The number of items that were shown; 409 when it differs by more than 1 % */ expect?: number;
   dryRun?: boolean;
 }
@@ -226,6 +227,16 @@ export interface MergeResult {
   dryRun: boolean;
 }
 
+/** How items are refreshed */
+export interface RefreshWish {
+  mode?: 'missing' | 'update' | 'replace';
+  artwork?: 'none' | 'missing' | 'replace';
+  children?: boolean;
+  /** Finds the item by its name again */ identify?: boolean;
+  /** Reads the files again */ probe?: boolean;
+  /** Default: those of the library */ agents?: string[];
+}
+
 /** Body of applyItemMatch */
 export interface ApplyItemMatchBody {
   candidateId?: Uuid;
@@ -249,16 +260,6 @@ export interface DeleteItemQuery {
 /** Query of listItemMarkers */
 export interface ListItemMarkersQuery {
   fileId?: Words;
-}
-
-/** Body of refreshItem */
-export interface RefreshItemBody {
-  mode?: 'missing' | 'update' | 'replace';
-  artwork?: 'none' | 'missing' | 'replace';
-  children?: boolean;
-  /** Finds the item by its name again */ identify?: boolean;
-  /** Reads the files again */ probe?: boolean;
-  /** Default: those of the library */ agents?: string[];
 }
 
 /** Query of searchItemMatches */
@@ -297,7 +298,7 @@ export interface EditingOperations {
   /** Merge items into one */
   mergeItems: { body: MergeRequest; response: MergeResult };
   /** Refresh an item from its sources */
-  refreshItem: { params: { id: Uuid }; body: RefreshItemBody; response: Job };
+  refreshItem: { params: { id: Uuid }; body: RefreshWish; response: Job };
   /** Find an item in catalogues */
   searchItemMatches: { params: { id: Uuid }; query?: SearchItemMatchesQuery; response: ItemMatches };
   /** Replace the locks of an item */

@@ -114,6 +114,19 @@ describe('editing many items', function () {
     expect(events.length).to.be.at.most(200);
   });
 
+  it('makes items due for a refresh with their children', async () => {
+    const { db } = api.deps;
+    const shows = await givenLibrary(db, 'shows', { everyone: true });
+    const show = await givenShow(db, shows, { seasons: 1, episodes: 2 });
+    const queued = await bulk({ action: 'refresh', itemIds: [show.id], refresh: { mode: 'replace' } });
+    expect([queued.status, queued.body.matched]).to.deep.equal([202, 1]);
+    const due = await db('item_matches').where({ library_id: shows.id }).whereNotNull('due_at').select('options');
+    expect(due.length).to.equal(4);
+    expect(due[0]?.options).to.deep.include({ mode: 'replace', by: 'person' });
+    const job = await db('jobs').where({ id: queued.body.jobId }).first('kind', 'library_id');
+    expect(job).to.deep.equal({ kind: 'metadata.refresh', library_id: shows.id });
+  });
+
   it('unlocks, and moves items with their children to the trash until they are restored', async () => {
     const [film = ''] = await many(1);
     await bulk({ action: 'edit', itemIds: [film], set: { year: 1950, tagline: 'x' } });

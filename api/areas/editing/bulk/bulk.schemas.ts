@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id, Timestamp } from '#kernel/schemas.ts';
 import { CreditEdit, line, names, plainEdits } from '../editing.schemas.ts';
+import { RefreshPost } from '../match/match.schemas.ts';
 
 const Lists = z.strictObject({
   genres: names(50)
@@ -16,7 +17,7 @@ export type Lists = z.output<typeof Lists>;
 
 export const BulkRequest = z
   .strictObject({
-    action: z.enum(['edit', 'delete', 'unlock']),
+    action: z.enum(['edit', 'refresh', 'delete', 'unlock']),
     itemIds: z.array(Id).min(1).max(1000).optional(),
     filter: z
       .strictObject({
@@ -30,6 +31,7 @@ export const BulkRequest = z
     add: Lists.optional(),
     remove: Lists.optional(),
     fields: z.array(z.string().max(60)).min(1).max(100).optional().describe('For unlock'),
+    refresh: RefreshPost.optional().describe('For refresh; absent is its defaults'),
     expect: z
       .int()
       .min(0)

@@ -1,13 +1,18 @@
 import { itemsMatching } from '#areas/items/public.ts';
 import { labelNumbers } from '#areas/labels/public.ts';
+import { librariesOf } from '#areas/libraries/public.ts';
 import { visibleItemIds } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, type Issue, invalidAll } from '#kernel/errors.ts';
 import { placeOf } from '../edit-item.ts';
+import { RefreshPost } from '../match/match.schemas.ts';
+import { makeDue, withChildren } from '../match/matches.store.ts';
 import type { BulkRequest, BulkResult } from './bulk.schemas.ts';
 import { keepChange } from './bulk.store.ts';
 import { type Change, changeSome, type Outcome } from './step.ts';
 
+/** Before the refreshes of scans. */
+const PRIORITY = 20;
 /** More items are changed by a job. */
 const AT_ONCE = 200;
 const BATCH = 500;
@@ -21,7 +26,8 @@ export async function changeInBulk(call: Call, request: BulkRequest): Promise<Bu
   refuseUnfit(request);
   const ids = [...new Set(await idsOf(call, request))];
   refuseOther(request.expect, await matchedOf(call, request, ids));
-  const change = await changeOf(call, request, ids);
+  if (request.action === 'refresh') return refreshMany(call, request, ids);
+  const change = await changeOf(call, { ...request, action: request.action }, ids);
   if (!request.dryRun && ids.length > AT_ONCE) return later(call, change, ids);
   const { changed, refused } = await changeAll(call, ids, { change, dryRun: request.dryRun });
   return {
@@ -37,6 +43,25 @@ export async function changeInBulk(call: Call, request: BulkRequest): Promise<Bu
 const undoable = ({ now }: Call): { undoUntil: string } => ({
   undoUntil: new Date(now.getTime() + UNDO_MS).toISOString(),
 });
+
+/** Makes items due for the refresh job of their library. */
+async function refreshMany(call: Call, { refresh, dryRun }: BulkRequest, ids: readonly string[]): Promise<BulkResult> {
+  const { db, who, enqueue, reply } = call;
+  const visible = new Set(await visibleItemIds(db, who, ids));
+  const hidden = ids.filter((id) => !visible.has(id)).map((itemId) => ({ itemId, reason: 'not-found' as const }));
+  const counts = { dryRun, matched: ids.length, refused: hidden.slice(0, MOST_REFUSED), unchanged: 0 };
+  if (dryRun) return { ...counts, changed: visible.size };
+  const { children, agents, ...options } = RefreshPost.parse(refresh ?? {});
+  const due = children ? await withChildren(db, [...visible]) : [...visible];
+  await makeDue(db, due, { ...options, ...(agents && { agents }), by: 'person' });
+  const jobIds: string[] = [];
+  for (const libraryId of await librariesOf(db, [...visible])) {
+    const target = { kind: 'library', id: libraryId };
+    jobIds.push(await enqueue('metadata.refresh', { libraryId }, { libraryId, target, priority: PRIORITY }));
+  }
+  reply.status(202);
+  return { ...counts, changed: 0, ...(jobIds[0] !== undefined && { jobId: jobIds[0] }) };
+}
 
 async function changeAll(
   call: Call,
@@ -71,6 +96,7 @@ const RULES: readonly Rule[] = [
   ['itemIds', 'exactly_one', 'either itemIds or filter', ({ itemIds, filter }) => !itemIds === !filter],
   ['set', 'one_of', 'an edit has set, add or remove', (one) => one.action === 'edit' && !changesLists(one)],
   ['set', 'not_of_action', 'only an edit has them', (one) => one.action !== 'edit' && changesLists(one)],
+  ['refresh', 'not_of_action', 'only a refresh has it', (one) => one.action !== 'refresh' && one.refresh !== undefined],
   ['fields', 'not_of_action', 'only unlock has fields', ({ action, fields }) => (action === 'unlock') === !fields],
   ...LISTS.map(
     (name): Rule => [
@@ -106,7 +132,11 @@ function refuseOther(expected: number | undefined, matched: number): void {
   throw conflict('count-differs', 'The number of items has changed', { matched, expected });
 }
 
-async function changeOf(call: Call, request: BulkRequest, ids: readonly string[]): Promise<Change> {
+async function changeOf(
+  call: Call,
+  request: BulkRequest & { action: Change['action'] },
+  ids: readonly string[],
+): Promise<Change> {
   const { action, set, fields, add = {}, remove = {} } = request;
   const { labels: addLabels = [], ...adding } = add;
   const { labels: removeLabels = [], ...removing } = remove;

@@ -21,7 +21,8 @@ import { sortOut } from '../item-fields.ts';
 import type { BulkRequest, Lists, refusals } from './bulk.schemas.ts';
 
 /** A request whose labels are numbers, so that a job needs no rights to read them. */
-export interface Change extends Pick<BulkRequest, 'action' | 'set' | 'fields'> {
+export interface Change extends Pick<BulkRequest, 'set' | 'fields'> {
+  action: Exclude<BulkRequest['action'], 'refresh'>;
   add: Omit<Lists, 'labels'>;
   remove: Omit<Lists, 'labels'>;
   labels: { add: number[]; remove: number[] };

@@ -87,7 +87,7 @@ export async function clearMatch(call: Call, id: string, keepFields: boolean): P
   if ((await readMatch(call, item)).state === 'local-only') return;
   await raiseChanges(db, [id]);
   const before = await ageOf(call, id);
-  const all = await withChildren(db, id);
+  const all = await withChildren(db, [id]);
   await dropEdits(db, [{ item_id: id, field: 'externalIds' }]);
   await unlockIds(call, id);
   if (!keepFields) await dropLayers(db, all, catalogueIds);

@@ -158,14 +158,14 @@ export async function makeStaleDue(db: Db, most: number): Promise<number> {
 }
 
 /** The item with everything that lies in it, each container first. */
-export async function withChildren(db: Db, itemId: string): Promise<string[]> {
+export async function withChildren(db: Db, itemIds: readonly string[]): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `with recursive below as (
-       select id, 0 as depth from items where id = ? and trashed_at is null
+       select id, 0 as depth from items where id = any(?::uuid[]) and trashed_at is null
        union all select i.id, b.depth + 1 from items i join below b on i.parent_id = b.id
        where i.trashed_at is null and b.depth < 8)
-     select id from below order by depth, id`,
-    [itemId],
+     select id from below group by id order by min(depth), id`,
+    [[...itemIds]],
   );
   return rows.map(({ id }) => id);
 }
