@@ -44,7 +44,7 @@ export const jobs = {
     scheduled: '20 1 * * *',
   },
   /** The request of a person, and the last item that was examined. */
-  'library.auto-tag': { queue: 'metadata', payload: z.looseObject({ libraryId: Id, after: Id }) },
+  'library.auto-tag': { queue: 'metadata', payload: z.looseObject({ libraryId: Id, after: Id, accountId: Id }) },
   'library.purge': {
     queue: 'maintenance',
     /** Without a library: all items past their retention. */

@@ -61,7 +61,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   NotificationWays: { at: 'NotificationPreferences.defaults{}', doc: 'How notifications are sent' },
   PasskeyProof: { at: 'login.body.passkey', doc: 'What navigator.credentials.get gave, as JSON' },
   PersonIds: { at: 'PersonDetail.externalIds', doc: 'Ids of a person by catalogue' },
-  RefreshWish: { at: 'BulkRequest.refresh', doc: 'How items are refreshed' },
+  RefreshOptions: { at: 'BulkRequest.refresh', doc: 'How items are refreshed' },
   PersonRole: { at: 'Credit.role' },
   PlaybackState: { at: 'PlaybackSession.state' },
   ProfileColor: { at: 'createProfile.body.color' },

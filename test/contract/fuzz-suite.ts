@@ -37,8 +37,14 @@ const BEYOND = [
     .trim()
     .split(/\s+/),
 ];
-/** Of these nothing is taken: a token of a provider, a credential that a device signs, all libraries in their order. */
-const UNTAKEN = ['POST /auth/oidc/logout', 'POST /auth/passkeys', 'PUT /libraries/order'];
+/**
+ * Of these nothing is taken: a token of a provider, a credential that a device signs, all libraries in their order, members
+ * that belong to an action, ids of two items of one type.
+ */
+const UNTAKEN = [
+  ...['POST /auth/oidc/logout', 'POST /auth/passkeys', 'PUT /libraries/order'],
+  ...['POST /items/bulk', 'POST /items/bulk/merge'],
+];
 
 /** A stream has no end. */
 export const LEFT_OUT = ['streamEvents'];

@@ -10,6 +10,7 @@ import {
   takeDue,
   withChildren,
 } from '#areas/editing/public.ts';
+import { catalogueIds } from '#platform/agents/agent.ts';
 import { trimAnswers } from '#platform/agents/answers.store.ts';
 import { Catalogues } from '#platform/agents/catalogues.ts';
 import type { JobPayload } from '#platform/jobs.ts';
@@ -38,6 +39,13 @@ export function createRefresh(catalogues?: (work: Work) => Catalogues) {
     }
     return refreshing.due(payload.libraryId);
   };
+}
+
+/** Whether an error comes from the values of one item: data exceptions and constraints of SQL, or unforeseen shapes. */
+function isOfValues(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^2[23]/.test(code);
 }
 
 class Refreshing {
@@ -125,11 +133,22 @@ class Refreshing {
       const one = async (): Promise<void> => {
         for (let due = left.shift(); due; due = left.shift()) {
           this.#work.signal.throwIfAborted();
-          await this.#one(due);
+          const current = due;
+          await this.#one(current).catch((error: unknown) => this.#putOff(current, error));
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, one));
     }
+  }
+
+  /** Values that Postgres or a parser refuses delay their item, and no other. */
+  async #putOff(due: Due, error: unknown): Promise<void> {
+    if (!isOfValues(error)) throw error;
+    const { db, log } = this.#work;
+    log.error({ err: error, itemId: due.item_id }, 'what agents gave of an item cannot be stored');
+    const agents = due.options.agents ?? catalogueIds;
+    for (const agent of agents) this.#failed.add(agent);
+    await endRefresh(db, due, agents);
   }
 
   async #one({ ...due }: Due): Promise<void> {
@@ -161,9 +180,11 @@ class Refreshing {
     return this.#emitted <= MOST_EVENTS;
   }
 
-  /** The ids that files name, without those of agents. */
+  /** The ids that files name, without those of agents; an identity that a person chose or locked stays. */
   async #localIds(item: RefreshedItem): Promise<Record<string, string>> {
-    if (item.byContainer) return { ...item.wanted.ids };
+    const match = await findMatch(this.#work.db, item.id);
+    const isChosen = match?.state === 'matched' && match.matched_by === 'person';
+    if (item.byContainer || isChosen || item.idsLocked) return { ...item.wanted.ids };
     const rows = await rowsOf<{ ids: Record<string, string> | null }>(
       this.#work.db,
       `select fields -> 'externalIds' as ids from item_layers where item_id = ? and source in ('nfo', 'embedded', 'file-name')`,

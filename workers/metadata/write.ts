@@ -4,6 +4,7 @@ import {
   type Due,
   endRefresh,
   findMatch,
+  identifyingTypes,
   type MatchRow,
   makeChildrenDue,
   noteRefreshed,
@@ -36,8 +37,6 @@ export interface Refresh {
   mayEmit: () => boolean;
 }
 
-const CONTAINERS = ['show', 'comic-series'];
-
 /** One transaction, under a lock of the item. */
 export async function writeRefresh(work: Work, refresh: Refresh): Promise<void> {
   await work.db.transaction(async (db) => {
@@ -48,7 +47,7 @@ export async function writeRefresh(work: Work, refresh: Refresh): Promise<void> 
     await writeIdentity(db, refresh, before);
     await writePictures(work, db, { ...refresh, before });
     await endRefresh(db, refresh.due, refresh.gathered.failed);
-    if (changed.includes('externalIds') && CONTAINERS.includes(refresh.item.type))
+    if (changed.includes('externalIds') && identifyingTypes.includes(refresh.item.type))
       await makeChildrenDue(db, refresh.item.id, refresh.due.options);
   });
 }

@@ -1,2 +1,2 @@
-export { indexField, purgeValues } from './upkeep.store.ts';
+export { indexField, joinValues, purgeValues, redirectValues } from './upkeep.store.ts';
 export { setCustomValues, setScannedValues, type Values } from './values.store.ts';

@@ -14,6 +14,30 @@ export async function indexField(db: Db, fieldId: string): Promise<void> {
     });
 }
 
+/** A record that becomes another one. */
+interface Joined {
+  from: string;
+  into: string;
+}
+
+const PAIR = `jsonb_to_recordset(?::jsonb) as r("from" uuid, "into" uuid)`;
+
+/** Moves the values of items to the items that those become part of, where these have none in the field. */
+export async function joinValues(db: Db, pairs: readonly Joined[]): Promise<void> {
+  await db.raw(
+    `update custom_values v set item_id = r.into from ${PAIR} where v.item_id = r.from
+       and not exists (select from custom_values o where o.item_id = r.into and o.field_id = v.field_id)`,
+    [JSON.stringify(pairs)],
+  );
+}
+
+/** Makes values that name an item or a person name what it has become. */
+export async function redirectValues(db: Db, pairs: readonly Joined[]): Promise<void> {
+  await db.raw(`update custom_values v set ref_id = r.into from ${PAIR} where v.ref_id = r.from`, [
+    JSON.stringify(pairs),
+  ]);
+}
+
 const BATCH = 5000;
 
 /** Removes a batch of values of a field that was deleted 30 days ago, and at last the field. False when nothing is left to do. */

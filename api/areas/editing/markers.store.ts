@@ -1,5 +1,6 @@
 import { forgetAnalysesOf, lockMarkers } from '#areas/libraries/public.ts';
-import { ageSql } from '#identity/visibility.ts';
+import type { Principal } from '#identity/principal.ts';
+import { ageSql, onlyVisibleItems } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { EventFacts, Payload } from '#platform/events.ts';
 import { newId } from '#platform/ids.ts';
@@ -44,14 +45,19 @@ export async function readMarkers(db: Db, files: readonly { id: string; locked: 
 }
 
 /** Episodes below a container that have markers, with how many. */
-export async function countMarkers(db: Db, containerId: string): Promise<{ itemId: string; markers: number }[]> {
-  const { rows } = await db.raw<{ rows: { itemId: string; markers: number }[] }>(
-    `select m.item_id as "itemId", count(*)::int as markers from markers m join items i on i.id = m.item_id
-     where (i.parent_id = ? or i.grandparent_id = ?) and i.trashed_at is null
-     group by m.item_id, i.parent_index, i.index_number order by i.parent_index, i.index_number, m.item_id`,
-    [containerId, containerId],
-  );
-  return rows;
+export async function countMarkers(
+  db: Db,
+  who: Principal,
+  containerId: string,
+): Promise<{ itemId: string; markers: number }[]> {
+  return db('markers as m')
+    .join('items as i', 'i.id', 'm.item_id')
+    .whereRaw('(i.parent_id = ? or i.grandparent_id = ?)', [containerId, containerId])
+    .whereNull('i.trashed_at')
+    .modify(onlyVisibleItems, who, 'i')
+    .groupBy('m.item_id', 'i.parent_index', 'i.index_number')
+    .orderBy(['i.parent_index', 'i.index_number', 'm.item_id'])
+    .select<{ itemId: string; markers: number }[]>('m.item_id as itemId', db.raw('count(*)::int as markers'));
 }
 
 /** Replaces the markers of a file; unchanged ones keep their id and source. False when nothing changed. */

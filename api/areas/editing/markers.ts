@@ -13,7 +13,7 @@ const KINDS: readonly { kind: 'intro' | 'credits'; name: AnalysisName }[] = [
 
 export async function markersOf(call: Call, item: VisibleItem, fileId: string | undefined): Promise<ItemMarkers> {
   const { db } = call;
-  if (item.container) return { items: [], analyses: [], episodes: await countMarkers(db, item.id) };
+  if (item.container) return { items: [], analyses: [], episodes: await countMarkers(db, call.who, item.id) };
   const files = await markedFiles(db, { itemId: item.id, fileId });
   if (fileId !== undefined && files.length === 0) throw notFound();
   return { items: await readMarkers(db, files), analyses: await statesOf(call, item, files) };

@@ -1,7 +1,9 @@
+import { joinValues, redirectValues } from '#areas/custom-fields/public.ts';
 import { getVisibleItem, type ItemDetail, itemDetail, type VisibleItem } from '#areas/items/public.ts';
 import { joinLabels } from '#areas/labels/public.ts';
 import { type Combined, combineItems, countCombined, raiseChangesOfItems } from '#areas/libraries/public.ts';
 import { joinStates } from '#areas/playback/public.ts';
+import { moveClips } from '#areas/streaming/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, type Issue, invalid, invalidAll } from '#kernel/errors.ts';
@@ -72,6 +74,9 @@ async function combine(call: Call, into: VisibleItem, others: readonly VisibleIt
   await combineItems(db, { intoId: into.id, otherIds: ids }, async (pairs) => {
     await joinStates(db, pairs);
     await joinLabels(db, pairs);
+    await joinValues(db, pairs);
+    await redirectValues(db, pairs);
+    await moveClips(db, pairs);
   });
   await audit(call, 'items.merged', { intoId: into.id, items: others.map(({ id, title }) => ({ id, title })) });
   await announceDeleted(db, rows);

@@ -7,6 +7,7 @@ export {
   type Due,
   endRefresh,
   findMatch,
+  identifyingTypes,
   type MatchRow,
   makeChildrenDue,
   makeDue,

@@ -39,7 +39,16 @@ export { givenBy } from './merge/merge.ts';
 export { newFields, writeNewLists } from './merge/new-items.ts';
 export { placeEpisode } from './merge/numbers.store.ts';
 export { MAX_TITLE, type Settled, type SettleMode, settleItems } from './merge/settle.ts';
-export { dropEdits, dropLayers, type ItemLayers, putEdits, putLayers, sourceName } from './merge/write.store.ts';
+export {
+  dropEdits,
+  dropLayers,
+  dropSilent,
+  type ItemLayers,
+  putEdits,
+  putLayers,
+  type SilentSources,
+  sourceName,
+} from './merge/write.store.ts';
 export { recordRemovals } from './removals.store.ts';
 export {
   addToLibraries,

@@ -1,4 +1,5 @@
 import { adoptPortraits, survivorOf } from '#areas/artwork/public.ts';
+import { redirectValues } from '#areas/custom-fields/public.ts';
 import { raiseChanges, touchItems } from '#areas/libraries/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -58,6 +59,10 @@ async function moveAll({ db }: Call, target: Row<'people'>, others: readonly Row
   await moveFavorites(db, move);
   await noteAliases(db, move);
   await adoptPortraits(db, move);
+  await redirectValues(
+    db,
+    move.from.map((from) => ({ from, into: move.into })),
+  );
   await db('people')
     .whereRaw('id = any(?::uuid[])', [[...move.from]])
     .delete();

@@ -28,7 +28,7 @@ export {
   saveTrickplay,
   trickplayKey,
 } from './files/trickplay.store.ts';
-export { settleClips } from './preroll/preroll.store.ts';
+export { moveClips, settleClips } from './preroll/preroll.store.ts';
 export { openToReceivers } from './receivers.ts';
 export { h264Level, PEAK } from './segments/codecs.ts';
 export type {

@@ -57,7 +57,7 @@ export interface BulkRequest {
   add?: BulkLists;
   remove?: BulkLists;
   /** For unlock */ fields?: string[];
-  /** For refresh; absent is its defaults */ refresh?: RefreshWish;
+  /** For refresh; absent is its defaults */ refresh?: RefreshOptions;
   /** The number of items that were shown; 409 when it differs by more than 1 % */ expect?: number;
   dryRun?: boolean;
 }
@@ -228,7 +228,7 @@ export interface MergeResult {
 }
 
 /** How items are refreshed */
-export interface RefreshWish {
+export interface RefreshOptions {
   mode?: 'missing' | 'update' | 'replace';
   artwork?: 'none' | 'missing' | 'replace';
   children?: boolean;
@@ -298,7 +298,7 @@ export interface EditingOperations {
   /** Merge items into one */
   mergeItems: { body: MergeRequest; response: MergeResult };
   /** Refresh an item from its sources */
-  refreshItem: { params: { id: Uuid }; body: RefreshWish; response: Job };
+  refreshItem: { params: { id: Uuid }; body: RefreshOptions; response: Job };
   /** Find an item in catalogues */
   searchItemMatches: { params: { id: Uuid }; query?: SearchItemMatchesQuery; response: ItemMatches };
   /** Replace the locks of an item */

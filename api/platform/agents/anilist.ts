@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { calendarDay } from '../calendar.ts';
 import type { ItemValues, NamedCredit } from '../item-values.ts';
 import type { Agent, Description, Found, Identity, Query, RemotePicture, Wanted } from './agent.ts';
 import { credits, idOf, known, list, NUMBER, names, number, plain, roleOf, text } from './parts.ts';
@@ -63,7 +64,7 @@ const titleOf = ({ title }: Media): string => title.english ?? title.romaji ?? t
 function dayOf(date: FuzzyDate): string | undefined {
   if (!date?.year || !date.month || !date.day) return undefined;
   const two = (part: number): string => String(part).padStart(2, '0');
-  return `${date.year}-${two(date.month)}-${two(date.day)}`;
+  return calendarDay(`${String(date.year).padStart(4, '0')}-${two(date.month)}-${two(date.day)}`);
 }
 
 async function identify(query: Query, wanted: Wanted): Promise<Found[]> {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { calendarDay } from '../calendar.ts';
 import type { ItemValues, NamedCredit } from '../item-values.ts';
 import type { Agent, Description, Found, Identity, KnownChild, Query, RemotePicture, Wanted } from './agent.ts';
-import { credits, dayOf, idOf, known, list, NUMBER, names, number, plain, roleOf, text, yearOf } from './parts.ts';
+import { credits, idOf, known, list, NUMBER, names, number, plain, roleOf, text, yearOf } from './parts.ts';
 
 const MOST_FOUND = 20;
 const MOST_ISSUES = 1000;
@@ -116,7 +117,7 @@ const issueValues = (issue: Issue): ItemValues =>
     title: issue.name,
     overview: plain(issue.description) ?? issue.deck,
     year: yearOf(issue.cover_date),
-    releasedOn: dayOf(issue.store_date ?? issue.cover_date),
+    releasedOn: calendarDay(issue.store_date ?? issue.cover_date),
     people: credits(issue.person_credits.flatMap(creditsOf)),
     externalIds: { comicvineIssue: String(issue.id) },
   });
@@ -143,7 +144,7 @@ async function children(query: Query, { type, ids }: Identity): Promise<KnownChi
       type: 'comic',
       title: issue.name ?? `#${issue.issue_number ?? ''}`,
       index: Number.isInteger(index) ? index : undefined,
-      releasedOn: dayOf(issue.store_date ?? issue.cover_date),
+      releasedOn: calendarDay(issue.store_date ?? issue.cover_date),
       externalIds: { comicvineIssue: String(issue.id) },
       overview: issue.deck,
     });

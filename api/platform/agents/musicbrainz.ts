@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { calendarDay } from '../calendar.ts';
 import type { ItemValues, NamedCredit } from '../item-values.ts';
 import type { Agent, Description, Found, Identity, KnownChild, Query, RemotePicture, Wanted } from './agent.ts';
-import { credits, dayOf, idOf, known, list, names, number, text, UUID, yearOf } from './parts.ts';
+import { credits, idOf, known, list, names, number, text, UUID, yearOf } from './parts.ts';
 
 const MOST_FOUND = 20;
 const GENRES = 10;
@@ -112,7 +113,7 @@ function foundRelease(release: Release): Found {
     title: release.title ?? '',
     by: by(release['artist-credit']),
     year: yearOf(release.date),
-    releasedOn: dayOf(release.date),
+    releasedOn: calendarDay(release.date),
     childCounts: tracks ? { tracks } : undefined,
   });
 }
@@ -178,7 +179,7 @@ function groupValues(group: Group): ItemValues {
   return known<ItemValues>({
     title: group.title,
     year: yearOf(released),
-    releasedOn: dayOf(released),
+    releasedOn: calendarDay(released),
     rating: rating === undefined ? undefined : rating * 2,
     genres: genresOf(group.genres),
     artists: by(group['artist-credit']),
@@ -190,7 +191,7 @@ const releaseValues = (release: Release): ItemValues =>
   known<ItemValues>({
     title: release.title,
     year: yearOf(release.date),
-    releasedOn: dayOf(release.date),
+    releasedOn: calendarDay(release.date),
     studios: names(release['label-info'].map(({ label }) => label?.name)),
     artists: by(release['artist-credit']),
     people: makers(release['artist-credit']),
@@ -217,7 +218,7 @@ async function children(query: Query, { type, ids }: Identity): Promise<KnownChi
     known<KnownChild>({
       type: 'album',
       title: group.title ?? '',
-      releasedOn: dayOf(group['first-release-date']),
+      releasedOn: calendarDay(group['first-release-date']),
       externalIds: { musicbrainzReleaseGroup: group.id },
     }),
   );

@@ -31,12 +31,6 @@ export const NUMBER = /^\d{1,12}$/;
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const IMDB = /^tt\d{5,10}$/;
 
-/** An ISO 8601 day of a text that begins with one. */
-export function dayOf(value: string | undefined): string | undefined {
-  const [day] = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])/.exec(value ?? '') ?? [];
-  return day;
-}
-
 /** The year of a text that begins with one. */
 export function yearOf(value: string | number | undefined): number | undefined {
   const [digits] = /^\d{4}/.exec(String(value ?? '')) ?? [];

@@ -174,6 +174,27 @@ describe('editing an item', function () {
     expect(moved.body).to.deep.include({ parentIndex: 2, index: 7, parentTitle: 'Season 2' });
     const again = await edit(second, { parentIndex: 2 });
     expect(again.body.parentId).to.equal(moved.body.parentId);
+    await api.as(owner).deleteItem({ params: { id: show.seasons[0] ?? '' } });
+    const back = await edit(first, { parentIndex: 1 });
+    expect(back.body).to.include({ parentId: show.seasons[0], parentTitle: 'Season 1' });
+    expect((await api.as(owner).getItem({ params: { id: show.seasons[0] ?? '' } })).status).to.equal(200);
+  });
+
+  it('follows people whom an edit named when they are merged or deleted later', async () => {
+    const people = ['Max Schreck', 'M. Schreck', 'Greta Schröder'];
+    const [max, twin, greta] = (await Promise.all(
+      people.map(async (name) => (await api.as(owner).createPerson({ body: { name } })).body.id),
+    )) as [string, string, string];
+    const named = [twin, greta].map((personId) => ({ personId, role: 'actor' }));
+    expect((await update({ people: named } as never)).status).to.equal(200);
+    await api.as(owner).mergePeople({ params: { id: max }, body: { personIds: [twin] } });
+    await api.as(owner).deletePerson({ params: { id: greta } } as never);
+    await api.as(owner).setItemLocks({ params: { id: film }, body: { fields: [] } } as never);
+    const { db } = api.deps;
+    await db('credits').where({ item_id: film }).delete();
+    await db.transaction((tx) => settleItems(tx, [film], { place: { language: 'en', country: null } }));
+    const shown = await db('credits').where({ item_id: film }).orderBy('position').pluck('person_id');
+    expect(shown).to.deep.equal([max]);
   });
 
   it('emits one event and records old and new values', async () => {

@@ -122,5 +122,12 @@ describe('Editing: markers', () => {
       const { body } = await admin.listItemMarkers({ params: { id } });
       expect(body).to.deep.equal({ items: [], analyses: [], episodes: [{ itemId: second, markers: 1 }] });
     }
+    const other = await api.given.admin();
+    const label = (await admin.createLabel({ body: { name: 'Hidden' } })).body.id;
+    await admin.setLabelItems({ params: { id: label }, body: { add: [second] } });
+    const body = { restricted: false, allow: [], deny: [{ userId: other.accountId }], only: [] };
+    await admin.setLabelAccess({ params: { id: label }, body });
+    const seen = await api.as(other).listItemMarkers({ params: { id: show } });
+    expect([seen.status, seen.body.episodes]).to.deep.equal([200, []]);
   });
 });

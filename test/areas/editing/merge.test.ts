@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { purgeEntries } from '#areas/libraries/trash/trash.store.ts';
 import { errorOf } from '#support/answers.ts';
 import type { Api } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -66,6 +67,39 @@ describe('merging items', function () {
     expect(ids.slice(2)).to.deep.equal([two.episodes[0]?.[2], ...(two.episodes[1] ?? [])]);
     const former = two.episodes[0]?.[0] ?? '';
     expect((await api.as(owner).getItem({ params: { id: former } })).body.id).to.equal(one.episodes[0]?.[0]);
+  });
+
+  it('keeps the higher age limit, the chosen tracks, and albums below their artist', async () => {
+    const { db } = api.deps;
+    const music = await givenLibrary(db, 'music', { everyone: true });
+    const artist = await givenItem(db, music, { type: 'artist', top: true });
+    const albumOf = (title: string, more: object) =>
+      givenItem(db, music, { type: 'album', title, parent_id: artist, ...more });
+    const [into, from] = [await albumOf('One', {}), await albumOf('Two', { age_rating: 'R', age_years: 17 })];
+    const song = { type: 'track', parent_id: from, grandparent_id: artist, index_number: 1 };
+    const track = await givenItem(db, music, { ...song, title: 'Song' });
+    await db('track_choices').insert({ profile_id: owner.profileId, item_id: from, audio_language: 'de' });
+    expect((await merge({ intoId: into, itemIds: [from] })).status).to.equal(200);
+    expect(await db('items').where({ id: track }).first()).to.include({ parent_id: into, grandparent_id: artist });
+    expect(await db('items').where({ id: into }).first()).to.include({ age_rating: 'R', age_years: 17 });
+    expect(await db('track_choices').where({ item_id: into }).first()).to.include({ audio_language: 'de' });
+    await api.as(owner).setItemLocks({ params: { id: into }, body: { fields: [] } } as never);
+    await api.as(owner).updateItem({ params: { id: into }, body: { tagline: 'settled' } });
+    expect(await db('items').where({ id: into }).first()).to.include({ age_years: 17 });
+  });
+
+  it('leaves episodes in the trash apart from those outside', async () => {
+    const { db } = api.deps;
+    const shows = await givenLibrary(db, 'shows', { everyone: true });
+    const one = await givenShow(db, shows, { seasons: 1, episodes: 1, title: 'Kept' });
+    const two = await givenShow(db, shows, { seasons: 1, episodes: 1, title: 'Joined' });
+    const [trashed, live] = [one.episodes[0]?.[0] ?? '', two.episodes[0]?.[0] ?? ''];
+    for (const id of [trashed, live]) await givenFile(db, shows, id);
+    expect((await api.as(owner).deleteItem({ params: { id: trashed } })).status).to.be.oneOf([200, 204]);
+    expect((await merge({ intoId: one.id, itemIds: [two.id] })).status).to.equal(200);
+    expect(await db('items').where({ id: live }).first()).to.include({ trashed_at: null, parent_id: one.seasons[0] });
+    await purgeEntries(db, shows.id, [trashed, one.seasons[0] ?? '']);
+    expect(await db('items').whereIn('id', [trashed, live]).pluck('id')).to.deep.equal([live]);
   });
 
   it('refuses items of another type or library, unknown ones, and an item itself', async () => {

@@ -128,6 +128,22 @@ describe('Libraries: autoTagLibrary', () => {
     expect(again).to.include({ examined: 600, applied: 500 });
   });
 
+  it('gives no label that restricts without the right to, and names no hidden item', async () => {
+    const { db } = api.deps;
+    const rights = '{"library:manage":true,"item:edit":true}';
+    const manager = await api.given.person('member', { own_permissions: rights });
+    const label = (await admin.createLabel({ body: { name: 'Secret' } })).body.id;
+    const deny = [{ userId: manager.accountId }];
+    await admin.setLabelAccess({ params: { id: label }, body: { restricted: false, allow: [], deny, only: [] } });
+    await db('libraries').where({ id: library.id }).update({ everyone: true });
+    const open = await film('Secret Silent.mkv');
+    const hidden = await film('Silent Secret.mkv');
+    await admin.setLabelItems({ params: { id: label }, body: { add: [hidden] } });
+    const { status, body } = await api.as(manager).autoTagLibrary({ params: { id: library.id }, body: ALL as never });
+    expect(status).to.equal(200);
+    expect(body.matches.map(({ itemId, value }) => [itemId, value])).to.deep.equal([[open, 'Silent']]);
+  });
+
   it('reads hostile names in linear time', () => {
     const names = new Names<string>();
     for (let n = 1; n <= 20; n += 1) names.add('a '.repeat(n), `a${n}`);

@@ -169,6 +169,36 @@ describe('metadata.refresh', function () {
     expect(await db('catalogue_answers').whereRaw(`fetched_at < now() - interval '1 day'`)).to.deep.equal([]);
   });
 
+  it('keeps an identity that a person chose when names identify items again', async () => {
+    const place = await library('movies');
+    await place.put('Heat (1995)/Heat (1995).mkv');
+    await place.scan();
+    const film = await itemOf(place, 'Heat');
+    const body = { externalIds: { tmdb: '11645' } };
+    const owner = api.as(await api.given.owner());
+    expect((await owner.applyItemMatch({ params: { id: film.id }, body } as never)).status).to.be.oneOf([200, 202]);
+    await refresh(place, { itemId: film.id, options: { identify: true, mode: 'replace', by: 'person' } });
+    const row = await api.deps.db('items').where({ id: film.id }).first();
+    expect(row.external_ids).to.include({ tmdb: '11645' });
+    expect(row.title).to.not.equal('Heat');
+  });
+
+  it('delays an item whose values cannot be stored, and no other', async () => {
+    const place = await library('movies');
+    await place.put('Heat (1995)/Heat (1995).mkv');
+    await place.put('Ran (1985)/Ran (1985).mkv');
+    await place.scan();
+    const ran = await itemOf(place, 'Ran');
+    await api.deps.db.raw(
+      `alter table items add constraint refused check (id <> '${ran.id}' or original_title is null)`,
+    );
+    const done = (await refresh(place)) as { until: Date };
+    await api.deps.db.raw('alter table items drop constraint refused');
+    expect((done.until.getTime() - Date.now()) / 3_600_000).to.be.closeTo(1, 0.1);
+    expect((await itemOf(place, 'Heat')).overview).to.be.a('string');
+    expect((await matchOf(ran.id)).due_at).to.be.instanceOf(Date);
+  });
+
   it('never changes locked fields, and does not guess between films of one name', async () => {
     const place = await library('movies');
     await place.put('Heat/Heat.mkv');

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { newPlace } from './support.ts';
@@ -42,5 +42,26 @@ describe('issues of a scan', function () {
       ['bad-sidecar', 'Up (2009)/movie.nfo'],
     ]);
     expect((await place.items()).map(({ title, year }) => [title, year])).to.deep.equal([['Up', 2009]]);
+  });
+});
+
+describe('local metadata', function () {
+  this.timeout(120_000);
+
+  it('forgets the values of a deleted NFO file, unless another folder of the film has one', async () => {
+    const place = await newPlace('movies');
+    await place.put('Sintel (2010)/Sintel (2010) - 720p.mkv');
+    await place.put('Copies/Sintel (2010)/Sintel (2010) - 1080p.mkv', 'h264-allintra.mkv');
+    const nfo = join(place.path, 'Sintel (2010)/movie.nfo');
+    await writeFile(nfo, '<movie><plot>A dragon.</plot><mpaa>R</mpaa></movie>');
+    await place.scan();
+    const films = () => place.api.deps.db('items').where({ library_id: place.libraryId, extra_of: null });
+    const described = async () => (await films()).map((film) => [film.overview, film.age_rating, film.file_count]);
+    const isOne = (await films()).length === 1;
+    expect(await described()).to.deep.include(['A dragon.', 'R', isOne ? 2 : 1]);
+    await rm(join(place.path, 'Copies'), { recursive: true });
+    await rm(nfo);
+    await place.scan();
+    expect((await described())[0]?.slice(0, 2)).to.deep.equal([null, null]);
   });
 });

@@ -1,4 +1,4 @@
-import { calendarDay } from './days.ts';
+import { calendarDay } from '#platform/calendar.ts';
 import type { Nfo } from './nfo.ts';
 import { cut, partsOf } from './text.ts';
 

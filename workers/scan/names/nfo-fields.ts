@@ -1,5 +1,5 @@
+import { calendarDay } from '#platform/calendar.ts';
 import { languageTag } from '#workers/probe/languages.ts';
-import { calendarDay } from './days.ts';
 import { cut, oneLine, partsOf } from './text.ts';
 
 /** An actor, with the ids of catalogues. */

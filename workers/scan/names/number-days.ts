@@ -1,4 +1,4 @@
-import { calendarDay } from './days.ts';
+import { calendarDay } from '#platform/calendar.ts';
 import { endOf, type Numbers } from './number-ranges.ts';
 
 const DAY = /(?<!\d)((?:19|20)\d\d)[\s._-](\d{1,2})[\s._-](\d{1,2})(?!\d)/;

@@ -1,4 +1,4 @@
-import { putLayers, settleItems, writeNewLists } from '#areas/libraries/public.ts';
+import { dropSilent, putLayers, type SilentSources, settleItems, writeNewLists } from '#areas/libraries/public.ts';
 import { restoreStates } from '#areas/playback/public.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
@@ -163,11 +163,22 @@ export async function describeItems(
     const itemId = resolved.ids.get(nameOf(draft));
     return itemId === undefined || merged.has(nameOf(draft)) ? [] : [{ itemId, layers: layersOf(draft) }];
   });
-  const news = await putLayers(db, layered);
+  const news = new Set([...(await putLayers(db, layered)), ...(await dropSilent(db, silentOf(drafts, resolved)))]);
   const fresh = layered.filter(({ itemId }) => resolved.added.has(itemId));
   await writeNewLists(db, fresh, library);
-  const old = news.filter((id) => !resolved.added.has(id));
+  const old = [...news].filter((id) => !resolved.added.has(id));
   for (const { id } of await settleItems(db, old, { place: library.settings })) resolved.changed.add(id);
+}
+
+/** Sources of local metadata that the files of an item do not have. */
+function silentOf(drafts: readonly Draft[], { ids, added }: Resolved): SilentSources[] {
+  return drafts.flatMap((draft) => {
+    const itemId = ids.get(nameOf(draft));
+    if (itemId === undefined || added.has(itemId) || draft.files.length === 0) return [];
+    const present = layersOf(draft).map(({ source }) => source);
+    const sources = ['nfo', 'embedded'].filter((one) => !present.includes(one as 'nfo' | 'embedded'));
+    return sources.length > 0 ? [{ itemId, sources, paths: draft.files.map(({ path }) => path) }] : [];
+  });
 }
 
 async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {

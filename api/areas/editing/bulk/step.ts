@@ -2,6 +2,7 @@ import { changeItems } from '#areas/labels/public.ts';
 import {
   editFields,
   type FieldEdits,
+  findKnownItems,
   type KnownItem,
   lockKnown,
   raiseChangesOfItems,
@@ -56,8 +57,8 @@ export async function changeSome(db: Db, ids: readonly string[], by: Doer): Prom
     const gone = by.dryRun ? [...visible] : await remove(db, [...visible], by);
     return { changed: gone.length, refused: hidden };
   }
-  await raiseChangesOfItems(db, [...visible]);
-  const items = await lockKnown(db, [...visible], by.place);
+  if (!by.dryRun) await raiseChangesOfItems(db, [...visible]);
+  const items = await (by.dryRun ? findKnownItems : lockKnown)(db, [...visible], by.place);
   const done = action === 'unlock' ? await unlock(db, items, by) : await edit(db, items, by);
   return { changed: done.changed, refused: [...hidden, ...done.refused] };
 }

@@ -1,5 +1,12 @@
 import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
-import { dropEdits, dropLayers, editFields, raiseChanges, setLocks, settleItems } from '#areas/libraries/public.ts';
+import {
+  dropEdits,
+  dropLayers,
+  editFields,
+  raiseChangesOfItems,
+  setLocks,
+  settleItems,
+} from '#areas/libraries/public.ts';
 import { ageSql } from '#identity/visibility.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -11,7 +18,7 @@ import { placeOf } from '../edit-item.ts';
 import { keptCandidate } from './candidates.ts';
 import { readMatch } from './item-match.ts';
 import type { ItemMatch, MatchPut } from './match.schemas.ts';
-import { noteRefreshed, recordMatch, withChildren } from './matches.store.ts';
+import { identifyingTypes, noteRefreshed, recordMatch, withChildren } from './matches.store.ts';
 import { queueItem } from './refresh.ts';
 import { findSame } from './same.view.ts';
 
@@ -21,7 +28,7 @@ export async function applyMatch(call: Call, id: string, body: MatchPut): Promis
   const item = await getVisibleItem(db, who, id);
   const chosen = await chosenOf(call, item, body);
   await refuseTaken(call, item, chosen.ids);
-  await raiseChanges(db, [id]);
+  await raiseChangesOfItems(db, [id]);
   const before = await ageOf(call, id);
   if (body.replace === 'all') await clearEdits(call, id);
   const row = await db('items').where({ id }).first('external_ids');
@@ -85,9 +92,10 @@ export async function clearMatch(call: Call, id: string, keepFields: boolean): P
   const { db, who } = call;
   const item = await getVisibleItem(db, who, id);
   if ((await readMatch(call, item)).state === 'local-only') return;
-  await raiseChanges(db, [id]);
+  await raiseChangesOfItems(db, [id]);
   const before = await ageOf(call, id);
-  const all = await withChildren(db, [id]);
+  // children of other containers, such as the albums of an artist, have identities of their own
+  const all = identifyingTypes.includes(item.type) ? await withChildren(db, [id]) : [id];
   await dropEdits(db, [{ item_id: id, field: 'externalIds' }]);
   await unlockIds(call, id);
   if (!keepFields) await dropLayers(db, all, catalogueIds);

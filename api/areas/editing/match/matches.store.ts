@@ -10,6 +10,9 @@ declare module '#platform/column-types.ts' {
   }
 }
 
+/** Types whose ids identify their children: an episode is found by its show. */
+export const identifyingTypes: readonly string[] = ['show', 'comic-series'];
+
 export const refreshModes = ['missing', 'update', 'replace'] as const;
 export const artworkModes = ['none', 'missing', 'replace'] as const;
 

@@ -23,6 +23,7 @@ interface ItemRow {
   top_type: string | null;
   top_ids: Record<string, string> | null;
   all_locked: boolean;
+  ids_locked: boolean;
   closed: boolean;
   seasons: number;
   children: number;
@@ -44,6 +45,8 @@ export interface RefreshedItem {
   byContainer: boolean;
   /** Keeps its pictures, and the identity of its children. */
   allLocked: boolean;
+  /** A person locked its ids in catalogues. */
+  idsLocked: boolean;
   /** It is in a container that is locked as a whole, and is not described. */
   closed: boolean;
 }
@@ -63,6 +66,7 @@ export async function refreshedItem(
     `select i.id, i.library_id, i.type, i.title, i.original_title, i.year, i.runtime_ms, i.index_number, i.parent_index,
        i.external_ids, i.details, p.type as parent_type, p.external_ids as parent_ids, p.title as parent_title,
        g.type as top_type, g.external_ids as top_ids, 'all' = any(i.locked_fields) as all_locked,
+       i.locked_fields && '{all,externalIds}' as ids_locked,
        coalesce('all' = any(p.locked_fields), false) or coalesce('all' = any(g.locked_fields), false) as closed,
        (select count(*)::int from items c where c.parent_id = i.id and c.trashed_at is null and c.type = 'season') as seasons,
        (select count(*)::int from items c where c.parent_id = i.id and c.trashed_at is null) as children,
@@ -80,7 +84,7 @@ export async function refreshedItem(
     agents: row.settings.agents ?? agentsByDefault(row.library_type, () => true),
     wanted: wantedOf(row, settings),
     byContainer: containerOf(row) !== undefined,
-    ...{ allLocked: row.all_locked, closed: row.closed },
+    ...{ allLocked: row.all_locked, idsLocked: row.ids_locked, closed: row.closed },
   };
 }
 

@@ -21,11 +21,13 @@ export const autoTagLibrary = defineEndpoint({
   emits: ['item.updated'],
 
   async handle({ params, body }, call) {
-    const { id: libraryId } = await getLibraryRow(call.db, call.who, params.id);
+    const { who } = call;
+    const { id: libraryId } = await getLibraryRow(call.db, who, params.id);
     const run = { ...body, libraryId };
-    const { last, ...counts } = await (await AutoTagger.of(call.db, run)).next(call.db, undefined, AT_ONCE);
+    const { last, ...counts } = await (await AutoTagger.of(call.db, { ...run, who })).next(call.db, undefined, AT_ONCE);
     const options = { key: `library.auto-tag:${libraryId}:${last ?? ''}`, libraryId };
-    const jobId = last && (await call.enqueue('library.auto-tag', { ...run, after: last }, options));
+    const jobId =
+      last && (await call.enqueue('library.auto-tag', { ...run, after: last, accountId: who.accountId }, options));
     return { dryRun: body.dryRun, ...(jobId && { jobId }), ...counts };
   },
 });

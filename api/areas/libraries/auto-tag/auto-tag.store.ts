@@ -1,4 +1,5 @@
-import { ageSql } from '#identity/visibility.ts';
+import { may, type Principal } from '#identity/principal.ts';
+import { ageSql, onlyKnownLabels, visibleItemIds } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { FieldName, NamedCredit } from '#platform/item-values.ts';
 import { emitMany } from '#platform/outbox.ts';
@@ -22,14 +23,15 @@ const MOST_LABELS = 100;
 /** Names of one kind that are looked for. */
 const MOST_NAMES = 200_000;
 
-export async function knownNames(db: Db, kinds: readonly TagKind[]): Promise<Known[]> {
+/** Names that the caller may give to items. */
+export async function knownNames(db: Db, who: Principal, kinds: readonly TagKind[]): Promise<Known[]> {
   const known: Known[] = [];
   for (const kind of new Set(kinds)) {
     const names =
       kind === 'people'
         ? await db('people').limit(MOST_NAMES).pluck('name')
         : kind === 'labels'
-          ? await db('labels').limit(MOST_NAMES).pluck('name')
+          ? await labelNames(db, who)
           : await db('item_tags')
               .where({ kind: TAGS[kind] ?? 'tag' })
               .limit(MOST_NAMES)
@@ -40,6 +42,16 @@ export async function knownNames(db: Db, kinds: readonly TagKind[]): Promise<Kno
   return known;
 }
 
+/** Only those who manage users give labels that restrict what others see. */
+async function labelNames(db: Db, who: Principal): Promise<string[]> {
+  const query = db('labels').modify(onlyKnownLabels, who, 'labels').limit(MOST_NAMES);
+  if (!may(who, 'user:manage'))
+    query.where('restricted', false).whereNotExists((named) => {
+      named.from('label_principals as p').whereRaw(`p.label = labels.number and p.part <> 'allow'`);
+    });
+  return query.pluck('name') as Promise<string[]>;
+}
+
 export interface NamedItem {
   id: string;
   title: string;
@@ -47,16 +59,12 @@ export interface NamedItem {
   paths: string[];
 }
 
-/** Items of a library with files, by id, behind `after`; extras and trashed ones are none. */
+/** Items of a library with files, by id, behind `after`; extras, trashed and invisible ones are none. */
 export async function namedItems(
   db: Db,
-  {
-    libraryId,
-    itemIds,
-    after,
-  }: { libraryId: string; itemIds?: readonly string[] | undefined; after?: string | undefined },
-  limit: number,
-): Promise<NamedItem[]> {
+  { libraryId, itemIds, who }: { libraryId: string; itemIds?: readonly string[] | undefined; who: Principal },
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<{ items: NamedItem[]; last: string | undefined }> {
   const { rows } = await db.raw<{ rows: NamedItem[] }>(
     `select i.id, i.title, i.locked_fields as locked,
        array(select m.path from media_files m where m.item_id = i.id and not m.ignored order by m.id limit 20) as paths
@@ -65,7 +73,17 @@ export async function namedItems(
      order by i.id limit ?`,
     [libraryId, ids(itemIds), ids(itemIds), after ?? null, after ?? null, limit],
   );
-  return rows;
+  const visible = new Set(
+    await visibleItemIds(
+      db,
+      who,
+      rows.map(({ id }) => id),
+    ),
+  );
+  return {
+    items: rows.filter(({ id }) => visible.has(id)),
+    last: rows.length === limit ? rows.at(-1)?.id : undefined,
+  };
 }
 
 const ids = (list: readonly string[] | undefined): string[] | null => (list ? [...list] : null);

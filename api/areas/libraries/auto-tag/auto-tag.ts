@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import type { AutoTag, AutoTagged, TagKind } from './auto-tag.schemas.ts';
 import { addValues, type Known, knownNames, type NamedItem, namedItems } from './auto-tag.store.ts';
@@ -6,11 +8,14 @@ import { folded, Names } from './words.ts';
 
 export interface AutoTagRun extends AutoTag {
   libraryId: string;
+  who: Principal;
 }
 
 export type Counts = Pick<AutoTagged, 'examined' | 'matched' | 'applied' | 'matches'>;
 
 const MOST_MATCHES = 200;
+/** Names, or items, between which other requests have their turn. */
+const AT_A_TIME = 500;
 const OF: Partial<Record<Placeholder, TagKind>> = { person: 'people', studio: 'studios', tag: 'tags' };
 
 /** Looks for known names, and for what templates name, in items batch by batch. */
@@ -21,29 +26,37 @@ export class AutoTagger {
   readonly #kinds: ReadonlySet<TagKind>;
 
   static async of(db: Db, run: AutoTagRun): Promise<AutoTagger> {
-    return new AutoTagger(run, await knownNames(db, run.kinds));
+    const tagger = new AutoTagger(run);
+    for (const [at, one] of (await knownNames(db, run.who, run.kinds)).entries()) {
+      if (at % AT_A_TIME === 0) await nextTurn();
+      if (folded(one.name).length >= run.minLength) tagger.#names.add(one.name, one);
+    }
+    return tagger;
   }
 
-  private constructor(run: AutoTagRun, known: readonly Known[]) {
+  private constructor(run: AutoTagRun) {
     this.#run = run;
     this.#kinds = new Set(run.kinds);
     this.#names = new Names();
-    for (const one of known) if (folded(one.name).length >= run.minLength) this.#names.add(one.name, one);
     this.#templates = (run.templates ?? []).flatMap((text) => parseTemplate(text) ?? []);
   }
 
   /** The next items behind `after`; their last id is undefined at the end. */
   async next(db: Db, after: string | undefined, limit: number): Promise<Counts & { last: string | undefined }> {
-    const { libraryId, itemIds, dryRun } = this.#run;
-    const items = await namedItems(db, { libraryId, itemIds, after }, limit);
-    const found = items.map((item) => ({ item, matches: this.#matchesOf(item) }));
-    const matches = found.flatMap(({ matches: all }) => all);
+    const { libraryId, dryRun } = this.#run;
+    const { items, last } = await namedItems(db, this.#run, { after, limit });
+    const found: AutoTagged['matches'][] = [];
+    for (const [at, item] of items.entries()) {
+      if (at % AT_A_TIME === 0) await nextTurn();
+      found.push(this.#matchesOf(item));
+    }
+    const matches = found.flat();
     return {
       examined: items.length,
-      matched: found.filter(({ matches: all }) => all.length > 0).length,
+      matched: found.filter((all) => all.length > 0).length,
       applied: dryRun ? 0 : await addValues(db, libraryId, matches),
       matches: matches.slice(0, MOST_MATCHES),
-      last: items.length === limit ? items.at(-1)?.id : undefined,
+      last,
     };
   }
 

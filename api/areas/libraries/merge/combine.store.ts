@@ -5,6 +5,7 @@ import { recordRemovals } from '../removals.store.ts';
 import { addToLibraries, measure, rollUpItems, withParents } from '../rollup.store.ts';
 
 interface Member extends Pick<Row<'items'>, 'id' | 'type' | 'parent_id' | 'index_number' | 'parent_index'> {
+  trashed: boolean;
   folded: string;
   identity_key: string;
 }
@@ -24,7 +25,10 @@ export interface Combined {
   children: number;
 }
 
-const MEMBERS = `select i.id, i.type, i.parent_id, i.index_number, i.parent_index, i.identity_key, foyer_fold(i.title) as folded`;
+const PAIR = `jsonb_to_recordset(?::jsonb) as r("from" uuid, "into" uuid)`;
+
+const MEMBERS = `select i.id, i.type, i.parent_id, i.index_number, i.parent_index, i.identity_key,
+  i.trashed_at is not null as trashed, foyer_fold(i.title) as folded`;
 
 /** Descendants of items, extras excepted. */
 async function below(db: Db, ids: readonly string[]): Promise<Member[]> {
@@ -72,7 +76,8 @@ async function combine(db: Db, whole: Joined, keepRest: KeepRest): Promise<void>
   const [own, others] = [await below(db, [intoId]), await below(db, [otherId])];
   const pairs: Joined[] = [whole];
   const moved: { id: string; parent: string; grandparent: string | null }[] = [];
-  join({ into: intoId, other: otherId, above: null });
+  const target = await db('items').where({ id: intoId }).first('parent_id');
+  join({ into: intoId, other: otherId, above: target?.parent_id ?? null });
   await moveChildren(db, moved);
   await keepRest(pairs);
   await moveBelongings(db, pairs);
@@ -96,9 +101,9 @@ async function combine(db: Db, whole: Joined, keepRest: KeepRest): Promise<void>
   }
 }
 
-/** Numbered items are the same by their numbers, others by name. */
+/** Numbered items are the same by their numbers, others by name. An item in the trash joins only another one in the trash. */
 function isSame(one: Member, other: Member): boolean {
-  if (one.type !== other.type) return false;
+  if (one.type !== other.type || one.trashed !== other.trashed) return false;
   if (one.index_number !== null || other.index_number !== null)
     return one.index_number === other.index_number && one.parent_index === other.parent_index;
   return one.folded === other.folded;
@@ -116,10 +121,29 @@ async function moveChildren(
   );
 }
 
-const PAIR = `jsonb_to_recordset(?::jsonb) as r("from" uuid, "into" uuid)`;
+const STRICTER = `f.age_years > coalesce(i.age_years, -1)`;
+
+/** The higher age limit stays, so that a merge makes no item visible to more people; a person may lower it. */
+async function keepAgeLimits(db: Db, pairs: readonly Joined[]): Promise<void> {
+  const rows = JSON.stringify(pairs);
+  await db.raw(
+    `insert into item_edits (item_id, field, value) select i.id, 'ageRating', to_jsonb(f.age_rating)
+     from ${PAIR} join items f on f.id = r.from join items i on i.id = r.into where ${STRICTER} and f.age_rating is not null
+     on conflict (item_id, field) do update set value = excluded.value, at = now()`,
+    [rows],
+  );
+  await db.raw(
+    `update items i set age_years = f.age_years, age_rating = f.age_rating,
+       origins = i.origins || '{"ageRating":"person"}',
+       locked_fields = array(select distinct l from unnest(i.locked_fields || '{ageRating}') l order by l)
+     from ${PAIR} join items f on f.id = r.from where i.id = r.into and ${STRICTER}`,
+    [rows],
+  );
+}
 
 async function moveBelongings(db: Db, pairs: readonly Joined[]): Promise<void> {
   const rows = JSON.stringify(pairs);
+  await keepAgeLimits(db, pairs);
   await db.raw(`update media_files f set item_id = r.into, updated_at = now() from ${PAIR} where f.item_id = r.from`, [
     rows,
   ]);

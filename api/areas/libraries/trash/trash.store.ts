@@ -97,14 +97,20 @@ export async function trashTotals(
 
 const TOMBSTONE_DAYS = 365;
 
+/** Trashed descendants of entries. An item that holds something outside the trash stays. */
+const PURGED = `select i.id from unnest(?::uuid[]) as e(id) join items i on e.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of)
+  where i.library_id = ? and i.trashed_at is not null
+    and not exists (select from items c where c.parent_id = i.id and c.trashed_at is null)
+    and not exists (select from items c where c.grandparent_id = i.id and c.trashed_at is null)
+    and not exists (select from items c where c.extra_of = i.id and c.trashed_at is null)`;
+
 /**
  * Purges entries and their descendants. A tombstone keeps ids and states for a year, and files that still exist get an
  * ignore mark. Returns the number of purged items.
  */
 export async function purgeEntries(db: Db, libraryId: string, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
-  const below = `select i.id from unnest(?::uuid[]) as e(id) join items i on e.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of)
-    where i.library_id = ?`;
+  const below = PURGED;
   const list = [...ids];
   await db.raw(
     `insert into item_tombstones (item_id, library_id, type, identity_key, external_ids, hashes, states, expires_at)

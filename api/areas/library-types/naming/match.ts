@@ -1,3 +1,4 @@
+import { calendarDay } from '#platform/calendar.ts';
 import { foldCase, parsePattern, type ShapedField, type Step } from './pattern.ts';
 
 /** Values by the name of the placeholder; texts are trimmed, numbers are whole. */
@@ -171,9 +172,7 @@ function dayOf(raw: string): string | undefined {
     ? [raw.slice(0, 4), raw.slice(4, 6), raw.slice(6)]
     : [raw.slice(0, 4), raw.slice(5, 7), raw.slice(8)];
   if (parts.some((part) => !Array.from(part).every((_, i) => isDigit(part, i)))) return undefined;
-  const day = parts.join('-');
-  const at = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day) ? day : undefined;
+  return calendarDay(parts.join('-'));
 }
 
 /** The matcher of a pattern without faults; undefined for any other. */

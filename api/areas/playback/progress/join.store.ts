@@ -11,8 +11,8 @@ const STATE = [
 ] as const;
 
 /**
- * Moves what people left in items to the items that those become part of: the newest position, the highest play count and
- * rating. Each item is in one pair only, on either side.
+ * Moves what people left in items to the items that those become part of: the newest position and choice of tracks, the
+ * highest play count and rating. Each item is in one pair only, on either side.
  */
 export async function joinStates(db: Db, pairs: readonly Joined[]): Promise<void> {
   const rows = JSON.stringify(pairs);
@@ -27,6 +27,15 @@ export async function joinStates(db: Db, pairs: readonly Joined[]): Promise<void
      on conflict (profile_id, item_id) do update set ${newest.join()}, play_count = greatest(s.play_count, excluded.play_count),
        rating = greatest(s.rating, excluded.rating), favorite = s.favorite or excluded.favorite,
        rated_at = greatest(s.rated_at, excluded.rated_at)`,
+    [rows],
+  );
+  await db.raw(
+    `insert into track_choices as s (profile_id, item_id, audio_language, subtitle_language, subtitle_off, updated_at)
+     select o.profile_id, r.into, o.audio_language, o.subtitle_language, o.subtitle_off, o.updated_at
+     from ${pair} join track_choices o on o.item_id = r.from
+     on conflict (profile_id, item_id) do update set audio_language = excluded.audio_language,
+       subtitle_language = excluded.subtitle_language, subtitle_off = excluded.subtitle_off, updated_at = excluded.updated_at
+       where excluded.updated_at > s.updated_at`,
     [rows],
   );
   await db.raw(`update play_history t set item_id = r.into from ${pair} where t.item_id = r.from`, [rows]);

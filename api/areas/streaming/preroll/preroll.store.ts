@@ -41,6 +41,14 @@ export function toClips(rows: readonly PrerollRow[]): PrerollSettings['clips'] {
   }));
 }
 
+/** Makes clips of items those of the items that they become part of. */
+export async function moveClips(db: Db, pairs: readonly { from: string; into: string }[]): Promise<void> {
+  await db.raw(
+    `update preroll_clips c set item_id = r.into from jsonb_to_recordset(?::jsonb) as r("from" uuid, "into" uuid) where c.item_id = r.from`,
+    [JSON.stringify(pairs)],
+  );
+}
+
 type ClipSource = Pick<Row<'items'>, 'id' | 'title' | 'type' | 'runtime_ms' | 'age_rating'>;
 
 /** Replaces the list. Remaining clips keep their prepared file. Returns the ids of clips to prepare. */

@@ -1,5 +1,6 @@
+import { calendarDay } from '../../calendar.ts';
 import type { Agent, Description, Found, Identity, KnownChild, Query, RemotePicture, Wanted } from '../agent.ts';
-import { dayOf, IMDB, idOf, known, NUMBER, yearOf } from '../parts.ts';
+import { IMDB, idOf, known, NUMBER, yearOf } from '../parts.ts';
 import { Configuration, FoundBy, type Result, Search, Season, Title } from './schemas.ts';
 import { episodeValues, idsOf, pictureOf, seasonValues, valuesOf } from './values.ts';
 
@@ -48,7 +49,7 @@ async function findById(query: Query, wanted: Wanted, branch: 'movie' | 'tv'): P
 }
 
 function foundOf({ type, ids }: Pick<Wanted, 'type' | 'ids'>, result: Result | Title, base: string): Found {
-  const released = dayOf(result.release_date ?? result.first_air_date);
+  const released = calendarDay(result.release_date ?? result.first_air_date);
   const poster = 'poster_path' in result ? result.poster_path : undefined;
   return known<Found>({
     ids: { ...ids, tmdb: String(result.id) },
@@ -155,7 +156,7 @@ async function children(query: Query, identity: Identity): Promise<KnownChild[]>
           title: episode.name ?? `${episode.episode_number}`,
           parentIndex: episode.season_number,
           index: episode.episode_number,
-          releasedOn: dayOf(episode.air_date),
+          releasedOn: calendarDay(episode.air_date),
           externalIds: { tmdb: String(episode.id) },
           overview: episode.overview,
         }),

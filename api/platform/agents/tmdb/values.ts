@@ -1,7 +1,8 @@
+import { calendarDay } from '../../calendar.ts';
 // Answers of TMDB as values of items.
 import type { ItemValues, NamedCredit } from '../../item-values.ts';
 import type { RemotePicture } from '../agent.ts';
-import { credits, dayOf, known, names, roleOf, yearOf } from '../parts.ts';
+import { credits, known, names, roleOf, yearOf } from '../parts.ts';
 import type { Credits, Episode, Picture, Season, Title } from './schemas.ts';
 
 const TAGS = 30;
@@ -11,7 +12,7 @@ const rated = (average: number | undefined, votes: number | undefined): number |
   average && (votes ?? 0) >= 3 ? Math.round(average * 10) / 10 : undefined;
 
 export function valuesOf(title: Title, country: string | undefined): ItemValues {
-  const released = dayOf(title.release_date ?? title.first_air_date);
+  const released = calendarDay(title.release_date ?? title.first_air_date);
   const keywords = title.keywords ? [...title.keywords.keywords, ...title.keywords.results] : [];
   return known<ItemValues>({
     title: title.title ?? title.name,
@@ -95,7 +96,7 @@ export function seasonValues(season: Season): ItemValues {
     title: season.name,
     overview: season.overview,
     year: yearOf(season.air_date),
-    releasedOn: dayOf(season.air_date),
+    releasedOn: calendarDay(season.air_date),
   });
 }
 
@@ -104,7 +105,7 @@ export function episodeValues(episode: Episode): ItemValues {
     title: episode.name,
     overview: episode.overview,
     year: yearOf(episode.air_date),
-    releasedOn: dayOf(episode.air_date),
+    releasedOn: calendarDay(episode.air_date),
     rating: rated(episode.vote_average, episode.vote_count),
     people: credits([...castOf(episode.guest_stars, true), ...crewOf(episode.crew)]),
     externalIds: { tmdb: String(episode.id) },

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { calendarDay } from '../../calendar.ts';
 import type { ItemValues, NamedCredit } from '../../item-values.ts';
 import type { Agent, Description, Found, Identity, KnownChild, Query, RemotePicture, Wanted } from '../agent.ts';
-import { credits, dayOf, IMDB, idOf, known, NUMBER, names, yearOf } from '../parts.ts';
+import { credits, IMDB, idOf, known, NUMBER, names, yearOf } from '../parts.ts';
 import {
   type Entry,
   type Episode,
@@ -70,7 +71,7 @@ function foundHit(wanted: Wanted, hit: z.output<typeof Hit>): Found | undefined 
     title: translated ?? hit.name ?? '',
     aliases: names([hit.name, ...hit.aliases, ...Object.values(hit.translations ?? {})]),
     year: yearOf(hit.year ?? hit.first_air_time),
-    releasedOn: dayOf(hit.first_air_time),
+    releasedOn: calendarDay(hit.first_air_time),
     overview: hit.overview,
     poster: hit.thumbnail ?? hit.image_url,
   });
@@ -156,7 +157,7 @@ function valuesOf(record: Entry, { country }: Identity): ItemValues {
     });
   return known<ItemValues>({
     year: yearOf(record.year ?? released),
-    releasedOn: dayOf(released),
+    releasedOn: calendarDay(released),
     status: STATUS[record.status?.name ?? ''],
     ageRating: record.contentRatings.find((one) => code && one.country?.startsWith(code))?.name,
     genres: names(record.genres.map(({ name }) => name)),
@@ -215,7 +216,7 @@ async function describeEpisode(query: Query, identity: Identity): Promise<Descri
       title: episode.name,
       overview: episode.overview,
       year: yearOf(episode.aired),
-      releasedOn: dayOf(episode.aired),
+      releasedOn: calendarDay(episode.aired),
       externalIds: { tvdb: String(episode.id) },
     }),
     pictures: still ? [{ kind: 'still', url: still }] : [],
@@ -230,7 +231,7 @@ async function children(query: Query, identity: Identity): Promise<KnownChild[]>
       title: episode.name ?? `${episode.number ?? ''}`,
       parentIndex: episode.seasonNumber,
       index: episode.number,
-      releasedOn: dayOf(episode.aired),
+      releasedOn: calendarDay(episode.aired),
       externalIds: { tvdb: String(episode.id) },
       overview: episode.overview,
     }),

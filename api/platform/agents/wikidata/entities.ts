@@ -1,7 +1,8 @@
 // Entities of Wikidata: their labels and the values of their statements.
 import { z } from 'zod';
+import { calendarDay } from '../../calendar.ts';
 import type { Query } from '../agent.ts';
-import { dayOf } from '../parts.ts';
+import {} from '../parts.ts';
 
 const Label = z.object({ language: z.string(), value: z.string() });
 const Statement = z.object({
@@ -92,5 +93,5 @@ export function timeOf(entity: Entity, property: string): { day: string | undefi
     return typeof time === 'string' && /^\+\d{4}-/.test(time) ? [time.slice(1, 11)] : [];
   });
   const [first] = times.sort();
-  return first === undefined ? undefined : { day: dayOf(first), year: first.slice(0, 4) };
+  return first === undefined ? undefined : { day: calendarDay(first), year: first.slice(0, 4) };
 }
