@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -47,6 +47,7 @@ async function startOnce(): Promise<string> {
   const flags: string[] = [`-s3.port=${s3}`, `-s3.port.grpc=${await freePort()}`]; // its own choice may lie above 65,535
   for (const part of ['master', 'volume', 'filer'])
     flags.push(`-${part}.port=${await freePort()}`, `-${part}.port.grpc=${await freePort()}`);
+  const log = join(folder, 'log');
   const child = spawn(
     seaweed(),
     [
@@ -54,7 +55,7 @@ async function startOnce(): Promise<string> {
       // Each bucket takes seven volumes at its first object, and all files of a run share this server.
       ...[`-s3.config=${join(folder, 's3.json')}`, '-master.volumeSizeLimitMB=64', '-volume.max=1000', ...flags],
     ],
-    { stdio: 'ignore', cwd: folder },
+    { stdio: ['ignore', 'ignore', openSync(log, 'w')], cwd: folder },
   );
   const gone = once(child, 'exit');
   atEndOfRun(async () => {
@@ -64,7 +65,7 @@ async function startOnce(): Promise<string> {
   const url = `s3://${ACCESS}:${SECRET}@127.0.0.1:${s3}/?prefix=t-`;
   const answers = async (): Promise<boolean> => {
     await sleep(300);
-    if (child.exitCode !== null) throw new Error(`weed ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`weed ended: ${readFileSync(log, 'utf8').slice(-2000)}`);
     const objects = connectObjects(url);
     return objects
       .prepare(['foyer-artwork'])

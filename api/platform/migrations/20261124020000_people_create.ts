@@ -22,11 +22,6 @@ export async function up(db: Knex): Promise<void> {
       add column shuffle real not null default random(),
       add column revision bigint not null default 1,
       add column updated_at timestamptz not null default now();
-    create index people_order on people (sort_key collate "C", id);
-    create index people_birthdays on people (birthday, id);
-    create index people_birthdays_down on people (birthday desc nulls last, id);
-    create index people_added on people (created_at, id);
-    create index people_shuffled on people (shuffle, id);
 
     -- names and aliases, for the search
     create table person_names (
@@ -90,8 +85,6 @@ export async function up(db: Knex): Promise<void> {
     insert into person_ids (provider, value, person_id)
       select key, value, id from people, jsonb_each_text(external_ids) on conflict do nothing;
 
-    create index credits_role on credits (role, person_id, item_id);
-
     create table studios (
       id uuid primary key,
       library_id uuid not null references libraries on delete cascade,
@@ -111,7 +104,6 @@ export async function up(db: Knex): Promise<void> {
     create index studios_parent on studios (parent_id) where parent_id is not null;
     create index studios_external on studios using gin (external_ids jsonb_path_ops);
     create index studios_words on studios using gin ((' ' || name_folded) gin_trgm_ops);
-    create index item_tags_studio on item_tags (tag_id, item_id) where kind = 'studio';
 
     -- a tag of kind studio always names a record of its library, whoever writes the tag
     create function foyer_studio_of_tag() returns trigger language plpgsql as $$ begin

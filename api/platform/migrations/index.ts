@@ -55,6 +55,7 @@ import * as itemLayers from './20261124000000_item_layers_create.ts';
 import * as librariesCatalogues from './20261124010000_libraries_catalogues.ts';
 import * as editingMatches from './20261124010100_editing_matches.ts';
 import * as people from './20261124020000_people_create.ts';
+import * as peopleIndexes from './20261124020005_people_indexes.ts';
 import * as peopleCounts from './20261124020010_people_counts.ts';
 import * as libraryTypes from './20261124030000_library_types_create.ts';
 import * as customFields from './20261124030100_custom_fields_create.ts';
@@ -135,6 +136,7 @@ export const migrations: Record<string, Migration> = {
   '20261124010000_libraries_catalogues': librariesCatalogues,
   '20261124010100_editing_matches': editingMatches,
   '20261124020000_people_create': people,
+  '20261124020005_people_indexes': peopleIndexes,
   '20261124020010_people_counts': peopleCounts,
   '20261124030000_library_types_create': libraryTypes,
   '20261124030100_custom_fields_create': customFields,
