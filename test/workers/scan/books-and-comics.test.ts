@@ -102,7 +102,7 @@ describe('library.scan of books', function () {
     expect(kinds(await place.scan())).to.deep.equal([]);
     expect(await books(place)).to.deep.equal([
       ['audiobook', 'Jane Austen', 'Emma', null, 3],
-      ['audiobook', 'Mary Shelley', 'Frankenstein', null, 2],
+      ['audiobook', 'Mary Shelley', 'Frankenstein', 1818, 2],
     ]);
     const parts = (await place.files()).filter(({ path }) => path.includes('Emma'));
     expect(parts.map(({ path, part }) => [path.at(-5), part])).to.deep.equal([

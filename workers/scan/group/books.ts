@@ -1,7 +1,7 @@
 import type { BookTags, MusicTags } from '#platform/media.ts';
 import { present } from '#workers/present.ts';
 import { emptyBook } from '#workers/probe/books/texts.ts';
-import { type NamedBook, readBookName } from '../names/books.ts';
+import { type NamedBook, readBookFolder, readBookName } from '../names/books.ts';
 import { splitName } from '../names/kinds.ts';
 import { isMedia } from '../names/media.ts';
 import { discOf } from '../names/music.ts';
@@ -88,8 +88,18 @@ function audiobookOf(grouping: Grouping, files: readonly WalkedFile[], inParts: 
     type: 'audiobook',
     title: music?.album ?? music?.title ?? named.title,
     author: authorsOf(music)[0] ?? named.author ?? UNKNOWN_AUTHOR,
-    tags: { ...present({ series: named.series }), ...tagsOf(music) },
+    tags: withNamed(named, tagsOf(music)),
     files: ordered.map((file, i) => ({ file, ...(ordered.length > 1 && { part: i + 1 }) })),
+  };
+}
+
+/** What the tags leave open comes from the name. */
+function withNamed({ series, year, narrators }: NamedBook, tags: BookTags): BookTags {
+  const date = year === undefined ? undefined : String(year);
+  return {
+    ...present({ series, date }),
+    ...tags,
+    narrators: tags.narrators.length > 0 ? tags.narrators : (narrators ?? []),
   };
 }
 
@@ -98,7 +108,7 @@ function namedBy(folders: readonly string[], name: string, inParts: boolean): Na
   const folder = inParts ? folders.at(-1) : undefined;
   return folder === undefined
     ? readBookName(splitName(name).stem, folders)
-    : readBookName(folder, folders.slice(0, -1));
+    : readBookFolder(folder, folders.slice(0, -1));
 }
 
 function authorsOf(music: MusicTags | undefined): readonly string[] {

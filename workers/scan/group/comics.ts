@@ -1,7 +1,7 @@
 import type { BookTags } from '#platform/media.ts';
 import { present } from '#workers/present.ts';
 import { emptyBook } from '#workers/probe/books/texts.ts';
-import { type NamedComic, readComicName } from '../names/books.ts';
+import { type NamedComic, readComicName } from '../names/comics.ts';
 import { splitName } from '../names/kinds.ts';
 import { isMedia } from '../names/media.ts';
 import { tidy, titleKey } from '../names/title.ts';
@@ -101,6 +101,6 @@ function titleOf({ series, number, volume }: Comic): string {
 
 /** The whole part of a number; the printed one is in `details.number`. */
 function wholeOf(number: string | undefined): number | undefined {
-  const whole = Math.floor(Number(number));
+  const whole = Math.floor(Number.parseFloat(number ?? ''));
   return number === undefined || Number.isNaN(whole) ? undefined : whole;
 }

@@ -1,11 +1,12 @@
 import { present } from '#workers/present.ts';
-import { tidy } from './title.ts';
+import { tidy, titleKey } from './title.ts';
 
 export interface NamedBook {
   title: string;
   author?: string;
+  narrators?: string[];
   year?: number;
-  series?: { title: string; number: string };
+  series?: { title: string; number?: string };
 }
 
 const BETWEEN = ' - ';
@@ -42,6 +43,8 @@ function partsOf(stem: string, folders: readonly string[]): { parts: readonly st
     .map((part) => part.trim())
     .filter((part) => part !== '');
   const [first = ''] = parts;
+  const author = parts.length > 1 ? parts.find((part) => titleKey(part) === titleKey(folders[0] ?? '')) : undefined;
+  if (author !== undefined) return { parts: parts.filter((part) => part !== author), author }; // `Emma - Jane Austen`
   if (parts.length < 2 || NUMBER.test(first)) return { parts, author: folders[0] };
   return { parts: parts.slice(1), author: first };
 }
@@ -75,34 +78,43 @@ function withoutTail(name: string): string {
   return bare;
 }
 
-export interface NamedComic {
-  series?: string;
-  number?: string;
-  volume?: string;
-  year?: number;
-  title?: string;
+const NARRATOR = /\s?\{([^{}]{1,200})\}/;
+const ASIN = /\s?[[(]B0[0-9A-Z]{8}[\])]/;
+const ONLY_YEAR = /^\(?((?:1[5-9]|20)\d{2})\)?$/;
+/** `Book 2`, `Vol. 3 Title`, `6. Title`, `0.5`; a number without a word or a point is one on its own only. */
+const PLACE =
+  /^(?:(?:vol\.?|volume|book|#) ?(\d{1,3}(?:\.\d{1,2})?)[.:]?(?: (.*))?|(\d{1,3}(?:\.\d{1,2})?)(?:\. (.*)|\.?))$/i;
+
+/**
+ * What the folder of an audiobook says: `Author/Series/1994 - Book 1 - Title {Narrator}`, `Author/Title - Subtitle`. `folders`
+ * are those around it.
+ */
+export function readBookFolder(folder: string, folders: readonly string[]): NamedBook {
+  if (folders.length === 0) return readBookName(folder, folders);
+  const [author = '', ...between] = folders.slice(-2);
+  const bareName = folder.replace(NARRATOR, '').replace(ASIN, '').trim();
+  const { number, parts } = placeIn(bareName.replace(YEAR, '').split(BETWEEN));
+  const leading = parts.length > 1 ? ONLY_YEAR.exec(parts[0] ?? '')?.[1] : undefined;
+  const year = leading === undefined ? yearIn(bareName) : Number(leading);
+  const title = tidy(parts[leading === undefined ? 0 : 1] ?? '') || tidy(folder) || folder;
+  const [series] = between.map((name) => ({ title: tidy(name), ...present({ number }) }));
+  return { title, author: tidy(author), ...present({ year, narrators: narratorsIn(folder), series }) };
 }
 
-const ISSUE = /(?:^|[\s._])(?:#|no\.?[\s]?|ch(?:apter)?\.?[\s]?|c)?(\d{1,4}(?:\.\d{1,2})?)(?=$|[\s._([-])/gi;
-const VOLUME = /(?:^|[\s._([])v(?:ol(?:ume)?)?\.?[\s]?(\d{1,4})(?=$|[\s._)\]-])/i;
-
-/** `Saga 012 (2013) (Digital)`, `One Piece v03`, `Akira Vol. 2`, `Title #12.5`. */
-export function readComicName(stem: string): NamedComic {
-  const bare = bareName(stem);
-  const volume = VOLUME.exec(bare);
-  const rest = volume ? bare.replace(volume[0], '') : bare;
-  const issue = [...rest.matchAll(ISSUE)].at(-1);
-  const end = issue?.index ?? volume?.index;
-  return present({
-    series: tidy(rest.slice(0, end)) || undefined,
-    number: numberText(issue?.[1]),
-    volume: numberText(volume?.[1]),
-    year: yearIn(stem),
-    title: tidy(issue ? rest.slice(issue.index + issue[0].length) : '') || undefined,
-  });
+function narratorsIn(folder: string): string[] | undefined {
+  const names = NARRATOR.exec(folder)?.[1]?.split(/[,;&]/);
+  return names?.flatMap((name) => tidy(name.trim()) || []);
 }
 
-const bareName = (stem: string): string => tidy(withoutTail(stem.replace(YEAR, ''))) || stem;
-
-/** Without leading zeros. */
-const numberText = (text: string | undefined): string | undefined => text?.replace(/^0+(?=\d)/, '');
+/** The number in a series that one of the parts is or begins with, and the parts without it. */
+function placeIn(all: readonly string[]): { number: string | undefined; parts: readonly string[] } {
+  const parts = all.map((part) => part.trim()).filter((part) => part !== '');
+  const at = parts.findIndex((part) => PLACE.test(part));
+  const found = at < 0 || (parts.length === 1 && !/[a-z]/i.test(parts[0] ?? '')) ? null : PLACE.exec(parts[at] ?? '');
+  if (!found) return { number: undefined, parts };
+  const rest = found[2] ?? found[4];
+  return {
+    number: String(Number(found[1] ?? found[3])),
+    parts: rest ? parts.with(at, rest) : parts.toSpliced(at, 1),
+  };
+}

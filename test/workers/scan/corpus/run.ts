@@ -14,6 +14,9 @@ export interface Want {
   year?: number;
   show?: string;
   season?: number;
+  /** As printed, of comics; null for none. */
+  number?: string | null;
+  volume?: string | null;
   episode?: number;
   end?: number | null;
   date?: string;
@@ -96,7 +99,7 @@ export function itemsOf({ library, paths }: Pick<Case, 'library' | 'paths'>): It
     const of = draft.extra?.of;
     const owner = of && ('key' in of ? byKey.get(`${of.type} ${of.key}`) : inDirectory(of.directory));
     if (of && !owner) return [];
-    const above = draft.grandparent ?? owner?.parent ?? owner;
+    const above = draft.grandparent ?? owner?.parent ?? owner ?? (draft.type === 'comic' ? draft.parent : undefined);
     return [{ draft, files: draft.files, show: above && byKey.get(`${above.type} ${above.key}`), owner }];
   });
 }
@@ -169,6 +172,9 @@ function compareNumbers({ draft }: Item, want: Want): string[] {
     ['episode', draft.index, want.episode],
     ['end', draft.indexEnd ?? null, want.end === undefined && want.episode !== undefined ? null : want.end],
     ['date', draft.releasedOn, want.date],
+    ['number', draft.details?.['number'] as string | undefined, want.number ?? undefined],
+    ['volume', draft.parentIndex, want.volume ? Math.floor(Number.parseFloat(want.volume)) : undefined],
+    ['no volume', want.volume === null ? (draft.parentIndex ?? null) : null, null],
   ]);
 }
 
