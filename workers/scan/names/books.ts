@@ -94,9 +94,10 @@ export function readBookFolder(folder: string, folders: readonly string[]): Name
   const [author = '', ...between] = folders.slice(-2);
   const bareName = folder.replace(NARRATOR, '').replace(ASIN, '').trim();
   const { number, parts } = placeIn(bareName.replace(YEAR, '').split(BETWEEN));
-  const leading = parts.length > 1 ? ONLY_YEAR.exec(parts[0] ?? '')?.[1] : undefined;
+  const [first = '', second] = parts;
+  const leading = second === undefined ? undefined : ONLY_YEAR.exec(first)?.[1];
   const year = leading === undefined ? yearIn(bareName) : Number(leading);
-  const title = tidy(parts[leading === undefined ? 0 : 1] ?? '') || tidy(folder) || folder;
+  const title = tidy((leading === undefined ? first : second) as string) || tidy(folder) || folder;
   const [series] = between.map((name) => ({ title: tidy(name), ...present({ number }) }));
   return { title, author: tidy(author), ...present({ year, narrators: narratorsIn(folder), series }) };
 }

@@ -1,4 +1,5 @@
 import { present } from '#workers/present.ts';
+import { AMONG, ENDING, ENDS, FOLLOWS, NUMBERS, VOLUMES } from './comic-numbers.ts';
 import { tidy } from './title.ts';
 
 /** What the name of a comic without ComicInfo.xml says. */
@@ -12,42 +13,6 @@ export interface NamedComic {
 }
 
 const LONGEST = 300;
-/** A number with a fraction, or a range. */
-const N = String.raw`(\d{1,4}(?:\.\d{1,3})?(?:-\d{1,4}(?:\.\d)?(?![\d.]))?)`;
-const BEFORE = String.raw`(?:^|[\s\-,.:;(\[&])`;
-const AFTER = String.raw`(?=$|[\s\-,.:;()\[\]{}#+]|[vc]\d|x\d)`;
-const GAP = String.raw`[\s.\-]{0,2}`;
-
-const latin = (words: string): string => `${BEFORE}(?:${words})${GAP}#?${N}${AFTER}`;
-
-/** In the order of trust. `t6` and `s01` need the number at once. */
-const VOLUMES: readonly RegExp[] = [
-  new RegExp(latin('volumes?|vols?|tomes?|тома?'), 'iu'),
-  new RegExp(`(?:^|[\\s\\-,.(])v\\.?${N}${AFTER}`, 'iu'), // [v2] is a version of the scan
-  new RegExp(`${BEFORE}[ts]${N}${AFTER}`, 'iu'),
-  new RegExp(`[卷제]${N}`, 'u'),
-  new RegExp(`第?${N}[巻卷册冊권]`, 'u'),
-  new RegExp(`(?:시즌|เล่ม(?:ที่)?\\s?)${N}`, 'u'),
-];
-const NUMBERS: readonly RegExp[] = [
-  new RegExp(latin('chapters?|chap|chp?s?|issue|episode|ep|глав[аы]'), 'iu'),
-  new RegExp(`#\\s?${N}${AFTER}`, 'u'),
-  new RegExp(`[(]${N} of \\d{1,4}[)]`, 'iu'),
-  new RegExp(`${BEFORE}${N}\\s(?:глав[аы])`, 'iu'),
-  new RegExp(`${BEFORE}c(\\d{1,4}-c\\d{1,4})${AFTER}`, 'iu'),
-  new RegExp(`${BEFORE}c${N}${AFTER}`, 'iu'),
-  new RegExp(`第?${N}[話话화회장]`, 'u'),
-  new RegExp(`(?:ตอนที่|บทที่)\\s?${N}`, 'u'),
-];
-/** Words that end the name of the series without a number of their own. */
-const ENDS: readonly RegExp[] = [
-  new RegExp(`${BEFORE}(?:sp\\d{1,3}|omake(?:-\\d{1,2})?|vol\\.?tbd)${AFTER}`, 'iu'),
-  /\s\d{4}년/u,
-];
-/** Behind a volume, or at the end of a part of the name. */
-const FOLLOWS = new RegExp(`^[\\s\\-]{0,3}${N}(?=$|[\\s([{])`, 'u');
-const ENDING = new RegExp(`(?:^|[\\s\\-])${N}$`, 'u');
-const AMONG = new RegExp(`\\s${N}(?=\\s)`, 'u');
 const LEADING = /^\d{1,3}\s-\s(?=\p{L})/u;
 const YEARS = /[([][^()[\]]{0,12}?((?:1[5-9]|20)\d{2})(?:[-.]\d{2}){0,2}[)\]]/u;
 
