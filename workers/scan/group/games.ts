@@ -1,4 +1,5 @@
 import { platformOfExtension, platformOfFolder } from '#platform/game-platforms.ts';
+import { present } from '#workers/present.ts';
 import { splitName } from '../names/kinds.ts';
 import { isMedia } from '../names/media.ts';
 import { tidy, titleKey } from '../names/title.ts';
@@ -9,7 +10,8 @@ import { artworkOf, draftFile, inside } from './local.ts';
 interface Rom {
   file: WalkedFile;
   title: string;
-  /** Bracketed words of the name, without the disc: region, languages, revision. */
+  year: number | undefined;
+  /** Bracketed words of the name, without year and disc: region, languages, revision. */
   edition: string;
   disc: number | undefined;
 }
@@ -27,7 +29,7 @@ export function* groupGames(grouping: Grouping): Drafting {
       unrecognised.push(file.name);
       continue;
     }
-    const rom = readRom(file);
+    const rom = readRom(file, ownFolder(grouping));
     const key = `${platform}|${titleKey(rom.title)}`;
     games.set(key, [...(games.get(key) ?? []), rom]);
   }
@@ -49,18 +51,36 @@ function platformOf({ within }: Grouping, name: string): string | undefined {
   return (folder ?? platformOfExtension(splitName(name).extension))?.name;
 }
 
-const DISC = /^dis[ck] (\d{1,2})(?: of \d{1,2})?$/i;
+/** The folder of a game that is alone in it: files such as `doom.wad` are named by programs. */
+function ownFolder({ within, files, library }: Grouping): string | undefined {
+  const folder = within.at(-1);
+  const isAlone = files.filter(({ name }) => isMedia(library.type, name)).length === 1;
+  return folder !== undefined && isAlone && !platformOfFolder(folder) && folder.search(IN_BRACKETS) > 0
+    ? folder
+    : undefined;
+}
 
-/** `Title (Region) (Rev 1) (Disc 2)`, as No-Intro and Redump name them. */
-function readRom(file: WalkedFile): Rom {
-  const { stem } = splitName(file.name);
+const IN_BRACKETS = /[([](?:19[6-9]|20\d)\d[)\]]/;
+const DISC = /^dis[ck] (\d{1,2})(?: of \d{1,2})?$/i;
+const YEAR = /^(?:19[6-9]|20\d)\d$/;
+/** TOSEC puts the version behind the title. */
+const VERSION = / v\d{1,3}\.[\d.a-z]{1,10}$/i;
+/** No-Intro puts an article behind the first part of a title. */
+const ARTICLE = /^([^,]{1,120}), (The|A|An|Le|La|Les|Der|Die|Das|Il|El|Los|Las)(?= - |$)/;
+
+/** `Title (Region) (Rev 1) (Disc 2)`, as No-Intro and Redump name them, or `Title v1.0 (1991)(Publisher)`, as TOSEC does. */
+function readRom(file: WalkedFile, folder: string | undefined): Rom {
+  const stem = folder ?? splitName(file.name).stem;
   const open = stem.search(/[([]/);
   const words = open < 0 ? [] : bracketed(stem.slice(open));
   const disc = words.map((word) => DISC.exec(word)?.[1]).find((number) => number !== undefined);
+  const bare = (open > 0 ? stem.slice(0, open) : stem).trim();
+  const year = words.find((word) => YEAR.test(word));
   return {
     file,
-    title: tidy(open > 0 ? stem.slice(0, open) : stem) || stem,
-    edition: words.filter((word) => !DISC.test(word)).join(', '),
+    title: tidy(bare.replace(VERSION, '').replace(ARTICLE, '$2 $1')) || stem,
+    year: year === undefined ? undefined : Number(year),
+    edition: words.filter((word) => !DISC.test(word) && word !== year).join(', '),
     disc: disc === undefined ? undefined : Number(disc),
   };
 }
@@ -87,6 +107,7 @@ function gameDraft(grouping: Grouping, key: string, roms: readonly Rom[]): Draft
     key: `${key}|${inside(grouping.directory, '')}`,
     top: true,
     title: first.title,
+    ...present({ year: roms.map(({ year }) => year).find((year) => year !== undefined) }),
     ids: {},
     details: { platform },
     artwork: artworkOf(grouping, first.file.name, roms.length === grouping.files.length),

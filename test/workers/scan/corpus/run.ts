@@ -161,7 +161,11 @@ function compareNames({ draft, show }: Item, want: Want): string[] {
     ['type', draft.extra ? 'extra' : draft.type, want.type],
     ['title', draft.title, want.title ?? undefined, named],
     ['show', show?.title, want.show, ours.some((name) => shows.includes(name))],
-    ['year', draft.year, want.show === undefined && want.type === 'movie' ? want.year : undefined],
+    [
+      'year',
+      draft.year,
+      want.show === undefined && ['movie', 'game'].includes(want.type ?? '') ? want.year : undefined,
+    ],
     ['ids', JSON.stringify(draft.ids), want.ids && JSON.stringify(want.ids)],
   ]);
 }
