@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CustomValue } from '#areas/custom-fields/public.ts';
 import { ItemDetail, ItemSummary, PersonRole } from '#areas/items/public.ts';
 import { Day, Id, Language, Milliseconds, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 
@@ -99,6 +100,12 @@ export const plainEdits = {
     .max(20)
     .nullish(),
   addedAt: Moment.nullish(),
+  custom: z
+    .record(z.string().regex(/^[a-z0-9_]{1,40}$/), CustomValue.nullable())
+    .refine((values) => Object.keys(values).length <= 60, { error: 'at most 60 fields', params: { code: 'too_many' } })
+    .optional()
+    .describe('Values of custom fields by key; null clears')
+    .meta({ example: { shelf: 'A3' } }),
 };
 
 export const ItemEdit = z

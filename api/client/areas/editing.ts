@@ -2,6 +2,7 @@
 
 import type {
   BeforeEpisode,
+  CustomValue,
   Instant,
   ItemDetail,
   ItemSummary,
@@ -63,6 +64,7 @@ export interface BulkRequest {
     readingDirection?: 'ltr' | 'rtl' | 'vertical' | null;
     links?: { name: string; url: string }[] | null;
     addedAt?: string | null;
+    /** Values of custom fields by key; null clears */ custom?: Record<string, CustomValue | null>;
   };
   add?: BulkLists;
   remove?: BulkLists;
@@ -148,6 +150,7 @@ export interface ItemEdit {
   readingDirection?: 'ltr' | 'rtl' | 'vertical' | null;
   links?: { name: string; url: string }[] | null;
   addedAt?: string | null;
+  /** Values of custom fields by key; null clears */ custom?: Record<string, CustomValue | null>;
   people?: CreditEdit[] | null;
   /** Labels of editions by the id of their file */ edition?: Partial<Record<Uuid, string | null>>;
   /** Chapters by the id of their file */ chapters?: Partial<Record<Uuid, { title: string; startMs: number }[] | null>>;

@@ -60,7 +60,7 @@ describe('splitting items', function () {
     for (const [profileId, fileId] of [
       [owner.profileId, other],
       [child.profileId, mine],
-    ])
+    ] as const)
       await givenState(db, library, { profileId, itemId: crash, position_ms: 700, rating: 8, file_id: fileId });
     const { status, body } = await split(crash, { fileIds: [other] });
     expect(status, JSON.stringify(body)).to.equal(200);
