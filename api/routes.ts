@@ -192,6 +192,7 @@ export const routedAreas: readonly RoutedArea[] = [
       ['delete', '/items/:id', 'deleteItem'],
       ['post', '/items/bulk', 'changeItemsInBulk'],
       ['post', '/items/bulk/merge', 'mergeItems'],
+      ['post', '/items/:id/match/split', 'splitItem'],
       ['get', '/items/:id/locks', 'getItemFields'],
       ['put', '/items/:id/locks', 'setItemLocks'],
       ['get', '/items/:id/markers', 'listItemMarkers'],

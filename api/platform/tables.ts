@@ -813,6 +813,7 @@ export interface Tables {
     absence_kept: Defaulted<boolean>;
     edition_locked: Defaulted<boolean>;
     markers_locked: Defaulted<boolean>;
+    pinned: Defaulted<boolean>;
   };
   media_streams: {
     id: string;

@@ -1,2 +1,3 @@
+export { Value as CustomValue } from './custom-fields.schemas.ts';
 export { indexField, joinValues, purgeValues, redirectValues } from './upkeep.store.ts';
-export { setCustomValues, setScannedValues, type Values } from './values.store.ts';
+export { fieldsOfItem, setCustomValues, setScannedValues, type Values } from './values.store.ts';

@@ -45,6 +45,12 @@ export async function setCustomValues({ db, who }: Writer, itemId: string, value
   return isChanged;
 }
 
+/** The fields of an item that the caller may read, in the order of a form. */
+export async function fieldsOfItem({ db, who }: Writer, itemId: string): Promise<FieldRow[]> {
+  const at = await placeOf(db, itemId);
+  return (await listFieldRows(db)).filter((field) => readable(field, who) && fits(field, at));
+}
+
 interface Checked {
   field: FieldRow;
   value: Stored | null;

@@ -21,9 +21,10 @@ interface EventRow extends Pick<Row<'items'>, 'id' | 'library_id' | 'type' | 'ti
 /** Emits `item.updated` for changed items, for the first 100 of them. */
 export async function announce(db: Db, items: readonly ChangedItem[]): Promise<void> {
   const first = items.filter(({ changed }) => changed.length > 0).slice(0, MOST_EVENTS);
-  const rows: EventRow[] = await db('items')
-    .whereRaw('id = any(?::uuid[])', [first.map(({ id }) => id)])
-    .select('id', 'library_id', 'type', 'title', 'labels', db.raw(`${ageSql('items')} as age_years`));
+  const rows = await eventRows(
+    db,
+    first.map(({ id }) => id),
+  );
   const byId = new Map(rows.map((row) => [row.id, row]));
   await emitMany(
     db,
@@ -31,6 +32,25 @@ export async function announce(db: Db, items: readonly ChangedItem[]): Promise<v
     first.flatMap((item) => {
       const row = byId.get(item.id);
       return row ? [eventOf(row, item)] : [];
+    }),
+  );
+}
+
+async function eventRows(db: Db, ids: readonly string[]): Promise<EventRow[]> {
+  return db('items')
+    .whereRaw('id = any(?::uuid[])', [[...ids]])
+    .select('id', 'library_id', 'type', 'title', 'labels', db.raw(`${ageSql('items')} as age_years`));
+}
+
+/** Emits `item.added` for new items. */
+export async function announceAdded(db: Db, ids: readonly string[]): Promise<void> {
+  const rows = await eventRows(db, ids);
+  await emitMany(
+    db,
+    'item.added',
+    rows.map((row) => {
+      const { payload, facts } = eventOf(row, { id: row.id, changed: [] });
+      return { payload: { itemId: row.id, libraryId: row.library_id, type: row.type, title: payload.title }, facts };
     }),
   );
 }

@@ -16,6 +16,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, type Issue, invalidAll } from '#kernel/errors.ts';
 import type { FieldName, NamedCredit } from '#platform/item-values.ts';
 import { announce } from './announce.ts';
+import { changeCustom, type FieldChange } from './custom.ts';
 import type { ItemEdit } from './editing.schemas.ts';
 import { setChapters, setEditions } from './files.ts';
 import { shownValue, sortOut } from './item-fields.ts';
@@ -46,7 +47,9 @@ export async function editItem(call: Call, id: string, options: EditOptions): Pr
   const ages = await ageOf(call, id);
   const changed = new Set(await applyFields(call, item, { fields, lock: options.lock }));
   for (const name of await applyRest(call, item, options)) changed.add(name);
-  await record(call, before, [...changed]);
+  const custom = edit.custom ? await changeCustom(call, id, edit.custom) : [];
+  await record(call, before, { changed: [...changed], custom });
+  if (custom.length > 0) changed.add('custom');
   await announce(db, [{ id, changed: [...changed], before: ages }]);
 }
 
@@ -133,13 +136,18 @@ async function ageOf({ db }: Call, id: string): Promise<number | null> {
   return row?.age ?? null;
 }
 
-async function record(call: Call, before: KnownItem, changed: readonly string[]): Promise<void> {
-  if (changed.length === 0) return;
+interface Recorded {
+  changed: readonly string[];
+  custom: readonly FieldChange[];
+}
+
+async function record(call: Call, before: KnownItem, { changed, custom }: Recorded): Promise<void> {
+  if (changed.length + custom.length === 0) return;
   const [after] = await findKnownItems(call.db, [before.id], placeOf(call));
   const changes = changed.map((name) => ({
     field: name,
     old: before.shown.get(name as FieldName) ?? null,
     new: after?.shown.get(name as FieldName) ?? null,
   }));
-  await audit(call, 'item.edited', { itemId: before.id, changes });
+  await audit(call, 'item.edited', { itemId: before.id, changes: [...changes, ...custom] });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ItemDetail, PersonRole } from '#areas/items/public.ts';
+import { CustomValue } from '#areas/custom-fields/public.ts';
+import { ItemDetail, ItemSummary, PersonRole } from '#areas/items/public.ts';
 import { Day, Id, Language, Milliseconds, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 
 /** One line of text without control characters. */
@@ -99,6 +100,12 @@ export const plainEdits = {
     .max(20)
     .nullish(),
   addedAt: Moment.nullish(),
+  custom: z
+    .record(z.string().regex(/^[a-z0-9_]{1,40}$/), CustomValue.nullable())
+    .refine((values) => Object.keys(values).length <= 60, { error: 'at most 60 fields', params: { code: 'too_many' } })
+    .optional()
+    .describe('Values of custom fields by key; null clears')
+    .meta({ example: { shelf: 'A3' } }),
 };
 
 export const ItemEdit = z
@@ -169,6 +176,30 @@ export const MergeResult = z
     dryRun: z.boolean(),
   })
   .meta({ id: 'MergeResult' });
+
+export const SplitRequest = z
+  .strictObject({
+    fileIds: z.array(Id).min(1).max(200),
+    target: z
+      .union([
+        z.strictObject({ itemId: Id }),
+        z.strictObject({
+          parentIndex: z.int().min(0).max(100_000).meta({ example: 1 }),
+          index: z.int().min(0).max(100_000).meta({ example: 2 }),
+        }),
+      ])
+      .optional()
+      .describe('Another item, or the number of an episode or track, which is made when absent. Default: a new item'),
+  })
+  .meta({ id: 'SplitRequest' });
+export type SplitRequest = z.output<typeof SplitRequest>;
+
+export const SplitResult = z
+  .object({
+    item: ItemDetail.describe('What remains; the target when nothing does'),
+    created: z.array(ItemSummary),
+  })
+  .meta({ id: 'SplitResult' });
 
 export const DeleteItemQuery = z.object({
   files: z.enum(['keep']).default('keep').describe('The files stay where they are, and scans leave them alone'),

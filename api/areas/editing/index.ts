@@ -1,6 +1,6 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { changeItemsInBulk } from './bulk/bulk.endpoints.ts';
-import { deleteItem, getItemFields, mergeItems, setItemLocks, updateItem } from './items.endpoints.ts';
+import { deleteItem, getItemFields, mergeItems, setItemLocks, splitItem, updateItem } from './items.endpoints.ts';
 import { listItemMarkers, setItemMarkers } from './markers.endpoints.ts';
 import { applyItemMatch, clearItemMatch, refreshItem, searchItemMatches } from './match/match.endpoints.ts';
 
@@ -9,6 +9,7 @@ export const editingArea = defineArea('editing', 'Editing', [
   deleteItem,
   changeItemsInBulk,
   mergeItems,
+  splitItem,
   getItemFields,
   setItemLocks,
   listItemMarkers,

@@ -2,7 +2,7 @@ import { fieldNames, hasField, type KnownItem } from '#areas/libraries/public.ts
 import type { FieldName } from '#platform/item-values.ts';
 
 /** Fields of an edit form that no source describes. */
-const OWN = ['labels', 'edition', 'chapters', 'addedAt'] as const;
+const OWN = ['labels', 'edition', 'chapters', 'addedAt', 'custom'] as const;
 
 const isField = (name: string): name is FieldName => (fieldNames as string[]).includes(name);
 

@@ -12,10 +12,13 @@ import {
   LocksPut,
   MergeRequest,
   MergeResult,
+  SplitRequest,
+  SplitResult,
 } from './editing.schemas.ts';
 import { replaceLocks } from './locks.ts';
 import { mergeItemsInto } from './merge-items.ts';
 import { originsOf } from './origins.ts';
+import { splitFiles } from './split-item.ts';
 
 const edits = { permission: 'item:edit' } as const;
 
@@ -76,6 +79,26 @@ export const mergeItems = defineEndpoint({
 
   async handle({ body }, call) {
     return mergeItemsInto(call, body);
+  },
+});
+
+export const splitItem = defineEndpoint({
+  operationId: 'splitItem',
+  method: 'post',
+  path: '/items/:id/match/split',
+  summary: 'Take files out of an item',
+  description:
+    'The files go to another item of the library, or to a new one, which is named by its files and identified again. Later scans leave each file there, also when it moves. What a person left stays with the item whose file they played last. All files without a target are 409 `nothing-left`; all files with one make the item part of the target. A target of another type or library is 409 `type-differs`.',
+  access: edits,
+  params: IdParams,
+  body: SplitRequest,
+  answer: json(200, SplitResult),
+  errors: ['CONFLICT'],
+  emits: ['item.updated', 'item.added', 'item.deleted'],
+  transaction: 'manual',
+
+  async handle({ params, body }, call) {
+    return splitFiles(call, params.id, body);
   },
 });
 

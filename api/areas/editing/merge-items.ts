@@ -67,7 +67,8 @@ async function found404(item: Promise<VisibleItem>): Promise<VisibleItem | undef
   });
 }
 
-async function combine(call: Call, into: VisibleItem, others: readonly VisibleItem[]): Promise<void> {
+/** Makes items part of another one, with what people left in them. The change numbers are raised. */
+export async function combine(call: Call, into: VisibleItem, others: readonly VisibleItem[]): Promise<void> {
   const { db } = call;
   const ids = others.map(({ id }) => id);
   const rows = await db('items').whereIn('id', ids).select('id', 'library_id', 'type', 'title', 'age_years', 'labels');

@@ -1,8 +1,10 @@
+import { fieldsOfItem } from '#areas/custom-fields/public.ts';
 import { fieldNames, findKnownItems, givenBy, hasField, type KnownItem } from '#areas/libraries/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { FieldName } from '#platform/item-values.ts';
+import { customValuesOf } from './custom.ts';
 import { placeOf } from './edit-item.ts';
 import type { FieldOrigin } from './editing.schemas.ts';
 
@@ -31,11 +33,24 @@ export async function originsOf(call: Call, id: string): Promise<Origins> {
   const edits = new Map(rows.map((row) => [row.field, row]));
   const given = givenBy(item, item.ranking);
   const names = fieldNames.filter((name) => hasField(item.type, name));
+  const own = names.map((name) => originOf(item, name, { given: given.get(name)?.value, edit: edits.get(name) }));
   return {
-    items: names.map((name) => originOf(item, name, { given: given.get(name)?.value, edit: edits.get(name) })),
+    items: [...own, ...(await customOrigins(call, id))],
     lockedFields: [...item.locked].sort(),
     revision: item.revision,
   };
+}
+
+/** Only persons and naming patterns set custom values, and nothing replaces them. */
+async function customOrigins({ db, who }: Call, id: string): Promise<FieldOrigin[]> {
+  const fields = await fieldsOfItem({ db, who }, id);
+  const values = fields.length > 0 ? await customValuesOf({ db, who }, id) : {};
+  return fields.map(({ key }) => ({
+    field: `custom.${key}`,
+    value: values[key] ?? null,
+    locked: false,
+    source: values[key] === undefined ? 'default' : 'person',
+  }));
 }
 
 /** What a refresh would set is shown when the field holds something else. */

@@ -1,5 +1,6 @@
 /** Items for other areas and workers. */
 
+export { findCustomValues } from './fields/custom-values.ts';
 export { itemFieldNames } from './fields/fields.ts';
 export {
   type FileRow,

@@ -31,6 +31,7 @@ export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } f
 export { agentIds, LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
 export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';
+export { divideItem, makeSibling, pinFiles } from './merge/divide.store.ts';
 export { editFields, type FieldEdits, lockFields, raiseChangesOfItems, setLocks, unlockFields } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
 export { replaceChapters, setAddedAt, setEdition } from './merge/file-edits.store.ts';

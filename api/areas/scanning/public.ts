@@ -1,2 +1,2 @@
 export { requestScan, type ScanRequest, triggerOf } from './request-scan.ts';
-export { cancelScansOf, cancelScansOfLibrary, withdrawQuestions } from './scans.store.ts';
+export { cancelScansOf, cancelScansOfLibrary, readAgain, withdrawQuestions } from './scans.store.ts';

@@ -165,6 +165,15 @@ export async function withdrawQuestions(db: Db, libraryId: string): Promise<void
   );
 }
 
+/** The next scan reads the directories of these files again, whatever their times and contents. */
+export async function readAgain(db: Db, fileIds: readonly string[]): Promise<void> {
+  await db.raw(
+    `update scan_directories d set content = '', modified_ms = -1, drafts = null from media_files f
+     where f.id = any(?::uuid[]) and d.folder_id = f.folder_id and d.path = f.directory`,
+    [[...fileIds]],
+  );
+}
+
 /** Cancels the scans of cancelled jobs: scans without an active worker end now, the others get a cancel request. */
 export async function cancelScansOf(db: Db, jobIds: readonly string[], now: Date): Promise<void> {
   const held = `exists (select from jobs j where j.id = scans.job_id and j.state = 'active')`;

@@ -150,6 +150,7 @@ export const routes = {
   searchItemMatches: 'GET /items/{id}/match',
   setItemLocks: 'PUT /items/{id}/locks',
   setItemMarkers: 'PUT /items/{id}/markers',
+  splitItem: 'POST /items/{id}/match/split',
   updateItem: 'PATCH /items/{id}',
   // artwork
   captureItemArtwork: 'POST /items/{id}/artwork/frame',

@@ -70,6 +70,9 @@ export interface Credit {
   portrait?: ImageRef;
 }
 
+/** Text, number, boolean, day, id, or the values of several choices */
+export type CustomValue = string | number | boolean | string[];
+
 export type ExtraKind =
   | 'trailer'
   | 'featurette'

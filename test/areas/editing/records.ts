@@ -3,7 +3,9 @@
 import { givenItem } from '#support/given-items.ts';
 import { all, type Row } from '#support/record-row.ts';
 
-const hidden = (op: 'searchItemMatches' | 'applyItemMatch' | 'clearItemMatch' | 'refreshItem', body?: object): Row => ({
+type Hidden = 'searchItemMatches' | 'applyItemMatch' | 'clearItemMatch' | 'refreshItem' | 'splitItem';
+
+const hidden = (op: Hidden, body?: object): Row => ({
   op,
   says: 'A trashed item is 404 here.',
   request: async (world) => {
@@ -23,4 +25,5 @@ export const rows: Row[] = [
   hidden('applyItemMatch', { externalIds: { tmdb: '1' } }),
   hidden('clearItemMatch'),
   hidden('refreshItem', {}),
+  hidden('splitItem', { fileIds: ['01900000-0000-7000-8000-00000000abcd'] }),
 ];

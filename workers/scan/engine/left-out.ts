@@ -28,19 +28,20 @@ export function withoutFaulty(
 }
 
 /**
- * Locks the rows of these files; returns the paths that another scan changed since they were read. Runs after the locks
+ * Locks the rows of these files; returns the paths that another scan moved, or a person put into an item, since they were read. Runs after the locks
  * of libraries, as everywhere.
  */
 export async function lockRows(db: Db, known: ReadonlyMap<string, KnownFile>): Promise<string[]> {
-  const rows = await rowsOf<Pick<KnownFile, 'id' | 'folder_id' | 'path'>>(
+  const rows = await rowsOf<Pick<KnownFile, 'id' | 'folder_id' | 'path' | 'item_id'> & { pinned: boolean }>(
     db,
-    'select id, folder_id, path from media_files where id = any(?::uuid[]) order by id for update',
+    'select id, folder_id, path, item_id, pinned from media_files where id = any(?::uuid[]) order by id for update',
     [[...known.values()].map(({ id }) => id)],
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
   const changed = [...known].filter(([, before]) => {
     const now = byId.get(before.id);
-    return now?.folder_id !== before.folder_id || now.path !== before.path;
+    if (now?.folder_id !== before.folder_id || now.path !== before.path) return true;
+    return now.pinned && (before.pinned_in === null || now.item_id !== before.item_id);
   });
   return changed.map(([path]) => path);
 }

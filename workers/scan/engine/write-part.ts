@@ -24,6 +24,7 @@ import type { KnownFile } from '../store/known.ts';
 import { inheritLabels } from '../store/labels.ts';
 import { leaveItems } from '../store/leave.ts';
 import { moveFiles } from '../store/move.ts';
+import { keepPins } from '../store/pins.ts';
 import { writeTracks } from '../store/tracks.ts';
 import { type Ages, agesOf, emitItemEvents } from './item-events.ts';
 import { lockRows, withoutFaulty } from './left-out.ts';
@@ -77,17 +78,20 @@ interface Locked {
   seqs: ReadonlyMap<string, number>;
 }
 
-async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void> {
+async function writeLocked({ scan, db, seqs }: Locked, all: Part): Promise<void> {
   const { library } = scan;
-  const known = new Map([...part.known, ...part.readings.moved]);
-  const rows = rowsOfPart(part);
-  const former = formerOf(part);
-  const writing: Writing = { db, scanId: scan.row.id, library, folder: part.folder, seq: seqs.get(library.id) ?? 0 };
-  const named = [...part.drafts, ...part.drafts.flatMap(ownerOf)];
-  const merged = await findMerged(writing, named);
-  const existing = new Map([...(await findExisting(writing, named)), ...merged]);
+  const known = new Map([...all.known, ...all.readings.moved]);
+  const rows = rowsOfPart(all);
+  const former = formerOf(all);
+  const writing: Writing = { db, scanId: scan.row.id, library, folder: all.folder, seq: seqs.get(library.id) ?? 0 };
+  const named = [...all.drafts, ...all.drafts.flatMap(ownerOf)];
+  const mergedBefore = await findMerged(writing, named);
+  const found = new Map([...(await findExisting(writing, named)), ...mergedBefore]);
   const whereabouts = new Whereabouts(scan);
   const isGone: IsGone = (file) => whereabouts.isGone(file);
+  const pins = await keepPins(writing, { drafts: all.drafts, known, existing: found, merged: mergedBefore, isGone });
+  const { existing, merged } = pins;
+  const part: Part = { ...all, drafts: pins.drafts };
   const heirs = await findHeirs(writing, { drafts: part.drafts, known, existing, isGone });
   const above = await withParents(db, former);
   const old = [...new Set([...above, ...heirs.foreign, ...(await withParents(db, [...existing.values()]))])];
@@ -101,8 +105,10 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   });
   const { read } = part.readings;
   const resolved = await writeItems(writing, { drafts: part.drafts, existing, heirs: heirs.ids, merged, read });
-  await moveFiles(writing, part.readings.moved, { drafts: part.drafts, resolved });
-  const files = await writeFiles(writing, placedFiles(part, known, resolved));
+  const apart = pins.apart.map((one) => ({ ...one, known: known.get(one.file.path), read: read.get(one.file.path) }));
+  const places = [...placedFiles(part, known, resolved), ...apart];
+  await moveFiles(writing, part.readings.moved, places);
+  const files = await writeFiles(writing, places);
   const touched = await writeTracks(writing, files);
   await describeItems(writing, part.drafts, { resolved, merged });
   await writeCustomValues(writing, part.drafts, resolved);

@@ -60,9 +60,10 @@ const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, item_id uuid, path te
 const PLACE = ['item_id', 'edition', 'edition_rank', 'part', 'parts'];
 const CONTENT = ['container', 'duration_ms', 'start_ms', 'bitrate', 'probe', 'probe_fault', 'probe_version'];
 const COLUMNS = ['path', 'size_bytes', 'modified_ms', 'inode', ...PLACE, ...CONTENT];
-/** A label of a person stays. */
+/** A label of a person stays, and so do the parts of files that a person put into an item. */
+const KEPT: Readonly<Record<string, string>> = { edition: 'edition_locked', part: 'pinned', parts: 'pinned' };
 const news = (column: string): string =>
-  column === 'edition' ? 'case when f.edition_locked then f.edition else r.edition end' : `r.${column}`;
+  KEPT[column] ? `case when f.${KEPT[column]} then f.${column} else r.${column} end` : `r.${column}`;
 const BYTES = `decode(r.keyframes, 'hex'), decode(r.sampled_hash, 'hex')`;
 
 async function insertFiles({ db, library, folder }: Writing, files: readonly WrittenFile[]): Promise<void> {

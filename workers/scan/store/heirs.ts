@@ -95,7 +95,7 @@ interface Rest extends Located {
 }
 
 /** Items that still have an existing file, directly or below, without a new place. Extras do not count. */
-async function findStaying(
+export async function findStaying(
   db: Db,
   { ids, placed, isGone }: { ids: readonly string[]; placed: readonly string[]; isGone: IsGone },
 ): Promise<Set<string>> {

@@ -17,11 +17,14 @@ export interface KnownFile
    * another storage.
    */
   moved: boolean;
+  /** The library in whose item a person put it; null when its name decides. */
+  pinned_in: string | null;
 }
 
 const MOVED = `i.library_id <> f.library_id or f.storage_id <> (select lf.storage_id from library_folders lf where lf.id = f.folder_id) as moved`;
 const COLUMNS = `f.id, f.path, f.directory, f.size_bytes, f.modified_ms, f.inode, f.missing_since, f.absent_scan, f.absence_kept, f.probe_version, f.probe_fault,
-  f.folder_id, f.item_id, i.type as item_type, i.parent_id, i.grandparent_id, ${MOVED}`;
+  f.folder_id, f.item_id, i.type as item_type, i.parent_id, i.grandparent_id,
+  case when f.pinned then i.library_id end as pinned_in, ${MOVED}`;
 
 /** All data of files that are about to be written. */
 export async function findKnown(db: Db, ids: readonly string[]): Promise<KnownFile[]> {

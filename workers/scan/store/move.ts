@@ -1,34 +1,31 @@
 import type { Db } from '#platform/db.ts';
-import type { Draft } from '../group/draft.ts';
 import { recordset, type Writing } from './context.ts';
-import { nameOf, type Resolved } from './item-rows.ts';
+import type { Placed } from './files.ts';
 import type { KnownFile } from './known.ts';
 
 /**
  * Updates rows of moved files: the content is the same, so id and streams stay. Files without an item keep their place.
+ * In another library, the name of a file decides about its item again.
  */
 export async function moveFiles(
   { db, library, folder }: Writing,
   moved: ReadonlyMap<string, KnownFile>,
-  { drafts, resolved }: { drafts: readonly Draft[]; resolved: Resolved },
+  placed: readonly Placed[],
 ): Promise<void> {
-  const made = drafts.filter((draft) => resolved.ids.has(nameOf(draft)));
-  const rows = made.flatMap((draft) =>
-    draft.files.flatMap(({ path, walked }) => {
-      const known = moved.get(path);
-      return known ? [{ id: known.id, path, modified_ms: walked.mtimeMs, inode: walked.inode }] : [];
-    }),
-  );
+  const rows = placed.flatMap(({ file: { path, walked } }) => {
+    const known = moved.get(path);
+    return known ? [{ id: known.id, path, modified_ms: walked.mtimeMs, inode: walked.inode }] : [];
+  });
   if (rows.length === 0) return;
   await lookAgain(
     db,
     rows.map(({ id }) => id),
   );
   await db.raw(
-    `update media_files f set path = r.path, modified_ms = r.modified_ms, inode = r.inode, library_id = ?, folder_id = ?, storage_id = ?,
-       missing_since = null, absent_scan = null, absence_kept = false, updated_at = now()
+    `update media_files f set path = r.path, modified_ms = r.modified_ms, inode = r.inode, pinned = f.pinned and f.library_id = ?,
+       library_id = ?, folder_id = ?, storage_id = ?, missing_since = null, absent_scan = null, absence_kept = false, updated_at = now()
      from jsonb_to_recordset(?::jsonb) as r(id uuid, path text, modified_ms double precision, inode text) where f.id = r.id`,
-    [library.id, folder.id, folder.storageId, recordset(rows)],
+    [library.id, library.id, folder.id, folder.storageId, recordset(rows)],
   );
 }
 

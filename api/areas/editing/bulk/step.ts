@@ -18,6 +18,7 @@ import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { FieldName, NamedCredit } from '#platform/item-values.ts';
 import { announce, announceDeleted } from '../announce.ts';
+import { changeCustomOfMany, type FieldChange } from '../custom.ts';
 import { sortOut } from '../item-fields.ts';
 import type { BulkRequest, Lists, refusals } from './bulk.schemas.ts';
 
@@ -90,15 +91,23 @@ async function unlock(db: Db, items: readonly KnownItem[], by: Doer): Promise<Ou
 async function edit(db: Db, items: readonly KnownItem[], by: Doer): Promise<Outcome> {
   const edits = items.map((item) => editOf(item, by.change));
   const refused = edits.flatMap(({ itemId, wrong }): Refused[] => (wrong ? [{ itemId, reason: 'type' }] : []));
-  const fit = edits.filter(({ wrong }) => !wrong);
+  const custom = await changeCustomOfMany(
+    db,
+    edits.filter(({ wrong }) => !wrong).map(({ itemId }) => itemId),
+    { who: by.who, values: by.change.set?.custom, dryRun: by.dryRun ?? false },
+  );
+  refused.push(...custom.refused);
+  const out = new Set(refused.map(({ itemId }) => itemId));
+  const fit = edits.filter(({ itemId }) => !out.has(itemId));
   if (by.dryRun) return { changed: fit.length, refused };
   const lock = { accountId: by.who.accountId || null, lock: true, place: by.place };
   const settled = await editFields(db, fit, lock);
   const changed = new Map(settled.map((one) => [one.id, one.changed]));
   for (const id of await editRest(db, fit, by.change)) if (!changed.has(id)) changed.set(id, ['labels']);
+  await recordEdits(db, by.who, { items, changed, edits: fit, custom: custom.changes });
+  for (const id of custom.changes.keys()) changed.set(id, [...(changed.get(id) ?? []), 'custom']);
   const all = [...changed].map(([id, names]) => ({ id, changed: names }));
   await announce(db, all.slice(0, by.events));
-  await recordEdits(db, by.who, { items, changed, edits: fit });
   return { changed: changed.size, refused };
 }
 
@@ -157,19 +166,22 @@ interface Edited {
   items: readonly KnownItem[];
   changed: ReadonlyMap<string, string[]>;
   edits: readonly Edit[];
+  /** By item. */
+  custom: ReadonlyMap<string, readonly FieldChange[]>;
 }
 
-async function recordEdits(db: Db, who: Principal, { items, changed, edits }: Edited): Promise<void> {
+async function recordEdits(db: Db, who: Principal, { items, changed, edits, custom }: Edited): Promise<void> {
   const set = new Map(edits.map(({ itemId, fields }) => [itemId, fields]));
   const entries = items.flatMap((item) => {
-    const names = changed.get(item.id);
-    if (!names) return [];
+    const names = changed.get(item.id) ?? [];
+    const own = custom.get(item.id) ?? [];
+    if (names.length + own.length === 0) return [];
     const changes = names.map((name) => ({
       field: name,
       old: item.shown.get(name as FieldName) ?? null,
       new: set.get(item.id)?.get(name as FieldName) ?? null,
     }));
-    return [{ itemId: item.id, changes }];
+    return [{ itemId: item.id, changes: [...changes, ...own] }];
   });
   await record(db, who, { action: 'item.edited', entries });
 }
