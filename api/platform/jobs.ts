@@ -63,7 +63,11 @@ export const jobs = {
     }),
     scheduled: '20 5 * * *',
   },
-  'metadata.save': { queue: 'metadata' },
+  /** Due items of a library; with `all`, queues all of its items. */
+  'metadata.save': {
+    queue: 'metadata',
+    payload: z.object({ libraryId: Id, all: z.array(z.enum(['nfo', 'artwork'])).optional() }),
+  },
   'items.bulk': { queue: 'interactive', payload: z.object({ changeId: Id }) },
   'items.similar': {
     queue: 'analysis',
