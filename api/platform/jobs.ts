@@ -90,7 +90,7 @@ export const jobs = {
   },
   'artwork.chapters': { queue: 'artwork' },
   'artwork.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '30 4 * * *' },
-  /** Without a person: those whose facts are old. */
+  /** Without a person: those without facts or with old ones. */
   'people.refresh': {
     queue: 'metadata',
     payload: z.object({ personId: Id.optional(), replacePortrait: z.boolean().optional() }),
