@@ -88,11 +88,12 @@ export async function replaceFound(db: Db, row: FoundRow, { origin, taken, kind 
     });
 }
 
-/** Deletes pictures whose place is gone, except those that a person chose. */
+/** Deletes pictures whose place is gone, except those that a person chose or added. */
 export async function dropFound(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await db('images')
     .whereIn('id', ids)
+    .whereNull('added_by')
     .whereRaw('not exists (select from artwork_choices c where c.image_ids @> array[images.id])')
     .delete();
 }
