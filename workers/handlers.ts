@@ -25,6 +25,7 @@ import { markMany } from './own-state.ts';
 import { refreshPeople } from './people/refresh.ts';
 import { tidyPeople } from './people/tidy.ts';
 import { lookAtPlus } from './plus-check.ts';
+import { saveMetadata } from './saving/save.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
@@ -49,6 +50,7 @@ export const handlers = {
   'artwork.trim': trimArtwork,
   'items.similar': storeSimilarItems,
   'metadata.refresh': createRefresh(),
+  'metadata.save': saveMetadata,
   'items.bulk': changeInBulk,
   'people.refresh': refreshPeople,
   'people.tidy': tidyPeople,

@@ -1,5 +1,6 @@
 import { recordNotices } from '#areas/email/public.ts';
 import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
+import { describePeopleBy } from '#areas/people/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
 import { keepAgentsChecked } from '#platform/agents/health.ts';
 import { readConfig } from '#platform/config.ts';
@@ -18,6 +19,7 @@ import { keepBackups } from './backup/keeper.ts';
 import { watchDisks } from './disk-watch.ts';
 import { handlers } from './handlers.ts';
 import { sweepJobCounts } from './job-counts.ts';
+import { describingCatalogues } from './people/catalogues.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
 import { keepSealed } from './resealing.ts';
 import { startRuntime } from './runtime.ts';
@@ -56,6 +58,7 @@ const trimming = keepTranscodeCache(deps, stopping.signal);
 const backingUp = keepBackups({ ...deps, keys }, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
 const checking = keepAgentsChecked(deps, stopping.signal);
+describePeopleBy(describingCatalogues(deps));
 serveMetrics(config.metricsPort, config.host);
 log.info({ pod: config.pod }, 'worker is up');
 

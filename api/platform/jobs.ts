@@ -63,7 +63,11 @@ export const jobs = {
     }),
     scheduled: '20 5 * * *',
   },
-  'metadata.save': { queue: 'metadata' },
+  /** Due items of a library; with `all`, queues all of its items. */
+  'metadata.save': {
+    queue: 'metadata',
+    payload: z.object({ libraryId: Id, all: z.array(z.enum(['nfo', 'artwork'])).optional() }),
+  },
   'items.bulk': { queue: 'interactive', payload: z.object({ changeId: Id }) },
   'items.similar': {
     queue: 'analysis',
@@ -86,7 +90,7 @@ export const jobs = {
   },
   'artwork.chapters': { queue: 'artwork' },
   'artwork.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '30 4 * * *' },
-  /** Without a person: those whose facts are old. */
+  /** Without a person: those without facts or with old ones. */
   'people.refresh': {
     queue: 'metadata',
     payload: z.object({ personId: Id.optional(), replacePortrait: z.boolean().optional() }),

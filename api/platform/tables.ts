@@ -938,6 +938,14 @@ export interface Tables {
     created_at: Defaulted<Date>;
     sent: Defaulted<boolean>;
   };
+  pending_saves: {
+    item_id: string;
+    library_id: string;
+    nfo: boolean;
+    artwork: boolean;
+    generation: Defaulted<number>;
+    due_at: Date;
+  };
   people: {
     id: string;
     name: string;
@@ -1145,6 +1153,17 @@ export interface Tables {
   };
   rights_told: {
     account_id: string | null;
+    at: Defaulted<Date>;
+  };
+  saved_files: {
+    storage_id: string;
+    directory: string;
+    name: string;
+    sha256: string;
+    library_id: string;
+    size_bytes: number;
+    modified_ms: number | null;
+    made_of: string | null;
     at: Defaulted<Date>;
   };
   scan_directories: {

@@ -31,9 +31,11 @@ export const LibrarySpec = z.strictObject({
       introDetection: analysis().describe('Find intros.'),
       creditsDetection: analysis().describe('Find credits.'),
       voiceActivity: analysis().describe('Find speech.'),
+      saveNfo: z.boolean().optional().describe('Write metadata next to the media as NFO, ComicInfo.xml and XMP.'),
+      saveArtwork: z.boolean().optional().describe('Write pictures next to the media.'),
     })
     .optional()
-    .describe('Analyses; absent ones follow the server.'),
+    .describe('Analyses, which follow the server when absent, and files next to the media, which are off by default.'),
   access: exactlyOne(
     z.strictObject({
       everyone: z.literal(true).optional().describe('Every account.'),

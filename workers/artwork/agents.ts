@@ -29,7 +29,11 @@ export async function agentPlaces(work: Work, item: PicturedItem, outbound?: Out
 }
 
 /** Undefined for an address that is closed or does not answer with a picture. */
-async function download(work: Work, outbound: Outbound, { url, agent }: ChosenPicture): Promise<Buffer | undefined> {
+export async function download(
+  work: Work,
+  outbound: Outbound,
+  { url, agent }: Pick<ChosenPicture, 'url' | 'agent'>,
+): Promise<Buffer | undefined> {
   if (work.settings.get('network.offline')) return undefined;
   try {
     const answer = await outbound(url, {

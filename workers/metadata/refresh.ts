@@ -10,11 +10,13 @@ import {
   takeDue,
   withChildren,
 } from '#areas/editing/public.ts';
+import { personAgents } from '#areas/people/public.ts';
 import { catalogueIds } from '#platform/agents/agent.ts';
 import { trimAnswers } from '#platform/agents/answers.store.ts';
 import { Catalogues } from '#platform/agents/catalogues.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { rowsOf } from '#platform/rows.ts';
+import { queuePeople } from '../people/queue.ts';
 import { Postponed, type Work } from '../work.ts';
 import { agentsFor, gather } from './gather.ts';
 import { probeFiles } from './probe.ts';
@@ -32,12 +34,16 @@ const MOST_EVENTS = 100;
 export function createRefresh(catalogues?: (work: Work) => Catalogues) {
   return async (payload: JobPayload<'metadata.refresh'>, work: Work): Promise<object> => {
     const refreshing = new Refreshing(work, catalogues?.(work) ?? new Catalogues(work));
-    if (payload.itemId !== undefined) return refreshing.item(payload.itemId, payload);
-    if (payload.libraryId === undefined) {
-      await trimAnswers(work.db);
-      await makeStaleDue(work.db, MOST_STALE);
+    try {
+      if (payload.itemId !== undefined) return await refreshing.item(payload.itemId, payload);
+      if (payload.libraryId === undefined) {
+        await trimAnswers(work.db);
+        await makeStaleDue(work.db, MOST_STALE);
+      }
+      return await refreshing.due(payload.libraryId);
+    } finally {
+      if (refreshing.any && personAgents().length > 0) await queuePeople(work, work.db);
     }
-    return refreshing.due(payload.libraryId);
   };
 }
 
@@ -58,6 +64,11 @@ class Refreshing {
   constructor(work: Work, catalogues: Catalogues) {
     this.#work = work;
     this.#catalogues = catalogues;
+  }
+
+  /** Whether it refreshed an item. */
+  get any(): boolean {
+    return this.#refreshed > 0;
   }
 
   /** One item, perhaps with everything in it, containers first. Continues behind its checkpoint. */

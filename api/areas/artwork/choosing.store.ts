@@ -1,4 +1,5 @@
 // Which picture of each kind an item shows, and the ImageRefs that its lists carry.
+import { noteSaves } from '#areas/libraries/public.ts';
 import { ageSql } from '#identity/visibility.ts';
 import { imageRefSql } from '#kernel/images.ts';
 import type { Db } from '#platform/db.ts';
@@ -96,6 +97,7 @@ export interface Pictured {
  * Returns the items that changed.
  */
 export async function settleArtwork(db: Db, ids: readonly string[]): Promise<Pictured[]> {
+  await noteSaves(db, ids, 'artwork');
   const changed = await settleLevel(db, await candidates(db, 'i.id = any(?::uuid[])', ids));
   const shows = changed.filter(({ type }) => type === 'show').map(({ id }) => id);
   if (shows.length === 0) return changed;

@@ -16,10 +16,17 @@ declare module '#platform/column-types.ts' {
 const COLUMNS = ['id', 'kind', 'source', 'sha256', 'origin', 'discarded'] as const;
 export type FoundRow = Pick<Row<'images'>, (typeof COLUMNS)[number]>;
 
-/** Pictures of an item from these sources, discarded ones too. */
-export async function foundImages(db: Db, itemId: string, sources: readonly ImageSource[]): Promise<FoundRow[]> {
+/** The owner of a found picture; an id alone is that of an item. */
+export type FoundOwner = string | { kind: 'item' | 'person' | 'library'; id: string };
+
+const ownerOf = (owner: FoundOwner): Exclude<FoundOwner, string> =>
+  typeof owner === 'string' ? { kind: 'item', id: owner } : owner;
+
+/** Pictures of an owner from these sources, discarded ones too. */
+export async function foundImages(db: Db, of: FoundOwner, sources: readonly ImageSource[]): Promise<FoundRow[]> {
+  const owner = ownerOf(of);
   return db('images')
-    .where({ owner_kind: 'item', owner_id: itemId })
+    .where({ owner_kind: owner.kind, owner_id: owner.id })
     .whereIn('source', sources)
     .select(...COLUMNS);
 }
@@ -36,9 +43,9 @@ export interface Found {
   language?: string;
 }
 
-export async function insertFound(db: Db, itemId: string, found: Found): Promise<string> {
+export async function insertFound(db: Db, of: FoundOwner, found: Found): Promise<string> {
   const { source, kind, origin, taken, crop, sourceUrl, language } = found;
-  const owner = { kind: 'item' as const, id: itemId };
+  const owner = ownerOf(of);
   return insertImage(db, {
     ...taken,
     source,
@@ -81,11 +88,12 @@ export async function replaceFound(db: Db, row: FoundRow, { origin, taken, kind 
     });
 }
 
-/** Deletes pictures whose place is gone, except those that a person chose. */
+/** Deletes pictures whose place is gone, except those that a person chose or added. */
 export async function dropFound(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await db('images')
     .whereIn('id', ids)
+    .whereNull('added_by')
     .whereRaw('not exists (select from artwork_choices c where c.image_ids @> array[images.id])')
     .delete();
 }

@@ -5,9 +5,10 @@ import { IdParams } from '#kernel/schemas.ts';
 import { Image, ImageChange, ImageInfo, ImageQuery } from './artwork.schemas.ts';
 import { imageAnswer } from './artwork-set.ts';
 import { getImageRow } from './editing/add-image.ts';
+import { servePreview } from './editing/candidate-picture.ts';
 import { changeableImage, changeImage, deleteImageRow } from './editing/change-image.ts';
 import { usersOf } from './images.view.ts';
-import { getServedImage } from './serving/images.view.ts';
+import { findServedImage, getServedImage } from './serving/images.view.ts';
 import { serveImage } from './serving/serve-image.ts';
 
 const CHANGEABLE = ['item', 'person', 'library', 'profile'];
@@ -26,7 +27,8 @@ export const getImage = defineEndpoint({
   answer: bytes('image/avif', 'image/webp', 'image/jpeg', 'image/png'),
 
   async handle({ params, query }, call) {
-    const image = await getServedImage(call.db, call.who, params.id);
+    const image = await findServedImage(call.db, call.who, params.id);
+    if (!image) return servePreview(call, params.id);
     openToReceivers(call, query.ticket);
     return serveImage(call, image, query);
   },

@@ -55,8 +55,8 @@ export const searchItemArtwork = defineEndpoint({
   answer: json(200, Candidates),
   errors: ['CONFLICT', 'PROVIDER_UNAVAILABLE', 'RATE_LIMITED'],
 
-  async handle({ params }, call) {
-    return findCandidates(call, await getVisibleItem(call.db, call.who, params.id));
+  async handle({ params, query }, call) {
+    return findCandidates(call, await getVisibleItem(call.db, call.who, params.id), query);
   },
 });
 

@@ -12,4 +12,4 @@ export {
   type Stage,
   takePending,
 } from './pending.store.ts';
-export { adoptPortraits, survivorOf } from './portraits/portraits.store.ts';
+export { adoptPortraits, settlePortraits, survivorOf } from './portraits/portraits.store.ts';

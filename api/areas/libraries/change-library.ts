@@ -9,6 +9,7 @@ import type { Pictures } from '#platform/pictures.ts';
 import { changeFolders, planFolders } from './folders.ts';
 import type { LibraryChange, LibrarySettings } from './libraries.schemas.ts';
 import { changeLibraryRow, type LibraryRow, setAccess } from './libraries.store.ts';
+import { queueSaves } from './saving/saves.store.ts';
 
 /**
  * Applies a PATCH to the locked row, completely or not at all. Invalid input is reported before conflicts with the
@@ -31,6 +32,8 @@ export async function changeLibrary(
   if (posterImageId !== undefined) await dropFormerPosters(call, row, posterImageId);
   if (change.access) await setAccess(call, row.id, { access: change.access, isNew: false });
   if (plan) await changeFolders(call, row, { plan, confirmed: change.confirmRemoval });
+  const all = newlySaved(row, change);
+  if (all.length > 0) await queueSaves(call.db, row.id, { all, runAt: new Date() });
   if (isRefreshed(row, change)) call.reply.header('X-Refresh-Suggested', 'true');
 }
 
@@ -38,6 +41,12 @@ export async function changeLibrary(
 function isRefreshed({ settings: before }: LibraryRow, { settings }: LibraryChange): boolean {
   const after = settings ? mergeSettings(before, settings) : before;
   return (['agents', 'language', 'country'] as const).some((key) => !isDeepStrictEqual(before[key], after[key]));
+}
+
+/** What the change has written next to media from now on; the items that are there already are written too. */
+function newlySaved({ settings: before }: LibraryRow, { settings }: LibraryChange): ('nfo' | 'artwork')[] {
+  const turnsOn = (key: 'saveNfo' | 'saveArtwork'): boolean => settings?.[key] === true && before[key] !== true;
+  return [...(turnsOn('saveNfo') ? ['nfo' as const] : []), ...(turnsOn('saveArtwork') ? ['artwork' as const] : [])];
 }
 
 /** Columns of the fields in the change. Absent fields keep their value. */

@@ -62,6 +62,27 @@ export {
   rollUpItems,
   withParents,
 } from './rollup.store.ts';
+export {
+  confirmSavedFile,
+  dropUnwritten,
+  findSavedFiles,
+  hasSavedFiles,
+  isSavedContent,
+  noteSavedFile,
+  type SavedFile,
+  type SavedPlace,
+} from './saving/saved-files.store.ts';
+export {
+  endSave,
+  nextSave,
+  noteSaves,
+  noteSavesAfter,
+  type PendingSave,
+  putOffSave,
+  queueSaves,
+  type SaveKind,
+  takeSaves,
+} from './saving/saves.store.ts';
 export { agentsByDefault, defaultSettings, settingsOf } from './settings.ts';
 export { reviseItems, touchLibraries } from './touch.store.ts';
 export { raiseChanges, touchItems } from './touch-items.ts';

@@ -184,8 +184,8 @@ export interface LibrarySettings {
   guardPercent: number;
   guardMinimum: number;
   /** NFO, sidecars and embedded tags before agents */ preferLocal: boolean;
-  saveNfo: boolean;
-  saveArtwork: boolean;
+  /** Writes NFO, ComicInfo.xml or XMP next to the media, never over another file */ saveNfo: boolean;
+  /** Writes pictures next to the media under Kodi's names, never over another file */ saveArtwork: boolean;
   fileDeletion: boolean;
   folderView: boolean;
   shareLocation: boolean;
@@ -276,8 +276,8 @@ export interface CreateLibraryBody {
     guardPercent?: number;
     guardMinimum?: number;
     /** NFO, sidecars and embedded tags before agents */ preferLocal?: boolean;
-    saveNfo?: boolean;
-    saveArtwork?: boolean;
+    /** Writes NFO, ComicInfo.xml or XMP next to the media, never over another file */ saveNfo?: boolean;
+    /** Writes pictures next to the media under Kodi's names, never over another file */ saveArtwork?: boolean;
     fileDeletion?: boolean;
     folderView?: boolean;
     shareLocation?: boolean;

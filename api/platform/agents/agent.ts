@@ -147,6 +147,21 @@ export interface Description {
   pictures: RemotePicture[];
 }
 
+/** A person as a catalogue describes them; absent members are unknown to it. */
+export interface DescribedPerson {
+  name?: string;
+  aliases?: string[];
+  /** YYYY-MM-DD */
+  birthday?: string;
+  deathday?: string;
+  birthplace?: string;
+  biography?: string;
+  homepage?: string;
+  externalIds?: Record<string, string>;
+  /** Address of a picture. */
+  portrait?: string;
+}
+
 /** One catalogue. */
 export interface Agent {
   id: CatalogueId;
@@ -173,4 +188,6 @@ export interface Agent {
   describe?: (query: Query, identity: Identity) => Promise<Description | undefined>;
   artwork?: (query: Query, identity: Identity) => Promise<RemotePicture[]>;
   children?: (query: Query, identity: Identity) => Promise<KnownChild[]>;
+  /** Describes the person with the agent's own id. */
+  person?: (query: Query, person: Pick<Identity, 'ids' | 'language'>) => Promise<DescribedPerson | undefined>;
 }

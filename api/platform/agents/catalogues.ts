@@ -13,7 +13,7 @@ import { type KeptAnswer, keepAnswer, keptAnswer, requestHash } from './answers.
 import { CatalogueFault, type FaultReason } from './fault.ts';
 import { keysInForce, noteRefusal } from './keys.store.ts';
 import { noteAnswered, pauseAgent, takeSlot } from './pace.ts';
-import { baseOf, catalogueOutbound, sendTo } from './send.ts';
+import { baseOf, catalogueOutbound, networksOf, sendTo } from './send.ts';
 import { dropToken, keepToken, knownToken } from './tokens.ts';
 import { type Answer, answerOf, textOf } from './verdict.ts';
 
@@ -64,6 +64,10 @@ export class Catalogues {
     this.#deps = deps;
     this.#outbound = outbound ?? catalogueOutbound(deps.config);
   }
+
+  /** Fetches pictures that agents name, by the same guarded client and within the same networks. */
+  readonly pictures: Outbound = (url, options) =>
+    this.#outbound(url, { ...networksOf(this.#deps.settings), ...options });
 
   /** The same with other settings in force, to test them before they are saved. */
   under(settings: Settings): Catalogues {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
 import { ABSENT } from '#support/answers.ts';
-import { givenItem } from '#support/given-items.ts';
+import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { errorOf, issueOf } from '#support/signing-in.ts';
 import { formOf, type Gallery, openGallery, painted } from './support.ts';
 
@@ -175,7 +175,9 @@ describe('Artwork: choosing and adding', function () {
 
   it('finds no candidates without an identity, and no agent for those that have one', async () => {
     const unknown = await gallery.film();
-    const known = await gallery.film({ external_ids: { tmdb: '949' } });
+    const { db } = gallery.api.deps;
+    const local = await givenLibrary(db, 'movies', { everyone: true, settings: JSON.stringify({ agents: ['files'] }) });
+    const known = await givenItem(db, local, { external_ids: { tmdb: '949' } });
     const search = (id: string) => gallery.admin.searchItemArtwork({ params: { id } });
     expect(errorOf(await search(unknown)).details.reason).to.equal('not-matched');
     const none = await search(known);

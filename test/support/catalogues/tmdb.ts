@@ -219,6 +219,21 @@ function seasonOf(show: TmdbTitle, number: number): object | undefined {
   };
 }
 
+/** Al Pacino in English, and untranslated elsewhere; other people have no facts. */
+function personFacts(id: number, { query }: Requested): object {
+  const isEnglish = (query.get('language') ?? 'en').startsWith('en');
+  const known = id === 1158;
+  return {
+    ...person(id, known ? 'Al Pacino' : 'Somebody'),
+    ...{ also_known_as: known ? ['Alfredo James Pacino', 'アル・パチーノ'] : [], deathday: null, homepage: null },
+    ...{ birthday: known ? '1940-04-25' : null, place_of_birth: known ? 'New York City, New York, USA' : null },
+    biography: known && isEnglish ? 'Alfredo James "Al" Pacino is an American actor.' : '',
+    imdb_id: known ? 'nm0000199' : null,
+    ...(!known && { profile_path: null }),
+    external_ids: { id, imdb_id: known ? 'nm0000199' : null, wikidata_id: known ? 'Q41163' : null, tvrage_id: null },
+  };
+}
+
 function searched(all: readonly TmdbTitle[], { query }: Requested): Reply {
   const text = (query.get('query') ?? '').toLowerCase();
   const year = query.get('year') ?? query.get('first_air_date_year');
@@ -278,6 +293,9 @@ function answer(
       },
     };
   }
+  const [, personId] = /^\/3\/person\/(\d+)$/.exec(path) ?? [];
+  if (personId !== undefined)
+    return Number(personId) < 10_000 ? { body: personFacts(Number(personId), request) } : undefined;
   const [, branch, id, , number] = /^\/3\/(movie|tv)\/(\d+)(\/season\/(\d+))?$/.exec(path) ?? [];
   const one = (branch === 'tv' ? shows : all).find((each) => String(each.id) === id);
   if (!one) return undefined;

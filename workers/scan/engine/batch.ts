@@ -22,6 +22,7 @@ import { write } from './write.ts';
  */
 export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Promise<void> {
   const listed = batch.directories.filter((directory) => directory.state === 'listed');
+  await scan.saved.leaveOut(place.folder.storageId, listed);
   const all = await compare(scan, place, listed);
   if (!place.regroup) countListed(scan, batch, all);
   await reportWalk(scan, place.folder, batch);

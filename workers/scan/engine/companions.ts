@@ -75,7 +75,7 @@ async function describedIn(scan: Scan, folder: ScannedFolder, wanted: Wanted): P
   const at: Describing = {
     folder,
     wanted,
-    decoration: new Decoration(folder.root, (absolute) => scan.tops.resolve(absolute)),
+    decoration: new Decoration(folder, { resolve: (absolute) => scan.tops.resolve(absolute), saved: scan.saved }),
     memory: await Memory.load(scan.work.db, folder),
   };
   const order = {
@@ -90,8 +90,10 @@ async function describedIn(scan: Scan, folder: ScannedFolder, wanted: Wanted): P
   };
   const found: Described[] = [];
   try {
-    for await (const { directories } of walkFolder(order, scan.signal))
+    for await (const { directories } of walkFolder(order, scan.signal)) {
+      await scan.saved.leaveOut(folder.storageId, directories);
       for (const directory of directories) found.push(...(await describe(scan, at, directory)));
+    }
   } catch (error) {
     if (!(error instanceof WalkFailed)) throw error;
   }

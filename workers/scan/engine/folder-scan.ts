@@ -35,8 +35,8 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
     });
 }
 
-function placeOf({ tops }: Scan, folder: ScannedFolder, memory: Memory): Place {
-  const decoration = new Decoration(folder.root, (absolute) => tops.resolve(absolute));
+function placeOf({ tops, saved }: Scan, folder: ScannedFolder, memory: Memory): Place {
+  const decoration = new Decoration(folder, { resolve: (absolute) => tops.resolve(absolute), saved });
   return { folder, memory, decoration, again: new Set(), regroup: false, lost: [] };
 }
 

@@ -12,8 +12,10 @@ import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
 import { rulesOf } from '../group/index.ts';
 import { ownRules } from '../own/load.ts';
 import type { ScannedFolder } from '../store/context.ts';
+import { SavedFiles } from '../store/saved-files.ts';
 import { makeTitleIndexes } from '../store/title-indexes.ts';
 import { reasonOf, scanFolder, takeDoubted, takeUnsettled } from './folder-scan.ts';
+import { versionOf } from './grouping-version.ts';
 import { keepLease } from './lease.ts';
 import { LibraryTops } from './library-tops.ts';
 import { trashOverdue } from './missing.ts';
@@ -70,15 +72,22 @@ async function prepare(work: Work, { begun, libraryId, token, signal, options }:
   if (begun.row.include_ignored) await db('ignored_files').where({ library_id: libraryId }).delete();
   const marks = await db('ignored_files').where({ library_id: libraryId }).select('storage_id', 'path');
   const folders = await foldersOf(work, libraryId);
+  const own = await ownRules(db, library, begun.row);
+  const type = baseOf(library);
+  const chosen = settingsOf(library, place);
+  const saved = new SavedFiles(db, {
+    ...{ id: libraryId, type, storageIds: folders.map(({ storageId }) => storageId) },
+    ...{ version: versionOf({ own }), saves: chosen.saveNfo || chosen.saveArtwork },
+  });
   return {
     row: begun.row,
     work,
     library: {
       id: library.id,
-      type: baseOf(library),
+      type,
       key: library.type,
-      own: await ownRules(db, library, begun.row),
-      settings: settingsOf(library, place),
+      own,
+      settings: chosen,
       first: library.first_scanned_at === null,
     },
     folders,
@@ -91,6 +100,7 @@ async function prepare(work: Work, { begun, libraryId, token, signal, options }:
     unsettled: [],
     looks: new Looks(),
     tops: new LibraryTops(folders),
+    saved,
     doubted: [],
   };
 }

@@ -3,6 +3,7 @@ import type { Row } from '#platform/typed-query.ts';
 import type { Work } from '#workers/work.ts';
 import type { ScannedFolder, ScannedLibrary } from '../store/context.ts';
 import type { Doubted } from '../store/doubts.ts';
+import type { SavedFiles } from '../store/saved-files.ts';
 import type { LibraryTops } from './library-tops.ts';
 
 export interface Counts {
@@ -70,6 +71,8 @@ export interface Scan {
   /** File system checks in folders of other libraries, each of which may hang. */
   looks: Looks;
   tops: LibraryTops;
+  /** What Foyer wrote next to media. */
+  saved: SavedFiles;
   /** Directories of this library to write again, because their items changed elsewhere. */
   doubted: Doubted[];
   /** Directories with files that may still be being written. */

@@ -4,6 +4,7 @@ import { NFO_BYTES, type Nfo, nfoText, readNfo } from '../names/nfo.ts';
 import { seasonOf } from '../names/seasons.ts';
 import { isSharedPicture, seasonPicture } from '../names/sidecars.ts';
 import { readName, titleKey } from '../names/title.ts';
+import type { SavedFiles } from '../store/saved-files.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import { companionsOf } from './companions.ts';
 import type { Draft, Grouping } from './draft.ts';
@@ -23,17 +24,26 @@ export interface NfoIssue {
   detail: string;
 }
 
+interface Reading {
+  /** Follows links; undefined outside the library. */
+  resolve: (absolute: string) => Promise<string | undefined>;
+  saved: SavedFiles;
+}
+
 /** Reads NFO files, and the pictures of a show's own folder above the directory of its episodes. One for each scan. */
 export class Decoration {
   readonly issues: NfoIssue[] = [];
+  readonly #folder: { root: string; storageId: string };
   readonly #root: string;
-  readonly #resolve: (absolute: string) => Promise<string | undefined>;
+  readonly #resolve: Reading['resolve'];
+  readonly #saved: SavedFiles;
   readonly #folders = new Map<string, Promise<WalkedFile[]>>();
 
-  /** `resolve` follows links; it returns undefined outside the library. */
-  constructor(root: string, resolve: (absolute: string) => Promise<string | undefined>) {
-    this.#root = root;
+  constructor(folder: { root: string; storageId: string }, { resolve, saved }: Reading) {
+    this.#folder = folder;
+    this.#root = folder.root;
     this.#resolve = resolve;
+    this.#saved = saved;
   }
 
   async decorate(draft: Draft, grouping: Grouping): Promise<void> {
@@ -87,9 +97,14 @@ export class Decoration {
     }
     const [oldest] = this.#folders.keys();
     if (oldest !== undefined && this.#folders.size >= REMEMBERED) this.#folders.delete(oldest);
-    const listed = localFiles(join(this.#root, directory)).catch(() => []);
+    const listed = this.#listed(directory).catch(() => []);
     this.#folders.set(directory, listed);
     return listed;
+  }
+
+  async #listed(directory: string): Promise<WalkedFile[]> {
+    const files = await localFiles(join(this.#root, directory));
+    return this.#saved.without(this.#folder.storageId, directory, files);
   }
 
   async #nfo(path: string): Promise<Nfo | undefined> {
@@ -97,7 +112,9 @@ export class Decoration {
       const absolute = await this.#resolve(join(this.#root, path));
       if (absolute === undefined) return this.#bad(path, 'a link that leads out of the library');
       if ((await stat(absolute)).size > NFO_BYTES) return this.#bad(path, 'too large');
-      return readNfo(nfoText(await readFile(absolute))) ?? this.#bad(path, 'not an NFO');
+      const bytes = await readFile(absolute);
+      if (await this.#saved.isWritten(bytes)) return undefined;
+      return readNfo(nfoText(bytes)) ?? this.#bad(path, 'not an NFO');
     } catch {
       return this.#bad(path, 'unreadable');
     }

@@ -22,6 +22,8 @@ export interface Adding {
   select: boolean;
   language?: string | undefined;
   sourceUrl?: string;
+  /** Of a picture of a catalogue: its address and agent, by which a refresh knows it. */
+  origin?: { url: string; agent: string };
   focus?: { x: number; y: number };
   crop?: { x: number; y: number; width: number; height: number };
 }
@@ -52,11 +54,12 @@ async function insertNew(call: Call, { owner, kind, source, taken, ...more }: Ad
   if (Number(row?.count ?? 0) >= MOST_IMAGES) {
     throw conflict('image-limit', `There are ${MOST_IMAGES} images of this kind`, { limit: MOST_IMAGES });
   }
-  const { language, sourceUrl, focus, crop } = more;
+  const { language, sourceUrl, origin, focus, crop } = more;
   return insertImage(db, {
     ...{ ...taken, kind, owner, source, byAccountId: who.accountId },
     ...(language !== undefined && { language }),
     ...(sourceUrl !== undefined && { sourceUrl }),
+    ...(origin && { origin }),
     ...(focus && { focus }),
     ...(crop && { crop }),
   });

@@ -7,9 +7,9 @@ import { limitAttempts } from '#kernel/rate-limit.ts';
 import { createOutbound } from '#platform/outbound.ts';
 import type { ArtworkCapture, ArtworkImport, ArtworkUpload, Image } from '../artwork.schemas.ts';
 import { imageAnswer } from '../artwork-set.ts';
-import { candidatePicture } from '../candidates.ts';
 import { type ArtworkKind, fittingKind, kindsOf, mainKind } from '../kinds.ts';
 import { type Adding, addImage, getImageRow, takeGiven } from './add-image.ts';
+import { candidatePicture } from './candidate-picture.ts';
 import { capturedFrame } from './capture.ts';
 import { fetchPicture } from './fetch-picture.ts';
 import { settle } from './writing.ts';
@@ -45,11 +45,25 @@ export async function fetchGiven(call: Call, url: string): Promise<Awaited<Retur
 }
 
 export async function importFor(call: Call, item: VisibleItem, body: z.output<typeof ArtworkImport>): Promise<Image> {
-  const { kind, language, select, url } = body;
+  const { kind, language, select, url, candidateId } = body;
   requireFitting(item, kind, ['body', 'kind']);
-  if (url === undefined) return candidatePicture();
+  if (url === undefined) return importCandidate(call, item, { kind, language, select, candidateId: candidateId ?? '' });
   const taken = await takeGiven(call, await fetchGiven(call, url), ['body', 'url']);
   return add(call, item, { kind, language, select, taken, source: 'url', sourceUrl: url });
+}
+
+interface Import {
+  kind: ArtworkKind;
+  language: string | undefined;
+  select: boolean;
+  candidateId: string;
+}
+
+async function importCandidate(call: Call, item: VisibleItem, { candidateId, ...more }: Import): Promise<Image> {
+  const { candidate, given } = await candidatePicture(call, item.id, candidateId);
+  const taken = await takeGiven(call, given, ['body', 'candidateId']);
+  const { url: sourceUrl, agent, language = more.language } = candidate;
+  return add(call, item, { ...more, language, taken, source: 'agent', sourceUrl, origin: { url: sourceUrl, agent } });
 }
 
 /** The middle of a lying picture, 2 by 3. */

@@ -4,12 +4,14 @@ import { type Outbound, type OutboundAnswer, type OutboundOptions, OutboundRefus
 import type { GivenPicture } from '#platform/pictures.ts';
 
 const RULES: OutboundOptions = {
-  ports: [80, 443],
   maxRedirects: 3,
   maxBytes: ARTWORK_BYTES,
   timeoutMs: 15_000,
   headers: { accept: 'image/*' },
 };
+
+/** Of addresses that persons give. */
+const PORTS: OutboundOptions = { ports: [80, 443] };
 
 /**
  * A picture of another server. Throws 400 `address_not_allowed` for an address that is not public, 413 for a body that
@@ -18,9 +20,9 @@ const RULES: OutboundOptions = {
 export async function fetchPicture(
   outbound: Outbound,
   url: string,
-  { path, rules = {} }: { path: string[]; rules?: OutboundOptions },
+  { path, rules = {}, anyPort = false }: { path: string[]; rules?: OutboundOptions; anyPort?: boolean },
 ): Promise<GivenPicture> {
-  const answer = await outbound(url, { ...RULES, ...rules }).catch((error: unknown) => {
+  const answer = await outbound(url, { ...RULES, ...(!anyPort && PORTS), ...rules }).catch((error: unknown) => {
     throw refusalOf(error, path);
   });
   if (answer.status !== 200) throw unavailable({ status: answer.status });

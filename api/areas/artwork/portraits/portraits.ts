@@ -5,7 +5,6 @@ import { invalid, notFound } from '#kernel/errors.ts';
 import { seesOwner } from '#kernel/images.ts';
 import type { Image, PortraitChoice, Portraits, PortraitUpload } from '../artwork.schemas.ts';
 import { imageAnswer } from '../artwork-set.ts';
-import { candidatePicture } from '../candidates.ts';
 import { shownOf } from '../choosing.store.ts';
 import { addImage, getImageRow, takeGiven } from '../editing/add-image.ts';
 import { fetchGiven } from '../editing/add-to-item.ts';
@@ -78,8 +77,7 @@ export async function uploadPortrait(
 
 export async function choosePortrait(call: Call, person: Portrayed, choice: PortraitChoice): Promise<Image | null> {
   const { imageId, candidateId, url, faceId, lock } = choice;
-  if (candidateId !== undefined) return candidatePicture();
-  if (faceId !== undefined) throw notFound();
+  if (candidateId !== undefined || faceId !== undefined) throw notFound();
   if (imageId !== undefined) await requireOwn(call, person, imageId);
   const taken = url === undefined ? undefined : await takeGiven(call, await fetchGiven(call, url), ['body', 'url']);
   return call.transact(async (inside) => {

@@ -14,10 +14,16 @@ export type ServedRow = Pick<Row<'images'>, (typeof SERVED)[number]>;
 
 /** Throws 404 when it does not exist, ended, or its owner is hidden from the caller. */
 export async function getServedImage(db: Db, who: Principal, id: string): Promise<ServedRow> {
+  const row = await findServedImage(db, who, id);
+  if (!row) throw notFound();
+  return row;
+}
+
+/** Undefined instead of 404. */
+export async function findServedImage(db: Db, who: Principal, id: string): Promise<ServedRow | undefined> {
   const row = await db('images')
     .where({ id, discarded: false })
     .whereRaw('(expires_at is null or expires_at > now())')
     .first(...SERVED);
-  if (!row || !(await seesOwner(db, who, { kind: row.owner_kind, id: row.owner_id }))) throw notFound();
-  return row;
+  return row && (await seesOwner(db, who, { kind: row.owner_kind, id: row.owner_id })) ? row : undefined;
 }

@@ -3,6 +3,7 @@ import { ageYears } from '#platform/age-ratings.ts';
 import type { Db } from '#platform/db.ts';
 import type { FieldName } from '#platform/item-values.ts';
 import { sortTitle } from '#platform/sort-title.ts';
+import { noteSaves } from '../saving/saves.store.ts';
 import { FIELDS, fieldNames, hasField } from './fields.ts';
 import { type KnownItem, lockKnown, type ServerPlace } from './known.store.ts';
 import { givenBy, type Merged, merge } from './merge.ts';
@@ -51,6 +52,11 @@ export async function settleItems(
     );
   const writes = items.flatMap((item) => changeOf(narrowed(item, only), mode) ?? []);
   await writeFields(db, writes);
+  await noteSaves(
+    db,
+    writes.flatMap(({ item, values }) => (values.size > 0 ? [item.id] : [])),
+    'nfo',
+  );
   return writes.map(({ item: { id, libraryId }, values }) => ({ id, libraryId, changed: [...values.keys()] }));
 }
 

@@ -9,6 +9,8 @@ export interface PersonFacts {
   biography?: string;
   homepage?: string;
   externalIds?: Record<string, string>;
+  /** Address of a picture. */
+  portrait?: string;
 }
 
 /** The person that an agent is queried for. */

@@ -33,10 +33,11 @@ export async function refreshedPerson(db: Db, id: string): Promise<RefreshedPers
 /** Days after which facts are old. */
 const FRESH_DAYS = 90;
 
-/** People with an external id whose facts are old, the oldest first. */
-export async function stalePeople(db: Db, limit: number): Promise<string[]> {
+/** People with an id of one of these providers whose facts are old, the oldest first. */
+export async function stalePeople(db: Db, limit: number, providers: readonly string[]): Promise<string[]> {
   return db('people')
-    .whereRaw(`external_ids <> '{}' and coalesce(refreshed_at < now() - make_interval(days => ?), true)`, [FRESH_DAYS])
+    .whereRaw(`jsonb_exists_any(external_ids, ?::text[])`, [[...providers]])
+    .whereRaw('coalesce(refreshed_at < now() - make_interval(days => ?), true)', [FRESH_DAYS])
     .orderByRaw('refreshed_at nulls first, id')
     .limit(limit)
     .pluck('id') as Promise<string[]>;

@@ -1,6 +1,7 @@
 import { calendarDay } from '../../calendar.ts';
 import type { Agent, Description, Found, Identity, KnownChild, Query, RemotePicture, Wanted } from '../agent.ts';
 import { IMDB, idOf, known, NUMBER, yearOf } from '../parts.ts';
+import { personOf } from './person.ts';
 import { Configuration, FoundBy, type Result, Search, Season, Title } from './schemas.ts';
 import { episodeValues, idsOf, pictureOf, seasonValues, valuesOf } from './values.ts';
 
@@ -182,4 +183,5 @@ export const tmdb: Agent = {
   describe,
   artwork,
   children,
+  person: (query, person) => personOf(query, person, () => pictureBase(query)),
 };

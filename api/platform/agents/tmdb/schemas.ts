@@ -55,6 +55,21 @@ export const Pictures = z.object({
 
 const ExternalIds = z.object({ imdb_id: text(), tvdb_id: number(), wikidata_id: text() });
 
+export const Person = z.object({
+  id: z.int(),
+  name: text(),
+  also_known_as: list(z.string()),
+  biography: text(),
+  birthday: text(),
+  deathday: text(),
+  place_of_birth: text(),
+  homepage: text(),
+  imdb_id: text(),
+  profile_path: text(),
+  external_ids: ExternalIds.nullish(),
+});
+export type Person = z.output<typeof Person>;
+
 /** A film or a show; each has some of the members. */
 export const Title = z.object({
   id: z.int(),

@@ -1,0 +1,89 @@
+// The files that Foyer wrote next to media, by which a scan and the next writing know them.
+import type { Db } from '#platform/db.ts';
+import type { Row } from '#platform/typed-query.ts';
+
+/** A place next to media. */
+export interface SavedPlace {
+  storageId: string;
+  /** Inside the storage. */
+  directory: string;
+  name: string;
+}
+
+const COLUMNS = [
+  'storage_id',
+  'directory',
+  'name',
+  'sha256',
+  'library_id',
+  'size_bytes',
+  'modified_ms',
+  'made_of',
+] as const;
+export type SavedFile = Pick<Row<'saved_files'>, (typeof COLUMNS)[number]>;
+
+/** Whether anything was written in a library or on storages. */
+export async function hasSavedFiles(db: Db, libraryId: string, storageIds: readonly string[]): Promise<boolean> {
+  const found = await db('saved_files')
+    .where({ library_id: libraryId })
+    .orWhereIn('storage_id', storageIds)
+    .first('storage_id');
+  return found !== undefined;
+}
+
+/** Files written in these directories, and those of the library with one of these times, wherever they are now. */
+export async function findSavedFiles(
+  db: Db,
+  libraryId: string,
+  { storageId, directories, times }: { storageId: string; directories: readonly string[]; times: readonly number[] },
+): Promise<SavedFile[]> {
+  const { rows } = await db.raw<{ rows: SavedFile[] }>(
+    `select ${COLUMNS.join()} from saved_files where storage_id = ? and directory = any(?::text[])
+     union select ${COLUMNS.join()} from saved_files where library_id = ? and modified_ms = any(?::bigint[])`,
+    [storageId, [...directories], libraryId, [...times]],
+  );
+  return rows;
+}
+
+/** Whether a library has had these bytes written. */
+export async function isSavedContent(db: Db, libraryId: string, sha256: string): Promise<boolean> {
+  const found = await db('saved_files').where({ library_id: libraryId, sha256 }).first('sha256');
+  return found !== undefined;
+}
+
+interface Written extends SavedPlace {
+  libraryId: string;
+  sha256: string;
+  sizeBytes: number;
+  madeOf: string | undefined;
+}
+
+/** Notes bytes that are about to be written, so that they are known even if the process ends right after. */
+export async function noteSavedFile(db: Db, written: Written): Promise<void> {
+  const { storageId, directory, name, libraryId, sha256, sizeBytes, madeOf } = written;
+  await db('saved_files')
+    .insert({
+      ...{ storage_id: storageId, directory, name, library_id: libraryId, sha256, size_bytes: sizeBytes },
+      made_of: madeOf ?? null,
+    })
+    .onConflict(['storage_id', 'directory', 'name', 'sha256'])
+    .merge(['library_id', 'made_of']);
+}
+
+/** The bytes are in their place: rows of earlier bytes end. */
+export async function confirmSavedFile(
+  db: Db,
+  { storageId, directory, name }: SavedPlace,
+  { sha256, modifiedMs }: { sha256: string; modifiedMs: number },
+): Promise<void> {
+  const place = { storage_id: storageId, directory, name };
+  await db('saved_files')
+    .where({ ...place, sha256 })
+    .update({ modified_ms: Math.trunc(modifiedMs), at: new Date() });
+  await db('saved_files').where(place).whereNot({ sha256 }).delete();
+}
+
+/** The bytes were not written. */
+export async function dropUnwritten(db: Db, { storageId, directory, name }: SavedPlace, sha256: string): Promise<void> {
+  await db('saved_files').where({ storage_id: storageId, directory, name, sha256 }).whereNull('modified_ms').delete();
+}
