@@ -95,7 +95,7 @@ describe('matching an item in a browser', function () {
   it('finds a title by the address of its page, and says that another item is that title', async () => {
     const other = await givenItem(api.deps.db, films, { title: 'Ran', top: true });
     await api.deps.db('items').where({ id: other }).update({ external_ids: '{"tmdb":"12599"}' });
-    const id = await givenItem(api.deps.db, films, { title: 'A name that nobody knows', top: true });
+    const id = await givenItem(api.deps.db, films, { title: 'An unknown name', top: true });
     const app = await openMatch(id, { width: 360 });
     const { page } = app;
     await page.waitForSelector('dialog:has-text("No catalogue has such a title.")');
