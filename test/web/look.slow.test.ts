@@ -48,6 +48,12 @@ describe('the look of the app', () => {
   const select = (selection: object, scope = 'profile') =>
     api.anyone.setThemeSelection({ headers, body: { scope, selection: { ...SELECTION, ...selection } } });
 
+  afterEach(async () => {
+    await select({});
+    await select({}, 'server');
+    await api.anyone.updateBranding({ headers, body: { accent: null } });
+  });
+
   it("wears the profile's theme from the first paint, and changes without a reload", async () => {
     expect((await select({ themeId: 'cinema', textScale: 1.2 })).status).to.equal(200);
     const app = await openSignedIn(api.url, '/');
@@ -73,7 +79,6 @@ describe('the look of the app', () => {
       const { body } = await api.anyone.listThemes({ headers });
       return body.selection.mode === 'light';
     });
-    await select({});
     await app.close();
   });
 
@@ -108,7 +113,23 @@ describe('the look of the app', () => {
     shown('branding', then);
     await select({}, 'server');
     await eventually(async () => (await color(page, 'surface-0')) === surface);
-    await api.anyone.updateBranding({ headers, body: { accent: null } });
+    await app.close();
+  });
+
+  it('loads the default theme again when it changed before the first answer of the page', async () => {
+    const app = await openSignedIn(api.url, '/');
+    const { page } = app;
+    await eventually(() => page.evaluate(`JSON.parse(localStorage.getItem('foyer.look') ?? '{}').version`));
+    const { promise: changed, resolve } = Promise.withResolvers<void>();
+    await page.route(/\/api\/v1\/themes(\?|$)/, async (route) => {
+      await changed;
+      await route.continue().catch(() => undefined); // a request that the page gave up
+    });
+    await settled(page);
+    const surface = await color(page, 'surface-0');
+    expect((await select({ themeId: 'cinema' }, 'server')).status).to.equal(200);
+    resolve();
+    await eventually(async () => (await color(page, 'surface-0')) !== surface);
     await app.close();
   });
 

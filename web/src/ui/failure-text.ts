@@ -61,6 +61,12 @@ const BY_REASON: Readonly<Record<string, Say>> = {
   'CONFLICT insecure-origin': () => ({ title: m.insecureOrigin(), next: m.insecureOriginNext() }),
   'CONFLICT in-progress': () => ({ title: m.inProgress(), next: m.inProgressNext() }),
   'CONFLICT session-stopped': () => ({ title: m.sessionStopped(), next: m.sessionStoppedNext() }),
+  'CONFLICT already-matched': () => ({ title: m.alreadyMatched(), next: m.alreadyMatchedNext() }),
+  'PROVIDER_UNAVAILABLE no-agent': () => ({ title: m.noCatalogue(), next: m.noCatalogueNext() }),
+  'CONFLICT count-differs': ({ details: { matched } }) => ({
+    title: m.countDiffers({ count: Number(matched ?? 0) }),
+    next: m.countDiffersNext(),
+  }),
   'CONFLICT revision': () => ({ title: m.revision(), next: m.revisionNext() }),
   'CONFLICT managed-by-resource': () => ({ title: m.managed(), next: m.managedNext() }),
 };

@@ -22,6 +22,8 @@ const ITEM: readonly Name[] = [
   'listItemFiles',
   'listItemPeople',
   'listItemExtras',
+  'getItemFields',
+  'listItemArtwork',
 ];
 const LISTS: readonly Name[] = ['listItems', 'listLibraryItems', 'getLibraryIndex', 'getLibraryFacets'];
 /** Data of a profile in addition to its items. */

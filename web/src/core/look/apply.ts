@@ -16,7 +16,11 @@ const ACCENTS = [
   'badge',
 ].map((name) => `--fy-color-${name}`);
 
-type Kept = Partial<Look> & { accents?: Partial<Record<Scheme, Record<string, string>>> };
+interface Kept extends Partial<Look> {
+  accents?: Partial<Record<Scheme, Record<string, string>>>;
+  /** Of the server's default theme. */
+  version?: string | undefined;
+}
 
 const root = (): HTMLElement => document.documentElement;
 
@@ -53,7 +57,7 @@ async function useSheet(sheet: string | undefined): Promise<void> {
 }
 
 /** Loads the server's default theme again, after it changed. */
-export const reloadDefault = (): Promise<void> =>
+const reloadDefault = (): Promise<void> =>
   linkTo(DEFAULT, document.getElementById(DEFAULT)?.getAttribute('href') ?? '');
 
 /** Puts the kept look on, as after a change of the device's scheme. */
@@ -94,9 +98,19 @@ async function putOn(): Promise<void> {
   useAccent();
 }
 
-export function useLook(look: Look): Promise<void> {
-  keep(look);
-  return putOn();
+/** Of the default theme whose sheet the page has; at first the version of the last visit. */
+let worn = keptLook().version;
+
+/**
+ * Puts a look on the page. `version` is that of the default theme, whose sheet is loaded again when it changed: also
+ * between the load of the page and the first answer, of which the page gets no event.
+ */
+export async function useLook(look: Look, version: string | undefined): Promise<void> {
+  const changed = worn !== version;
+  worn = version;
+  keep({ ...look, version });
+  if (changed) await reloadDefault();
+  await putOn();
 }
 
 /** The accent of Branding, or none. */

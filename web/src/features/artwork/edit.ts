@@ -1,5 +1,5 @@
 // What a person does with the pictures of an item. Each change makes every answer that carries its pictures old.
-import type { ArtworkKind } from 'foyer-client';
+import type { ArtworkKind, UpdateImageBody } from 'foyer-client';
 import { api } from '#core/api/client.ts';
 import { invalidate, query } from '#core/cache/query.ts';
 
@@ -16,8 +16,13 @@ async function changed<T>(work: Promise<T>): Promise<T> {
   return answer;
 }
 
-export const choose = (params: Place, imageIds: readonly string[]): Promise<unknown> =>
-  changed(api.setItemArtwork({ params, body: { imageIds: [...imageIds] } }));
+/** A choice that is not locked may be another one after the next scan. */
+export const choose = (params: Place, imageIds: readonly string[], lock = true): Promise<unknown> =>
+  changed(api.setItemArtwork({ params, body: { imageIds: [...imageIds], lock } }));
+
+/** Focus, crop and rotation; null undoes them. */
+export const change = (id: string, body: UpdateImageBody): Promise<unknown> =>
+  changed(api.updateImage({ params: { id }, body }));
 
 export const reset = (params: Place): Promise<unknown> => changed(api.resetItemArtwork({ params }));
 

@@ -48,12 +48,16 @@ const AGENTS: Readonly<Record<string, string>> = {
   ...{ openlibrary: 'Open Library', wikidata: 'Wikidata', comicvine: 'Comic Vine', fanart: 'fanart.tv' },
 };
 
+/** The name of a catalogue. */
+export const agentText = (id: string): string => AGENTS[id] ?? id;
+export const isCatalogue = (id: string): boolean => id in AGENTS;
+
 /** Where the value of a field comes from. */
 export function originText({ source, agent = '', changedBy, changedAt, value }: FieldOrigin): string {
   const date = changedAt ? dateText(changedAt) : '';
   if (source === 'person')
     return changedBy ? m.byPerson({ name: changedBy.displayName, date }) : m.bySomebody({ date });
-  if (source === 'agent') return m.fromAgent({ name: AGENTS[agent] ?? agent });
+  if (source === 'agent') return m.fromAgent({ name: agentText(agent) });
   if (source === 'default') return value === null ? m.fromNothing() : m.fromDefault();
   return { nfo: m.fromNfo, embedded: m.fromTags, 'file-name': m.fromName }[source]();
 }

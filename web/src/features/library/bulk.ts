@@ -4,11 +4,13 @@ import { api } from '#core/api/client.ts';
 import { problemOf } from '#core/api/errors.ts';
 import { invalidate } from '#core/cache/query.ts';
 import { printFilter } from '#core/filter/parse.ts';
-import type { Selection } from '#core/geometry/selection.ts';
+import { holds, type Selection, sizeOf } from '#core/geometry/selection.ts';
+import { type Chosen, MOST_IDS } from '#features/bulk/requests.ts';
 import { applyPatches } from '#features/item/patch.ts';
 import * as m from '#messages/library.ts';
 import { failureText } from '#ui/failure-text.ts';
 import { toast } from '#ui/toasts.svelte.ts';
+import type { Listing } from './listing.svelte.ts';
 import type { State } from './view.ts';
 
 export type Mark = { watched: boolean } | { favorite: boolean };
@@ -60,4 +62,25 @@ export async function markSelection(
   toast.show({ text: waits ? m.marksWait({ count: matched }) : m.marked({ count: matched }) });
   for (const name of ['listItems', 'getLibraryFacets'] as const) void invalidate(name);
   return true;
+}
+
+/** The selected items for one request: their ids, or the filter when they are too many; undefined when that has gaps. */
+export async function chosenOf(
+  selection: Selection,
+  { blocks, total }: Pick<Listing, 'blocks' | 'total'>,
+  { libraryId, state }: { libraryId: string; state: State },
+): Promise<Chosen | undefined> {
+  const count = sizeOf(selection);
+  if (count <= MOST_IDS) {
+    const ids = selection.kind === 'some' ? [...selection.ids] : await idsOf(selection);
+    return { count: ids.length, itemIds: ids };
+  }
+  if (selection.kind === 'some' || selection.except.size > 0) return undefined;
+  const { type } = state;
+  return { count, filter: { libraryId, ...(type && { type }), filter: printFilter(state.filter) } };
+
+  async function idsOf(all: Selection): Promise<string[]> {
+    const items = await blocks.read(0, total, new AbortController().signal);
+    return items.map(({ id }) => id).filter((id) => holds(all, id));
+  }
 }

@@ -6,6 +6,14 @@ import type { Listed } from './listing.svelte.ts';
 const GATHER_MS = 1000;
 const MOST = 200;
 
+/** Reads items again, and hands each batch on. */
+export async function readAgain(ids: readonly string[], handle: (items: readonly Listed[]) => void): Promise<void> {
+  for (let at = 0; at < ids.length; at += MOST) {
+    const batch = ids.slice(at, at + MOST).join();
+    handle((await api.listItems({ query: { ids: batch, limit: MOST } })).items);
+  }
+}
+
 /** Calls `handle` with each batch of items that changed in a library, or whose own state did. */
 export function followItems(handle: (items: readonly Listed[]) => void): () => void {
   const ids = new Set<string>();
@@ -16,8 +24,7 @@ export function followItems(handle: (items: readonly Listed[]) => void): () => v
     const batch = [...ids].slice(0, MOST);
     for (const id of batch) ids.delete(id);
     if (ids.size > 0) timer = setTimeout(() => void read(), GATHER_MS);
-    const { items } = await api.listItems({ query: { ids: batch.join(), limit: MOST } });
-    handle(items);
+    await readAgain(batch, handle);
   }
 
   const stop = onEvent((event) => {
