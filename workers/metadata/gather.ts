@@ -1,6 +1,6 @@
 // What the agents of a library know of one item.
-import { type ChosenPicture, identityOf, type RefreshedItem, type RefreshOptions } from '#areas/editing/public.ts';
-import { MAX_TITLE } from '#areas/libraries/public.ts';
+import type { ChosenPicture, RefreshOptions } from '#areas/editing/public.ts';
+import { identityOf, MAX_TITLE, type RefreshedItem } from '#areas/libraries/public.ts';
 import { type Agent, isCatalogue, type KnownChild, type Query, type RemotePicture } from '#platform/agents/agent.ts';
 import type { Catalogues } from '#platform/agents/catalogues.ts';
 import { CatalogueFault } from '#platform/agents/fault.ts';

@@ -1,5 +1,6 @@
 import { fittingKind } from '#areas/artwork/public.ts';
-import type { ChosenPicture, RefreshedItem } from '#areas/editing/public.ts';
+import type { ChosenPicture } from '#areas/editing/public.ts';
+import type { RefreshedItem } from '#areas/libraries/public.ts';
 import type { Gathered } from './gather.ts';
 
 const MOST: Readonly<Record<string, number>> = { backdrop: 5 };

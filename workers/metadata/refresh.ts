@@ -4,12 +4,11 @@ import {
   findMatch,
   makeStaleDue,
   nextRefresh,
-  type RefreshedItem,
   type RefreshOptions,
-  refreshedItem,
   takeDue,
   withChildren,
 } from '#areas/editing/public.ts';
+import { type RefreshedItem, refreshedItem } from '#areas/libraries/public.ts';
 import { personAgents } from '#areas/people/public.ts';
 import { catalogueIds } from '#platform/agents/agent.ts';
 import { trimAnswers } from '#platform/agents/answers.store.ts';

@@ -8,15 +8,15 @@ import {
   type MatchRow,
   makeChildrenDue,
   noteRefreshed,
-  placeOf,
-  type RefreshedItem,
   recordMatch,
 } from '#areas/editing/public.ts';
 import {
   dropLayers,
   editFields,
   nextChanges,
+  placeOf,
   putLayers,
+  type RefreshedItem,
   type SettleMode,
   settleItems,
 } from '#areas/libraries/public.ts';

@@ -1,6 +1,5 @@
 // Job metadata.save: values and pictures of changed items as files next to their media.
 
-import { placeOf as serverPlaceOf } from '#areas/editing/public.ts';
 import {
   endSave,
   findKnownItems,
@@ -9,6 +8,7 @@ import {
   type PendingSave,
   putOffSave,
   type SaveKind,
+  placeOf as serverPlaceOf,
   settingsOf,
   takeSaves,
 } from '#areas/libraries/public.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { identityOf, refreshedItem } from '#areas/editing/public.ts';
 import type { VisibleItem } from '#areas/items/public.ts';
+import { identityOf, refreshedItem } from '#areas/libraries/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, notFound } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';

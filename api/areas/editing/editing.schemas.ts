@@ -196,7 +196,7 @@ export type SplitRequest = z.output<typeof SplitRequest>;
 
 export const SplitResult = z
   .object({
-    item: ItemDetail.describe('What remains; the target when nothing does'),
+    item: ItemDetail,
     created: z.array(ItemSummary),
   })
   .meta({ id: 'SplitResult' });

@@ -19,4 +19,3 @@ export {
   takeDue,
   withChildren,
 } from './match/matches.store.ts';
-export { identityOf, placeOf, type RefreshedItem, refreshedItem } from './match/refreshed-item.view.ts';

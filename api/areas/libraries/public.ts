@@ -50,6 +50,7 @@ export {
   type SilentSources,
   sourceName,
 } from './merge/write.store.ts';
+export { identityOf, placeOf, type RefreshedItem, refreshedItem } from './metadata/refreshed-item.view.ts';
 export { recordRemovals } from './removals.store.ts';
 export {
   addToLibraries,

@@ -258,7 +258,7 @@ export interface SplitRequest {
 }
 
 export interface SplitResult {
-  /** What remains; the target when nothing does */ item: ItemDetail;
+  item: ItemDetail;
   created: ItemSummary[];
 }
 

@@ -1,5 +1,5 @@
 import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
-import { agentsByDefault } from '#areas/libraries/public.ts';
+import { agentsByDefault, refreshedItem } from '#areas/libraries/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid, notFound } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
@@ -13,7 +13,6 @@ import { keepCandidates } from './candidates.ts';
 import { externalIdOf } from './external-id.ts';
 import { readMatch } from './item-match.ts';
 import type { Candidate, Matches, MatchQuery } from './match.schemas.ts';
-import { refreshedItem } from './refreshed-item.view.ts';
 import { findSame } from './same.view.ts';
 
 const LIMIT_MS = 8000;

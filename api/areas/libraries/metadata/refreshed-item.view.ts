@@ -1,9 +1,10 @@
 // An item as the agents need it, with the settings of its library.
-import { agentsByDefault, type LibrarySettings, settingsOf } from '#areas/libraries/public.ts';
 import type { Identity, Wanted } from '#platform/agents/agent.ts';
 import { known } from '#platform/agents/parts.ts';
 import type { Db } from '#platform/db.ts';
 import type { Settings } from '#platform/settings.ts';
+import type { LibrarySettings } from '../libraries.schemas.ts';
+import { agentsByDefault, settingsOf } from '../settings.ts';
 
 interface ItemRow {
   id: string;
