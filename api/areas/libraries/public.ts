@@ -43,11 +43,9 @@ export { MAX_TITLE, type Settled, type SettleMode, settleItems } from './merge/s
 export {
   dropEdits,
   dropLayers,
-  dropSilent,
   type ItemLayers,
   putEdits,
   putLayers,
-  type SilentSources,
   sourceName,
 } from './merge/write.store.ts';
 export { identityOf, placeOf, type RefreshedItem, refreshedItem } from './metadata/refreshed-item.view.ts';

@@ -1,4 +1,4 @@
-import { dropSilent, putLayers, type SilentSources, settleItems, writeNewLists } from '#areas/libraries/public.ts';
+import { dropLayers, putLayers, settleItems, writeNewLists } from '#areas/libraries/public.ts';
 import { restoreStates } from '#areas/playback/public.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
@@ -131,10 +131,14 @@ const ASSIGNED = PLACED.map(([column]) => column);
 const NEW_VALUES = PLACED.map(([, news]) => news);
 const OLD_VALUES = PLACED.map(([column]) => `i.${column}`);
 
+/** Types whose drafts are merged from all directories of an item (`findOthers`), so that an NFO file that none of them has is gone. */
+const WHOLE = `i.type <> all('{season,artist,author,comic-series,course,section,photo-album}')`;
+
 /** Whether `r` says something new of item `i`, see `descriptionOf`. */
 export const SAYS_NEWS = `(i.local_artwork is distinct from r.local_artwork or i.details is distinct from i.details || r.details
   or exists (select from jsonb_each(r.layers) s left join item_layers l on l.item_id = i.id and l.source = s.key, jsonb_each(s.value) v
-    where case v.key when 'externalIds' then l.fields -> v.key @> v.value else l.fields -> v.key = v.value end is not true))`;
+    where case v.key when 'externalIds' then l.fields -> v.key @> v.value else l.fields -> v.key = v.value end is not true)
+  or (${WHOLE} and not r.layers \\? 'nfo' and exists (select from item_layers n where n.item_id = i.id and n.source = 'nfo')))`;
 
 async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {
   await insert(
@@ -163,22 +167,33 @@ export async function describeItems(
     const itemId = resolved.ids.get(nameOf(draft));
     return itemId === undefined || merged.has(nameOf(draft)) ? [] : [{ itemId, layers: layersOf(draft) }];
   });
-  const news = new Set([...(await putLayers(db, layered)), ...(await dropSilent(db, silentOf(drafts, resolved)))]);
+  const news = new Set([...(await putLayers(db, layered)), ...(await dropNfo({ db }, withoutNfo(drafts, resolved)))]);
   const fresh = layered.filter(({ itemId }) => resolved.added.has(itemId));
   await writeNewLists(db, fresh, library);
   const old = [...news].filter((id) => !resolved.added.has(id));
   for (const { id } of await settleItems(db, old, { place: library.settings })) resolved.changed.add(id);
 }
 
-/** Sources of local metadata that the files of an item do not have. */
-function silentOf(drafts: readonly Draft[], { ids, added }: Resolved): SilentSources[] {
+/** Items without an NFO file. */
+function withoutNfo(drafts: readonly Draft[], { ids, added }: Resolved): string[] {
   return drafts.flatMap((draft) => {
     const itemId = ids.get(nameOf(draft));
-    if (itemId === undefined || added.has(itemId) || draft.files.length === 0) return [];
-    const present = layersOf(draft).map(({ source }) => source);
-    const sources = ['nfo', 'embedded'].filter((one) => !present.includes(one as 'nfo' | 'embedded'));
-    return sources.length > 0 ? [{ itemId, sources, paths: draft.files.map(({ path }) => path) }] : [];
+    if (itemId === undefined || added.has(itemId)) return [];
+    return layersOf(draft).some(({ source }) => source === 'nfo') ? [] : [itemId];
   });
+}
+
+/** Forgets the values of NFO files that were deleted. Returns the items that had one. */
+async function dropNfo({ db }: Pick<Writing, 'db'>, itemIds: readonly string[]): Promise<string[]> {
+  if (itemIds.length === 0) return [];
+  const rows = await rowsOf<{ id: string }>(
+    db,
+    `select i.id from items i join item_layers l on l.item_id = i.id and l.source = 'nfo' where i.id = any(?::uuid[]) and ${WHOLE}`,
+    [[...itemIds]],
+  );
+  const gone = rows.map(({ id }) => id);
+  await dropLayers(db, gone, ['nfo']);
+  return gone;
 }
 
 async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {

@@ -181,31 +181,6 @@ export async function putLayers(db: Db, all: readonly ItemLayers[]): Promise<str
 /** The name under which a source is stored. */
 export const sourceName = (source: Layer['source']): string => (typeof source === 'string' ? source : source.agent);
 
-/** Sources that no longer describe an item, according to a scan of its files. */
-export interface SilentSources {
-  itemId: string;
-  sources: readonly string[];
-  /** Of the files that were read, inside their storage. */
-  paths: readonly string[];
-}
-
-/**
- * Forgets what silent sources gave, such as a deleted NFO, unless an item has other files, whose folders may have the source.
- * Returns the items that had such a source.
- */
-export async function dropSilent(db: Db, all: readonly SilentSources[]): Promise<string[]> {
-  const rows = all.map(({ itemId, sources, paths }) => ({ item_id: itemId, sources, paths }));
-  if (rows.length === 0) return [];
-  const { rows: gone } = await db.raw<{ rows: { item_id: string }[] }>(
-    `delete from item_layers l using jsonb_to_recordset(?::jsonb) as r(item_id uuid, sources text[], paths text[])
-     where l.item_id = r.item_id and l.source = any(r.sources) and not exists (
-       select from media_files f where f.item_id = r.item_id and f.missing_since is null and not f.ignored and f.path <> all(r.paths))
-     returning l.item_id`,
-    [json(rows)],
-  );
-  return [...new Set(gone.map((row) => row.item_id))];
-}
-
 /** Forgets what some sources gave of items. */
 export async function dropLayers(db: Db, ids: readonly string[], sources: readonly string[]): Promise<void> {
   await db('item_layers')
