@@ -2,41 +2,54 @@ import { forgetLabels } from '#areas/labels/public.ts';
 import {
   countTrash,
   filesOfEntries,
+  obstacles,
   purgeEntries,
   selectTrash,
   settingsOf,
   trashEntries,
+  wantOldGone,
 } from '#areas/libraries/public.ts';
 import { dropRemovedTrickplay, removeTrickplay, stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { stopSession } from '#areas/viewing/public.ts';
 import type { Db } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
+import { moveFiles } from './trash/move-files.ts';
 import type { Work } from './work.ts';
 
 const BATCH = 1000;
 const DAY_MS = 86_400_000;
 
-/** Nightly: purges expired trash in every library; for one library, what emptying its trash left. */
+/** Nightly: purges expired trash in every library; for one library, the entries that emptying its trash left. Then moves files. */
 export async function purgeTrash(payload: JobPayload<'library.purge'>, work: Work): Promise<{ purged: number }> {
+  const { db } = work;
+  const purged = payload.files ? 0 : await purgeItems(payload, work);
+  if (!payload.files && !payload.libraryId) {
+    await db('item_tombstones').where('expires_at', '<', new Date()).delete();
+    await forgetLabels(db);
+  }
+  await moveFiles(work);
+  return { purged };
+}
+
+async function purgeItems(payload: JobPayload<'library.purge'>, work: Work): Promise<number> {
   const { db } = work;
   if (payload.libraryId) {
     const before = payload.before ? new Date(payload.before) : new Date();
-    return { purged: await purgeBefore(work, { libraryId: payload.libraryId, before, reason: payload.reason }) };
+    return purgeBefore(work, { libraryId: payload.libraryId, before, reason: payload.reason });
   }
   const libraries = await db('libraries')
     .whereNull('deleted_at')
-    .where('trash_count', '>', 0)
+    .whereRaw('(trash_count > 0 or exists (select from trashed_files t where t.library_id = libraries.id))')
     .select('id', 'type', 'settings');
   let purged = 0;
   for (const library of libraries) {
     const { trashKeepDays } = settingsOf(library, { language: 'en', country: null });
     if (trashKeepDays === 0) continue; // keeps for ever
     const before = new Date(Date.now() - trashKeepDays * DAY_MS);
+    await wantOldGone(db, library.id, before);
     purged += await purgeBefore(work, { libraryId: library.id, before });
   }
-  await db('item_tombstones').where('expires_at', '<', new Date()).delete();
-  await forgetLabels(db);
-  return { purged };
+  return purged;
 }
 
 interface Purge {
@@ -56,11 +69,9 @@ async function purgeBefore({ db, signal }: Work, purge: Purge): Promise<number> 
       .limit(BATCH);
     if (batch.length === 0) return purged;
     const ids = batch.map((row) => row.id);
-    const unavailable = new Set(
-      (await filesOfEntries(db, ids)).filter((file) => file.unavailable).map((file) => file.entry_id),
-    );
-    for (const id of unavailable) kept.add(id);
-    const going = ids.filter((id) => !unavailable.has(id));
+    const staying = obstacles(await filesOfEntries(db, ids));
+    for (const id of staying.keys()) kept.add(id);
+    const going = ids.filter((id) => !staying.has(id));
     purged += await db.transaction((transaction) => purgeEntries(transaction, purge.libraryId, going));
     await countTrash(db, purge.libraryId);
   }

@@ -47,8 +47,13 @@ export const jobs = {
   'library.auto-tag': { queue: 'metadata', payload: z.looseObject({ libraryId: Id, after: Id, accountId: Id }) },
   'library.purge': {
     queue: 'maintenance',
-    /** Without a library: all items past their retention. */
-    payload: z.object({ libraryId: Id.optional(), reason: z.string().optional(), before: z.string().optional() }),
+    /** Without a library: all items past their retention. With `files`: only moves files into the trash and out of it. */
+    payload: z.object({
+      libraryId: Id.optional(),
+      reason: z.string().optional(),
+      before: z.string().optional(),
+      files: z.boolean().optional(),
+    }),
     scheduled: '30 3 * * *',
   },
   'library.delete': { queue: 'maintenance', payload: z.object({ libraryId: Id }) },

@@ -1425,6 +1425,18 @@ export interface Tables {
     purged_at: Date | null;
     created_at: Defaulted<Date>;
   };
+  trashed_files: {
+    id: string;
+    file_id: string | null;
+    library_id: string;
+    storage_id: string;
+    path: string;
+    size_bytes: number;
+    modified_ms: number;
+    wanted: Defaulted<'trash' | 'place' | 'none'>;
+    settled_at: Date | null;
+    at: Defaulted<Date>;
+  };
   trickplay: {
     file_id: string;
     width: number;

@@ -102,6 +102,26 @@ describe('editing items in a browser', function () {
     await app.close();
   });
 
+  it('takes files out, to an item of their own', async () => {
+    const id = await givenItem(api.deps.db, films, { title: 'Crash', top: true });
+    await givenFile(api.deps.db, films, id, { path: 'Crash.mkv' });
+    await givenFile(api.deps.db, films, id, { path: 'Other film (2004).mkv', edition: 'Other' });
+    const app = await open(`/item/${id}`);
+    const { page } = app;
+    await openDrawer(page);
+    await page.click('dialog summary:has-text("Take files out")');
+    const button = page.locator('dialog button:has-text("Take them out")');
+    expect(await button.isDisabled()).to.equal(true);
+    await page.click('dialog label:has-text("Other")');
+    await button.click();
+    await page.waitForSelector('text=1 file is in an item of its own');
+    await page.click('a:has-text("Open it")');
+    await page.waitForSelector('h1:has-text("Other film")');
+    await page.waitForSelector('dialog[open]', { state: 'detached' });
+    expect((await detail(id)).files.length).to.equal(1);
+    await app.close();
+  });
+
   it('offers a choice for each field when another tab changed the same', async () => {
     const id = await givenItem(api.deps.db, films, { title: 'Vampyr', top: true });
     const context = await (await startBrowser()).newContext({ locale: 'en-GB', storageState: storageState as never });

@@ -199,9 +199,12 @@ export const SplitResult = z
     item: ItemDetail,
     created: z.array(ItemSummary),
   })
-  .meta({ id: 'SplitResult' });
+  .meta({ id: 'SplitResult', description: '`item` is the rest of the item; the target when it has no file left' });
 
 export const DeleteItemQuery = z.object({
-  files: z.enum(['keep']).default('keep').describe('The files stay where they are, and scans leave them alone'),
+  files: z
+    .enum(['keep', 'trash'])
+    .default('keep')
+    .describe('`keep` leaves the files, which scans ignore; `trash` moves them to the trash folder of their storage'),
   fileId: Id.optional().describe('Only this edition'),
 });

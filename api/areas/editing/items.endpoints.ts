@@ -51,15 +51,16 @@ export const deleteItem = defineEndpoint({
   path: '/items/:id',
   summary: 'Move an item to the trash',
   description:
-    'With its children, as `deleted`; restoreTrash brings it back. The files stay where they are, and no scan adds the item again. With `fileId` only that edition leaves; the last edition is the item. Streams of the item end within 60 seconds.',
+    'With its children, as `deleted`; restoreTrash brings it back. The files stay where they are, and no scan adds the item again. With `files=trash` they move to `.foyer-trash` of their storage, which needs `library:manage`; 409 `file-deletion-off` while the library does not allow it, 409 `read-only` on a read-only storage. With `fileId` only that edition leaves; the last edition is the item. Streams of the item end within 60 seconds.',
   access: edits,
   params: IdParams,
   query: DeleteItemQuery,
   answer: none(),
+  errors: ['CONFLICT', 'STORAGE_UNAVAILABLE'],
   emits: ['item.deleted', 'item.updated'],
 
   async handle({ params, query }, call) {
-    await deleteItemOf(call, params.id, query.fileId);
+    await deleteItemOf(call, params.id, query);
   },
 });
 

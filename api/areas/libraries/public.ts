@@ -93,4 +93,17 @@ export {
   type TrashRow,
   trashEntries,
 } from './trash/trash.store.ts';
+export { obstacles } from './trash/trash.ts';
 export { dropEdition, type Trashed, trashItems } from './trash/trash-items.store.ts';
+export {
+  forgetTrashed,
+  nextTrashed,
+  noteInTrash,
+  noteReturned,
+  parentOf,
+  refuseMoves,
+  type TrashedFile,
+  trashFiles,
+  trashPathOf,
+  wantOldGone,
+} from './trash/trashed-files.ts';

@@ -257,6 +257,7 @@ export interface SplitRequest {
     | { parentIndex: number; index: number };
 }
 
+/** `item` is the rest of the item; the target when it has no file left */
 export interface SplitResult {
   item: ItemDetail;
   created: ItemSummary[];
@@ -278,7 +279,9 @@ export interface ClearItemMatchQuery {
 
 /** Query of deleteItem */
 export interface DeleteItemQuery {
-  /** The files stay where they are, and scans leave them alone */ files?: 'keep';
+  /** `keep` leaves the files, which scans ignore; `trash` moves them to the trash folder of their storage */ files?:
+    | 'keep'
+    | 'trash';
   /** Only this edition */ fileId?: Words;
 }
 

@@ -63,6 +63,7 @@ import * as librariesAnalyses from './20261124040000_libraries_analyses.ts';
 import * as librariesFingerprints from './20261124041000_libraries_fingerprints.ts';
 import * as librariesPinned from './20261125010000_libraries_pinned.ts';
 import * as librariesSavedFiles from './20261125020000_libraries_saved_files.ts';
+import * as librariesTrashedFiles from './20261125010100_libraries_trashed_files.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -146,4 +147,5 @@ export const migrations: Record<string, Migration> = {
   '20261124041000_libraries_fingerprints': librariesFingerprints,
   '20261125010000_libraries_pinned': librariesPinned,
   '20261125020000_libraries_saved_files': librariesSavedFiles,
+  '20261125010100_libraries_trashed_files': librariesTrashedFiles,
 };

@@ -1,5 +1,4 @@
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
-import { ApiError, notFound } from '#kernel/errors.ts';
 import { page } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { getLibraryRow } from '../libraries.store.ts';
@@ -14,8 +13,7 @@ import {
   TrashQuery,
   TrashTotals,
 } from './trash.schemas.ts';
-import { purgeEntries, restorability } from './trash.store.ts';
-import { emptyTrashOf, restoreFromTrash } from './trash.ts';
+import { emptyTrashOf, purgeOne, restoreFromTrash } from './trash.ts';
 import { trashPage } from './trash.view.ts';
 
 export const listTrash = defineEndpoint({
@@ -42,7 +40,7 @@ export const emptyTrash = defineEndpoint({
   path: '/libraries/:id/trash',
   summary: 'Empty the trash of a library',
   description:
-    'Purges the entries that were trashed before the request, or before `before`. Up to 1,000 entries are purged in the request; a job, named by `jobId`, purges the rest. Entries on an unavailable storage are skipped and reported. Media files are not deleted.',
+    'Purges the entries that were trashed before the request, or before `before`. Up to 1,000 entries are purged in the request; a job, named by `jobId`, purges the rest. Entries on an unavailable storage are skipped and reported. Files in the trash folder of a storage are deleted, all others are kept.',
   access: { permission: 'library:manage' },
   params: IdParams,
   query: EmptyTrashQuery,
@@ -60,19 +58,15 @@ export const purgeTrashedItem = defineEndpoint({
   path: '/libraries/:id/trash/:itemId',
   summary: 'Purge a trashed item and its children',
   description:
-    'Media files are kept and ignored by later scans. An item that is not in the trash of this library is 404; a storage that is unavailable is 423.',
+    'Files in the trash folder of their storage are deleted; others are kept, and later scans ignore them. 409 `read-only` when the storage does not allow it. An item that is not in the trash of this library is 404; a storage that is unavailable is 423.',
   access: { permission: 'library:manage' },
   params: TrashedItemParams,
   answer: json(200, Purged),
-  errors: ['STORAGE_UNAVAILABLE'],
+  errors: ['CONFLICT', 'STORAGE_UNAVAILABLE'],
 
-  async handle({ params }, { db, who }) {
-    const library = await getLibraryRow(db, who, params.id);
-    const found = await restorability(db, library.id, [params.itemId]);
-    const entry = found.get(params.itemId);
-    if (!entry) throw notFound();
-    if (entry.unavailable) throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', {});
-    return { purged: await purgeEntries(db, library.id, [params.itemId]), filesDeleted: 0, bytesFreed: 0 };
+  async handle({ params }, call) {
+    const library = await getLibraryRow(call.db, call.who, params.id);
+    return purgeOne(call, library.id, params.itemId);
   },
 });
 
@@ -82,15 +76,15 @@ export const restoreTrash = defineEndpoint({
   path: '/libraries/:id/trash/restore',
   summary: 'Restore trashed items',
   description:
-    'Takes `itemIds`, or `all` with an optional `reason`. Restoring an episode restores its season and show. An item whose file is absent returns as missing with a new grace period. Items that cannot be restored are listed with the reason and do not fail the rest.',
+    'Takes `itemIds`, or `all` with an optional `reason`. Restoring an episode restores its season and show. Files in the trash folder go back to their place, never over another file (`target-exists`). An item whose file is absent returns as missing with a new grace period. Items that cannot be restored are listed with the reason and do not fail the rest.',
   access: { permission: 'library:manage' },
   params: IdParams,
   body: RestoreTrash,
   answer: json(200, RestoredTrash),
   emits: ['item.added'],
 
-  async handle({ params, body }, { db, who }) {
-    const library = await getLibraryRow(db, who, params.id);
-    return restoreFromTrash(db, library.id, body);
+  async handle({ params, body }, call) {
+    const library = await getLibraryRow(call.db, call.who, params.id);
+    return restoreFromTrash(call, library.id, body);
   },
 });

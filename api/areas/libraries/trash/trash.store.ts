@@ -62,13 +62,17 @@ export interface TrashFile {
   size_bytes: number;
   missing: boolean;
   unavailable: boolean;
+  /** In the trash folder of its storage, or on the way there. */
+  in_trash: boolean;
+  read_only: boolean;
 }
 
 /** Files of entries and of all their descendants. */
 export async function filesOfEntries(db: Db, ids: readonly string[]): Promise<TrashFile[]> {
   const found = await db.raw<{ rows: TrashFile[] }>(
     `select f.id, e.id as entry_id, f.size_bytes, f.missing_since is not null as missing,
-            not (s.enabled and s.state in ('available', 'degraded')) as unavailable
+            not (s.enabled and s.state in ('available', 'degraded')) as unavailable, s.read_only,
+            exists (select from trashed_files t where t.file_id = f.id) as in_trash
      from unnest(?::uuid[]) as e(id)
      join items i on e.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of)
      join media_files f on f.item_id = i.id
@@ -90,7 +94,7 @@ export async function trashTotals(
     .modify(onlyUnhidden, who, 'i')
     .select<{ items: number; files: number; bytes: number }[]>(
       db.raw(`count(distinct i.id)::int as items, count(f.id)::int as files,
-        coalesce(sum(f.size_bytes) filter (where f.missing_since is null), 0)::bigint as bytes`),
+        coalesce(sum(f.size_bytes) filter (where f.missing_since is null or exists (select from trashed_files t where t.file_id = f.id)), 0)::bigint as bytes`),
     );
   return { items: row?.items ?? 0, files: row?.files ?? 0, bytesOnStorage: row?.bytes ?? 0 };
 }
@@ -105,8 +109,8 @@ const PURGED = `select i.id from unnest(?::uuid[]) as e(id) join items i on e.id
     and not exists (select from items c where c.extra_of = i.id and c.trashed_at is null)`;
 
 /**
- * Purges entries and their descendants. A tombstone keeps ids and states for a year, and files that still exist get an
- * ignore mark. Returns the number of purged items.
+ * Purges entries and their descendants. A tombstone keeps ids and states for a year. Files at their place get an ignore
+ * mark, and those in the trash folder are deleted there by job `library.purge`. Returns the number of purged items.
  */
 export async function purgeEntries(db: Db, libraryId: string, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
@@ -122,8 +126,14 @@ export async function purgeEntries(db: Db, libraryId: string, ids: readonly stri
     [TOMBSTONE_DAYS, list, libraryId],
   );
   await db.raw(
+    `update trashed_files set wanted = 'none', settled_at = null
+     where file_id in (select f.id from media_files f where f.item_id in (${below}))`,
+    [list, libraryId],
+  );
+  await db.raw(
     `insert into ignored_files (library_id, storage_id, path)
-     select library_id, storage_id, path from media_files where missing_since is null and item_id in (${below})
+     select library_id, storage_id, path from media_files f where missing_since is null and item_id in (${below})
+       and not exists (select from trashed_files t where t.file_id = f.id)
      on conflict do nothing`,
     [list, libraryId],
   );
@@ -184,7 +194,7 @@ export async function restorability(
     `select i.id, i.library_id,
        coalesce(bool_and(not (s.enabled and s.state in ('available', 'degraded'))), false) as unavailable,
        count(f.id) = 0 as folder_gone,
-       coalesce(bool_and(f.missing_since is not null), false) as missing
+       coalesce(bool_and(f.missing_since is not null and not exists (select from trashed_files t where t.file_id = f.id)), false) as missing
      from items i
      left join items below on i.id in (below.id, below.parent_id, below.grandparent_id)
      left join media_files f on f.item_id = below.id
@@ -205,7 +215,9 @@ export async function restoreEntries(db: Db, libraryId: string, ids: readonly st
        revision = i.revision + 1, change_seq = l.change_seq,
        availability = case when f.there is false then 'missing' end,
        missing_since = case when f.there is false then now() end
-     from libraries l, items held, lateral (select bool_or(missing_since is null) as there from media_files where item_id = held.id) f
+     from libraries l, items held, lateral (
+       select bool_or(m.missing_since is null or exists (select from trashed_files t where t.file_id = m.id)) as there
+       from media_files m where m.item_id = held.id) f
      where held.id = i.id and l.id = i.library_id and i.library_id = ? and i.trashed_at is not null and exists (
        select 1 from chosen c where c.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of) or i.id in (c.parent_id, c.grandparent_id))
      returning i.id`,

@@ -1,4 +1,5 @@
 import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, conflict, notFound } from '#kernel/errors.ts';
 import { emitMany } from '#platform/outbox.ts';
 import type { EmptiedTrash, RestoredTrash, RestoreTrash } from './trash.schemas.ts';
 import {
@@ -9,8 +10,10 @@ import {
   restorability,
   restoreEntries,
   selectTrash,
+  type TrashFile,
   trashEntries,
 } from './trash.store.ts';
+import { enqueueMoves, takenPlaces, wantBack } from './trashed-files.ts';
 
 const MOST_AT_ONCE = 1000;
 const MOST_SKIPPED = 200;
@@ -27,32 +30,72 @@ export async function emptyTrashOf(
     .limit(MOST_AT_ONCE + 1);
   const ids = entries.slice(0, MOST_AT_ONCE).map((row) => row.id);
   const files = await filesOfEntries(db, ids);
-  const unavailable = new Set(files.filter((file) => file.unavailable).map((file) => file.entry_id));
-  const available = ids.filter((id) => !unavailable.has(id));
-  const purged = await purgeEntries(db, libraryId, available);
+  const skipped = obstacles(files);
+  const freed = freedBy(files.filter((file) => !skipped.has(file.entry_id)));
+  const purged = await purgeEntries(
+    db,
+    libraryId,
+    ids.filter((id) => !skipped.has(id)),
+  );
+  if (freed.filesDeleted > 0) await enqueueMoves(enqueue);
   const rest = { libraryId, before: until.toISOString(), ...(reason ? { reason } : {}) };
   const jobId = entries.length > MOST_AT_ONCE ? await enqueue('library.purge', rest, { libraryId }) : undefined;
-  const skipped = [...unavailable].slice(0, MOST_SKIPPED);
   return {
-    ...{ purged, filesDeleted: 0, bytesFreed: 0, ...(jobId ? { jobId } : {}) },
-    skipped: skipped.map((itemId) => ({ itemId, reason: 'storage-unavailable' as const })),
+    ...{ purged, ...freed, ...(jobId ? { jobId } : {}) },
+    skipped: [...skipped].slice(0, MOST_SKIPPED).map(([itemId, reason]) => ({ itemId, reason })),
   };
+}
+
+/** Purges one entry. Throws 404 for others, 423 and 409 `read-only` while its files cannot be deleted. */
+export async function purgeOne(
+  { db, enqueue }: Call,
+  libraryId: string,
+  itemId: string,
+): Promise<{ purged: number; filesDeleted: number; bytesFreed: number }> {
+  const entry = (await restorability(db, libraryId, [itemId])).get(itemId);
+  if (!entry) throw notFound();
+  const files = await filesOfEntries(db, [itemId]);
+  if (entry.unavailable) throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', {});
+  if (files.some((file) => file.in_trash && file.read_only))
+    throw conflict('read-only', 'The storage is read-only, so files in its trash cannot be deleted');
+  const freed = freedBy(files);
+  const purged = await purgeEntries(db, libraryId, [itemId]);
+  if (freed.filesDeleted > 0) await enqueueMoves(enqueue);
+  return { purged, ...freed };
+}
+
+/** Entries that are not purged now: those on an unavailable storage may come back. */
+export function obstacles(files: readonly TrashFile[]): Map<string, 'storage-unavailable' | 'read-only'> {
+  const readOnly = files.filter((file) => file.in_trash && file.read_only);
+  return new Map([
+    ...readOnly.map((file) => [file.entry_id, 'read-only'] as const),
+    ...files.filter((file) => file.unavailable).map((file) => [file.entry_id, 'storage-unavailable'] as const),
+  ]);
+}
+
+function freedBy(files: readonly TrashFile[]): { filesDeleted: number; bytesFreed: number } {
+  const own = files.filter((file) => file.in_trash);
+  return { filesDeleted: own.length, bytesFreed: own.reduce((sum, file) => sum + file.size_bytes, 0) };
 }
 
 /** Restores the entries that can be restored and reports the others. */
 export async function restoreFromTrash(
-  db: Call['db'],
+  call: Call,
   libraryId: string,
   { itemIds, reason }: RestoreTrash,
 ): Promise<RestoredTrash> {
+  const { db, enqueue } = call;
   const requested = itemIds ?? (await allEntries(db, { libraryId, reason }));
   const known = await restorability(db, libraryId, requested);
+  const taken = await takenPlaces(call, [...known.keys()]);
   const notRestored = requested.flatMap((itemId) => {
-    const obstacle = obstacleOf(known.get(itemId));
+    const obstacle = obstacleOf(known.get(itemId)) ?? (taken.has(itemId) ? ('target-exists' as const) : undefined);
     return obstacle ? [{ itemId, reason: obstacle }] : [];
   });
   const ids = requested.filter((id) => !notRestored.some((one) => one.itemId === id));
-  await emitRestored(db, libraryId, await restoreEntries(db, libraryId, ids));
+  const restored = await restoreEntries(db, libraryId, ids);
+  if ((await wantBack(db, restored)) > 0) await enqueueMoves(enqueue);
+  await emitRestored(db, libraryId, restored);
   const missing = ids.filter((id) => known.get(id)?.missing).length;
   return { restored: ids.length - missing, missing, notRestored };
 }

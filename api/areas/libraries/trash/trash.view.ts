@@ -76,9 +76,9 @@ function toEntry(row: TrashRow, { item, files, keepDays }: EntryParts): TrashEnt
     files: files.map((file) => ({
       fileId: file.id,
       sizeBytes: file.size_bytes,
-      present: file.unavailable ? null : !file.missing,
+      present: file.unavailable ? null : !file.missing || file.in_trash,
     })),
-    filesInTrash: false, // no operation moves media files
+    filesInTrash: files.some((file) => file.in_trash),
     restorable: files.length > 0 && !unavailable,
   };
 }

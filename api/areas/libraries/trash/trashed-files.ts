@@ -1,0 +1,166 @@
+// Media files in the trash folder of their storage. Each row is written before a file moves, so that a job ends every move.
+import { dirname, join } from 'node:path';
+import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, conflict } from '#kernel/errors.ts';
+import type { Db } from '#platform/db.ts';
+import { rowsOf } from '#platform/rows.ts';
+import type { Row } from '#platform/typed-query.ts';
+import { addToLibraries, measure, nextChanges, rollUpItems, withParents } from '../rollup.store.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'trashed_files.wanted': 'trash' | 'place' | 'none';
+  }
+}
+
+export type TrashedFile = Row<'trashed_files'>;
+
+const BELOW = `select i.id from items i where ? in (i.id, i.parent_id, i.grandparent_id, i.extra_of)`;
+
+/** Throws 409 `file-deletion-off` and `read-only`, and 423, when files of an item may not move to the trash. */
+export async function refuseMoves(
+  db: Db,
+  { id, librarySettings }: { id: string; librarySettings: Record<string, unknown> },
+): Promise<void> {
+  if (librarySettings['fileDeletion'] !== true)
+    throw conflict('file-deletion-off', 'The library does not allow the deletion of files');
+  const rows = await rowsOf<{ storage_id: string }>(
+    db,
+    `select distinct f.storage_id from media_files f where f.item_id in (${BELOW})`,
+    [id],
+  );
+  const storages = await findStorages(
+    db,
+    rows.map((row) => row.storage_id),
+  );
+  for (const storage of storages.values()) {
+    if (storage.readOnly) throw conflict('read-only', 'The storage is read-only', { storageId: storage.id });
+    if (!['available', 'degraded'].includes(storage.state))
+      throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', { storageId: storage.id });
+  }
+}
+
+/** Queues the job that moves files into the trash and out of it. */
+export async function enqueueMoves(enqueue: Call['enqueue']): Promise<void> {
+  await enqueue('library.purge', { files: true }, { key: 'library.purge:files' });
+}
+
+/**
+ * Has the files of trashed items moved to the trash, or those of the dropped edition of a file. A file that another library
+ * shows too stays.
+ */
+export async function trashFiles(
+  db: Db,
+  chosen: { itemIds: readonly string[] } | { editionOf: string },
+  enqueue: Call['enqueue'],
+): Promise<void> {
+  const [which, values] =
+    'itemIds' in chosen
+      ? ['f.item_id = any(?::uuid[]) and not f.ignored', [[...chosen.itemIds]]]
+      : [
+          `f.ignored and exists (select from media_files c where c.id = ? and c.item_id = f.item_id
+             and (c.id = f.id or (c.part is not null and c.edition is not distinct from f.edition)))`,
+          [chosen.editionOf],
+        ];
+  await db.raw(
+    `insert into trashed_files (id, file_id, library_id, storage_id, path, size_bytes, modified_ms)
+     select gen_random_uuid(), f.id, f.library_id, f.storage_id, f.path, f.size_bytes, f.modified_ms
+     from media_files f where ${which} and f.missing_since is null and not exists (
+       select from media_files o join items i on i.id = o.item_id
+       where o.storage_id = f.storage_id and o.path = f.path and o.id <> f.id and i.trashed_at is null)
+     on conflict (file_id) do update set wanted = 'trash', settled_at = null`,
+    values as string[],
+  );
+  await enqueueMoves(enqueue);
+}
+
+/** Has the files of restored items moved back. Returns how many. */
+export async function wantBack(db: Db, itemIds: readonly string[]): Promise<number> {
+  const rows = await rowsOf(
+    db,
+    `update trashed_files t set wanted = 'place', settled_at = null from media_files f
+     where f.id = t.file_id and f.item_id = any(?::uuid[]) and not f.ignored returning t.id`,
+    [[...itemIds]],
+  );
+  return rows.length;
+}
+
+/** Has dropped editions deleted whose days in the trash are over. */
+export async function wantOldGone(db: Db, libraryId: string, before: Date): Promise<void> {
+  await db.raw(
+    `update trashed_files t set wanted = 'none', settled_at = null from media_files f
+     where f.id = t.file_id and f.ignored and t.library_id = ? and t.at < ? and t.wanted = 'trash'`,
+    [libraryId, before],
+  );
+}
+
+/** Entries of which a file cannot go back because another file has its place. */
+export async function takenPlaces(
+  { db, deps: { config } }: Pick<Call, 'db' | 'deps'>,
+  entryIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await rowsOf<Pick<TrashedFile, 'storage_id' | 'path'> & { entry_id: string }>(
+    db,
+    `select e.id as entry_id, t.storage_id, t.path from unnest(?::uuid[]) as e(id)
+     join items i on e.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of) join media_files f on f.item_id = i.id
+     join trashed_files t on t.file_id = f.id where t.settled_at is not null`,
+    [[...entryIds]],
+  );
+  const storages = await findStorages(db, [...new Set(rows.map((row) => row.storage_id))]);
+  const taken = new Set<string>();
+  for (const { entry_id: entry, storage_id: id, path } of rows) {
+    const storage = storages.get(id);
+    if (storage && (await placeInStorage(config, storage, path)).kind === 'there') taken.add(entry);
+  }
+  return taken;
+}
+
+/** The next file that a job has to move, locked for this transaction; undefined when none is left. */
+export async function nextTrashed(db: Db, passed: readonly string[]): Promise<TrashedFile | undefined> {
+  return db('trashed_files')
+    .whereNull('settled_at')
+    .whereNotIn('id', [...passed])
+    .orderBy('at')
+    .orderBy('id')
+    .forUpdate()
+    .skipLocked()
+    .first();
+}
+
+/** Path of a file in the trash folder, inside the storage. */
+export function trashPathOf({ id, path }: Pick<TrashedFile, 'id' | 'path'>): string {
+  return join('.foyer-trash', id, path.slice(path.lastIndexOf('/') + 1));
+}
+
+export const parentOf = (path: string): string => (path.includes('/') ? dirname(path) : '');
+
+/** The file is in the trash: no scan takes it for lost. */
+export async function noteInTrash(db: Db, { id, file_id: fileId }: TrashedFile): Promise<void> {
+  await db('trashed_files').where({ id }).update({ settled_at: new Date() });
+  if (fileId !== null)
+    await db('media_files')
+      .where({ id: fileId })
+      .update({ missing_since: db.raw('coalesce(missing_since, now())'), absent_scan: null, updated_at: new Date() });
+}
+
+/** The file is back at its place, or was never moved. */
+export async function noteReturned(db: Db, { id, file_id: fileId, library_id: libraryId }: TrashedFile): Promise<void> {
+  await forgetTrashed(db, id);
+  if (fileId === null) return;
+  await nextChanges(db, [libraryId]);
+  const file = await db('media_files').where({ id: fileId }).first('item_id');
+  if (!file) return;
+  const items = await withParents(db, [file.item_id]);
+  const before = await measure(db, items);
+  await db('media_files')
+    .where({ id: fileId })
+    .update({ missing_since: null, absent_scan: null, absence_kept: false, updated_at: new Date() });
+  await rollUpItems(db, [file.item_id]);
+  await addToLibraries(db, before, await measure(db, items));
+}
+
+/** The file is neither in the trash nor on the way there. */
+export async function forgetTrashed(db: Db, id: string): Promise<void> {
+  await db('trashed_files').where({ id }).delete();
+}
