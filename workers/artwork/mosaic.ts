@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import {
   foundImages,
   insertFound,
@@ -9,6 +8,7 @@ import {
   shownOf,
 } from '#areas/artwork/public.ts';
 import { keepOriginal } from '#kernel/images.ts';
+import { wholeOf } from '#platform/bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
 import { PictureRefused } from '#platform/pictures.ts';
 import { rowsOf } from '#platform/rows.ts';
@@ -108,7 +108,7 @@ async function mosaicOf({ work, pictures }: Pick<Fetching, 'work' | 'pictures'>,
   const sides = kind === 'poster' ? { width: 800, height: 1200 } : { width: 1000, height: 1000 };
   try {
     const bytes = await Promise.all(
-      parts.map(async ({ sha256 }) => buffer(await work.objects.get('foyer-artwork', sha256))),
+      parts.map(async ({ sha256 }) => wholeOf(await work.objects.get('foyer-artwork', sha256))),
     );
     const made = await pictures.mosaic(bytes, { ...sides, format: 'webp', fit: 'cover', quality: 85 });
     const sha256 = await keepOriginal(work, made.bytes);
