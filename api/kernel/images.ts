@@ -96,10 +96,14 @@ export async function insertImage(db: Db, image: NewImage): Promise<string> {
   return id;
 }
 
-/** Deletes the images of an owner except one and except posters of libraries. Job objects.sweep deletes the objects. */
+/**
+ * Deletes the images of an owner except one, except posters of libraries and except mosaics, which the server makes. Job
+ * objects.sweep deletes the objects.
+ */
 export async function dropImages(db: Db, owner: NewImage['owner'], except: string | null): Promise<void> {
   await db('images')
     .where({ owner_kind: owner.kind, owner_id: owner.id })
+    .whereNot({ source: 'mosaic' })
     .modify((query) => {
       if (except) void query.whereNot('id', except);
     })

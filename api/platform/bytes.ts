@@ -11,3 +11,11 @@ export async function firstBytes(body: Readable, most: number): Promise<Buffer> 
   }
   return Buffer.concat(chunks).subarray(0, most);
 }
+
+/** All bytes of a stream, copied once at most: large buffers make the garbage collector run more often. */
+export async function wholeOf(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk);
+  const [first] = chunks;
+  return chunks.length === 1 && first ? first : Buffer.concat(chunks);
+}

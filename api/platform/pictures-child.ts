@@ -98,15 +98,20 @@ async function openingOf(bytes: Buffer, task: ChildRequest): Promise<Opening> {
   const { mosaic, tile } = task;
   if (tile) return tileOf(tile);
   if (mosaic) return mosaicOf(bytes, { ...task, mosaic });
-  const open = await opened(bytes, task);
-  if ((await open().metadata()).format !== called(task.format)) throw new Refused('not_an_image');
-  return open;
+  return opened(bytes, task);
+}
+
+/** Reads the head of a foreign picture, whose content must be what its first bytes say. */
+async function headOf(open: Opening, { format, mosaic, tile }: ChildRequest): Promise<Metadata> {
+  const metadata = await open().metadata();
+  if (!mosaic && !tile && metadata.format !== called(format)) throw new Refused('not_an_image');
+  return metadata;
 }
 
 async function work(task: ChildRequest, bytes: Buffer): Promise<{ answer: ChildAnswer; bytes?: Buffer }> {
   const { rules, make } = task;
   const open = await openingOf(bytes, task);
-  const metadata = await open().metadata();
+  const metadata = await headOf(open, task);
   const sides = sidesOf(metadata);
   judge(metadata, sides, rules);
   const frames = metadata.pages ?? 1;

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Frame, frameReader, toFrame } from './pictures-frames.ts';
+import { type Frame, frameParts, frameReader } from './pictures-frames.ts';
 import {
   type ChildAnswer,
   MOST_FRAME_BYTES,
@@ -164,6 +164,12 @@ function end(child: Child): void {
   child.process.kill('SIGKILL');
 }
 
+function send({ stdin }: ChildProcess, task: unknown, bytes: Buffer): void {
+  stdin?.cork();
+  for (const part of frameParts(task, bytes)) stdin?.write(part);
+  stdin?.uncork();
+}
+
 /** Opens a picture in a sandboxed process of this machine. */
 export const openInChild: OpenPicture = async (task, bytes) => {
   const child = await take();
@@ -171,7 +177,7 @@ export const openInChild: OpenPicture = async (task, bytes) => {
   child.done += 1;
   try {
     const coming = answered(child, TIMEOUT_MS, new Refused('not_an_image'));
-    child.process.stdin?.write(toFrame(task, bytes));
+    send(child.process, task, bytes);
     const frame = await coming;
     const answer = frame.head as ChildAnswer;
     if (!answer.ok) throw new Refused(answer.reason);

@@ -17,7 +17,6 @@ import { artworkRules, keepOriginal } from '#kernel/images.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Outbound } from '#platform/outbound.ts';
 import { createPictures, PictureRefused, type Pictures } from '#platform/pictures.ts';
-import { rowsOf } from '#platform/rows.ts';
 import type { Work } from '../work.ts';
 import { agentPlaces } from './agents.ts';
 import { workThrough } from './batches.ts';
@@ -30,6 +29,8 @@ import {
   sameOrigin,
   samePlace,
 } from './local.ts';
+import { makeLibraryMosaic } from './mosaic.ts';
+import { type Fetching, picturedItem } from './pictured.ts';
 import { queueFrames } from './queue.ts';
 import { Settling } from './settle.ts';
 
@@ -46,30 +47,15 @@ export const createFetchArtwork =
     const fetching = { work, pictures, settling: new Settling(work), ...(outbound && { outbound }) };
     try {
       const each = (pending: Pending): Promise<Stage | undefined> => fetchOne(fetching, pending);
-      return { fetched: await workThrough(work, { libraryId, stages: ['fetch'], width: AT_ONCE, each }) };
+      const fetched = await workThrough(work, { libraryId, stages: ['fetch'], width: AT_ONCE, each });
+      if (libraryId !== undefined) await makeLibraryMosaic(fetching, libraryId);
+      return { fetched };
     } finally {
       await queueFrames(work, libraryId); // also while other items wait
     }
   };
 
 export const fetchArtwork = createFetchArtwork();
-
-export interface Fetching {
-  work: Work;
-  pictures: Pictures;
-  settling: Settling;
-  outbound?: Outbound;
-}
-
-/** The item, unless it is gone or in the trash. */
-export async function picturedItem({ db }: Work, id: string): Promise<PicturedItem | undefined> {
-  const [row] = await rowsOf<PicturedItem>(
-    db,
-    'select id, library_id, type, title, parent_id, local_artwork from items where id = ? and trashed_at is null',
-    [id],
-  );
-  return row;
-}
 
 /** Rows to write for one item. */
 interface Plan {

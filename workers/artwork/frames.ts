@@ -18,9 +18,10 @@ import type { JobPayload } from '#platform/jobs.ts';
 import { createPictures, type MadePicture, PictureRefused } from '#platform/pictures.ts';
 import { FinalFailure, type Work } from '../work.ts';
 import { workThrough } from './batches.ts';
-import { accepted, type Fetching, picturedItem } from './fetch.ts';
+import { accepted } from './fetch.ts';
 import { firstFile, openFile, type PicturedItem } from './local.ts';
-import { makeMosaic } from './mosaic.ts';
+import { makeLibraryMosaic, makeMosaic } from './mosaic.ts';
+import { type Fetching, picturedItem } from './pictured.ts';
 import { Settling } from './settle.ts';
 import { filmStream, frameOf, type Source } from './still.ts';
 
@@ -40,7 +41,9 @@ export async function makeFrames({ libraryId, capture }: JobPayload<'artwork.fra
   const each = (pending: Pending): Promise<Stage | undefined> =>
     pending.stage === 'frames' ? frameFor(fetching, pending) : makeMosaic(fetching, pending);
   const made = await workThrough(work, { libraryId, stages: ['frames'], width: AT_ONCE, each });
-  return { made: made + (await workThrough(work, { libraryId, stages: ['mosaic'], width: AT_ONCE, each })) };
+  const mosaics = await workThrough(work, { libraryId, stages: ['mosaic'], width: AT_ONCE, each });
+  if (libraryId !== undefined) await makeLibraryMosaic(fetching, libraryId);
+  return { made: made + mosaics };
 }
 
 async function frameFor(fetching: Fetching, { itemId }: Pending): Promise<Stage | undefined> {

@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import {
   foundImages,
   insertFound,
@@ -9,11 +8,11 @@ import {
   shownOf,
 } from '#areas/artwork/public.ts';
 import { keepOriginal } from '#kernel/images.ts';
+import { wholeOf } from '#platform/bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
 import { PictureRefused } from '#platform/pictures.ts';
 import { rowsOf } from '#platform/rows.ts';
-import type { Fetching } from './fetch.ts';
-import { picturedItem } from './fetch.ts';
+import { type Fetching, picturedItem } from './pictured.ts';
 
 const PARTS = 4;
 /** Children that are looked at for different pictures. */
@@ -52,6 +51,36 @@ async function isShown({ work }: Fetching, itemId: string, kind: string): Promis
   return ((await shownOf(work.db, itemId, [kind])).get(kind) ?? []).length > 0;
 }
 
+/** Makes the mosaic of a library from its newest items, unless they are those that it shows already. */
+export async function makeLibraryMosaic(
+  { work, pictures }: Pick<Fetching, 'work' | 'pictures'>,
+  libraryId: string,
+): Promise<void> {
+  const { db } = work;
+  const rows = await rowsOf<Part>(
+    db,
+    `select m.id, m.sha256 from items i
+       join images m on m.id = (coalesce(i.artwork -> 'poster', i.artwork -> 'thumb') ->> 'id')::uuid
+     where i.library_id = ? and i.top and i.trashed_at is null and i.extra_of is null and m.size_bytes <= ?
+     order by i.added_at desc nulls last, i.id desc limit ?`,
+    [libraryId, MOST_BYTES, MOST_CHILDREN],
+  );
+  const parts = different(rows);
+  const owner = { kind: 'library', id: libraryId } as const;
+  const [found] = await foundImages(db, owner, ['mosaic']);
+  const origin = { of: parts.map(({ sha256 }) => sha256).join() };
+  if (parts.length === 0 || found?.discarded || found?.origin?.['of'] === origin.of) return;
+  const taken = await mosaicOf({ work, pictures }, parts, 'poster');
+  if (!taken) return;
+  const news = { source: 'mosaic', kind: 'poster', origin, taken } as const;
+  await db.transaction(async (transaction) => {
+    await transaction.raw('select pg_advisory_xact_lock(hashtextextended(?, 11))', [libraryId]);
+    const [now] = await foundImages(transaction, owner, ['mosaic']);
+    if (now) await replaceFound(transaction, now, news);
+    else await insertFound(transaction, owner, news);
+  });
+}
+
 /** Pictures on the cards of the first children; when they have none, of the first grandchildren. */
 async function childrensPictures({ work }: Fetching, itemId: string): Promise<Part[]> {
   for (const above of ['parent_id', 'grandparent_id']) {
@@ -75,11 +104,11 @@ function different(rows: readonly Part[]): Part[] {
   return [...byBytes.values()].slice(0, PARTS);
 }
 
-async function mosaicOf({ work, pictures }: Fetching, parts: readonly Part[], kind: string) {
+async function mosaicOf({ work, pictures }: Pick<Fetching, 'work' | 'pictures'>, parts: readonly Part[], kind: string) {
   const sides = kind === 'poster' ? { width: 800, height: 1200 } : { width: 1000, height: 1000 };
   try {
     const bytes = await Promise.all(
-      parts.map(async ({ sha256 }) => buffer(await work.objects.get('foyer-artwork', sha256))),
+      parts.map(async ({ sha256 }) => wholeOf(await work.objects.get('foyer-artwork', sha256))),
     );
     const made = await pictures.mosaic(bytes, { ...sides, format: 'webp', fit: 'cover', quality: 85 });
     const sha256 = await keepOriginal(work, made.bytes);

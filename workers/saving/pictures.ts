@@ -1,7 +1,8 @@
 // The pictures that an item shows, as files next to its media.
-import { buffer } from 'node:stream/consumers';
+
 import { type ArtworkKind, kindsOf, shownOf } from '#areas/artwork/public.ts';
 import { artworkRules } from '#kernel/images.ts';
+import { wholeOf } from '#platform/bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
 import { PictureRefused, type Pictures } from '#platform/pictures.ts';
 import type { Row } from '#platform/typed-query.ts';
@@ -61,7 +62,7 @@ async function saveOne(
   const madeOf = `${image.sha256} ${image.version}`;
   if (folder.isMadeOf(name, madeOf)) return 'same';
   try {
-    const original = await buffer(await work.objects.get('foyer-artwork', image.sha256));
+    const original = await wholeOf(await work.objects.get('foyer-artwork', image.sha256));
     const bytes = extension ? original : await madeAgain(pictures, image, original);
     return await folder.write(name, bytes, madeOf);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { may } from '#identity/principal.ts';
-import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
+import { limitsItems, onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { imageRefSql } from '#kernel/images.ts';
@@ -46,13 +46,17 @@ const FOLDERS = `(select json_agg(json_build_object('id', f.id, 'storage_id', f.
    from library_folders f join storages s on s.id = f.storage_id where f.library_id = l.id)`;
 const SCAN = `(select json_build_object('id', c.id, 'state', c.state, 'finished_at', c.finished_at, 'counts', c.counts)
    from scans c where c.library_id = l.id order by c.queued_at desc limit 1)`;
-const POSTER = imageRefSql('(select shown.poster_image_id from libraries shown where shown.id = l.id)');
+/** The chosen poster, else the mosaic, which those who see the library in part (SQL `whole` is false) do not get. */
+const posterSql = (whole: string): string =>
+  imageRefSql(`(select coalesce(shown.poster_image_id, case when ${whole} then (select m.id from images m
+     where m.owner_kind = 'library' and m.owner_id = shown.id and m.source = 'mosaic' and not m.discarded limit 1) end)
+   from libraries shown where shown.id = l.id)`);
 const ACCOUNTS = '(select json_agg(a.account_id) from library_access a where a.library_id = l.id)';
 
 /** Folders, last scan and granted accounts of the given libraries. */
 const FACTS = {
   name: 'libraries-facts',
-  text: `select l.id, ${POSTER} as poster, ${FOLDERS} as folders, ${SCAN} as scan, case when $2 then ${ACCOUNTS} end as accounts
+  text: `select l.id, ${posterSql('$3')} as poster, ${FOLDERS} as folders, ${SCAN} as scan, case when $2 then ${ACCOUNTS} end as accounts
     from unnest($1::uuid[]) as l(id)`,
 };
 
@@ -69,7 +73,7 @@ export async function readLibrary(call: Call, id: string): Promise<Library> {
         .modify(onlyVisibleLibraries, who, 'l.id')
         .where('l.id', id)
         .select(
-          db.raw(`json_build_object('row', to_json(l), 'poster', ${POSTER}, 'folders', ${FOLDERS}, 'scan', ${SCAN},
+          db.raw(`json_build_object('row', to_json(l), 'poster', ${posterSql(String(!limitsItems(who.sees)))}, 'folders', ${FOLDERS}, 'scan', ${SCAN},
             'accounts', ${manages ? ACCOUNTS : 'null'}) as found`),
         ),
   });
@@ -86,7 +90,7 @@ function partsOf({ poster, folders, scan, accounts }: Omit<LibraryFacts, 'id'>):
 
 /** The given rows as in the API, in one query. */
 export async function toLibraries(call: Call, rows: readonly LibraryRow[]): Promise<Library[]> {
-  const values = [rows.map((row) => row.id), may(call.who, 'library:manage')];
+  const values = [rows.map((row) => row.id), may(call.who, 'library:manage'), !limitsItems(call.who.sees)];
   const facts = new Map(
     (await named<LibraryFacts>(call.db, { ...FACTS, values, short: true })).map((one) => [one.id, one]),
   );

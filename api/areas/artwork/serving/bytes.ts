@@ -1,9 +1,9 @@
 // The bytes of variants: from memory, from the store, or made once.
 
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
+import { wholeOf } from '#platform/bytes.ts';
 import { type Bucket, ObjectMissing } from '#platform/objects.ts';
 import { ParserUnavailable, PictureRefused } from '#platform/pictures.ts';
 import { FairSlots } from './fair.ts';
@@ -42,7 +42,7 @@ export const isInMemory = (wanted: Wanted): boolean => memory.get(keyOf(wanted))
 
 async function stored({ deps }: Call, key: string): Promise<Buffer | undefined> {
   try {
-    return await buffer(await deps.objects.get(CACHE, key));
+    return await wholeOf(await deps.objects.get(CACHE, key));
   } catch (error) {
     if (error instanceof ObjectMissing) return undefined;
     throw error;
@@ -113,7 +113,7 @@ async function made(call: Call, { sha256, variant }: Wanted): Promise<Buffer> {
 /** Throws 404 for an original that is lost. */
 export async function originalOf({ deps, log }: Call, sha256: string): Promise<Buffer> {
   try {
-    return await buffer(await deps.objects.get(ORIGINALS, sha256));
+    return await wholeOf(await deps.objects.get(ORIGINALS, sha256));
   } catch (error) {
     if (!(error instanceof ObjectMissing)) throw error;
     log.warn({ sha256 }, 'the original of an image is missing');

@@ -1,4 +1,5 @@
 import type { Principal } from '#identity/principal.ts';
+import { limitsItems } from '#identity/visibility.ts';
 import { notFound } from '#kernel/errors.ts';
 import { seesOwner } from '#kernel/images.ts';
 import type { Db } from '#platform/db.ts';
@@ -6,7 +7,7 @@ import type { Row } from '#platform/typed-query.ts';
 
 const SERVED = [
   ...(['id', 'kind', 'owner_kind', 'owner_id', 'sha256', 'mime', 'size_bytes', 'width', 'height'] as const),
-  ...(['alpha', 'animated', 'version', 'focus', 'crop', 'rotate'] as const),
+  ...(['alpha', 'animated', 'version', 'focus', 'crop', 'rotate', 'source'] as const),
 ] as const;
 
 /** An image as its bytes are served. */
@@ -19,11 +20,16 @@ export async function getServedImage(db: Db, who: Principal, id: string): Promis
   return row;
 }
 
+/** A mosaic of a library shows any of its items. */
+const isOfWholeLibrary = ({ owner_kind: kind, source }: ServedRow): boolean =>
+  kind === 'library' && source === 'mosaic';
+
 /** Undefined instead of 404. */
 export async function findServedImage(db: Db, who: Principal, id: string): Promise<ServedRow | undefined> {
   const row = await db('images')
     .where({ id, discarded: false })
     .whereRaw('(expires_at is null or expires_at > now())')
     .first(...SERVED);
-  return row && (await seesOwner(db, who, { kind: row.owner_kind, id: row.owner_id })) ? row : undefined;
+  if (!row || (isOfWholeLibrary(row) && limitsItems(who.sees))) return undefined;
+  return (await seesOwner(db, who, { kind: row.owner_kind, id: row.owner_id })) ? row : undefined;
 }
