@@ -26,6 +26,8 @@ import { refreshPeople } from './people/refresh.ts';
 import { tidyPeople } from './people/tidy.ts';
 import { lookAtPlus } from './plus-check.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
+import { createSpineCheck } from './spine/check.ts';
+import { createSpineImport } from './spine/import.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireKeys, expireSessions, trimEvents, trimPlayback } from './upkeep-jobs.ts';
@@ -75,6 +77,8 @@ export const handlers = {
   'notification.sweep': sweepNotifications,
   'push.send': createPushSend(),
   'email.send': createEmailSend(),
+  'spine.import': createSpineImport(),
+  'spine.check': createSpineCheck(),
   'email.digest': createDigests(),
   'logs.trim': trimLogs,
 } satisfies Handlers;

@@ -60,6 +60,7 @@ import * as libraryTypes from './20261124030000_library_types_create.ts';
 import * as customFields from './20261124030100_custom_fields_create.ts';
 import * as librariesAnalyses from './20261124040000_libraries_analyses.ts';
 import * as librariesFingerprints from './20261124041000_libraries_fingerprints.ts';
+import * as spineCreate from './20261125040000_spine_create.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -140,4 +141,5 @@ export const migrations: Record<string, Migration> = {
   '20261124030100_custom_fields_create': customFields,
   '20261124040000_libraries_analyses': librariesAnalyses,
   '20261124041000_libraries_fingerprints': librariesFingerprints,
+  '20261125040000_spine_create': spineCreate,
 };
