@@ -27,6 +27,8 @@ import { tidyPeople } from './people/tidy.ts';
 import { lookAtPlus } from './plus-check.ts';
 import { saveMetadata } from './saving/save.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
+import { createSpineCheck } from './spine/check.ts';
+import { createSpineImport } from './spine/import.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireKeys, expireSessions, trimEvents, trimPlayback } from './upkeep-jobs.ts';
@@ -77,6 +79,8 @@ export const handlers = {
   'notification.sweep': sweepNotifications,
   'push.send': createPushSend(),
   'email.send': createEmailSend(),
+  'spine.import': createSpineImport(),
+  'spine.check': createSpineCheck(),
   'email.digest': createDigests(),
   'logs.trim': trimLogs,
 } satisfies Handlers;

@@ -130,6 +130,17 @@ export async function named<Row extends object>(db: Db, statement: Named): Promi
   }
 }
 
+/** Runs `work` on a connection of the driver; on that of the transaction, if `db` is one. */
+export async function withConnection<T>(db: Db, work: (connection: pg.Client) => Promise<T>): Promise<T> {
+  const client = db.client as Connections;
+  const connection = await client.acquireConnection(); // a transaction returns its own connection
+  try {
+    return await work(connection);
+  } finally {
+    await client.releaseConnection(connection);
+  }
+}
+
 /** A placeholder in a query for a value that is given when it runs. */
 export class Slot {
   readonly name: string;

@@ -197,8 +197,22 @@ export const jobs = {
   'notification.sweep': { queue: 'maintenance', payload: z.object({}), scheduled: '20 3 * * *' },
   'plugins.install': { queue: 'maintenance' },
   'plugins.check': { queue: 'maintenance' },
-  'spine.import': { queue: 'maintenance' },
-  'spine.check': { queue: 'maintenance' },
+  'spine.import': {
+    queue: 'maintenance',
+    payload: z.object({
+      /** Of the pack that is loaded, and of its pieces in the object store. */
+      packId: Id,
+      sha256: z.string(),
+      importedBy: Id.nullable(),
+      source: z.union([
+        z.object({ url: z.string(), sizeBytes: z.int() }),
+        z.object({ storageId: Id, path: z.string() }),
+        z.object({ uploaded: z.literal(true) }),
+        z.object({ remove: Id }),
+      ]),
+    }),
+  },
+  'spine.check': { queue: 'maintenance', payload: z.object({}), scheduled: '35 4 * * *' },
   'support.attachment': { queue: 'media' },
   'diagnostics.run': { queue: 'interactive' },
   'diagnostics.encoders': { queue: 'interactive' },

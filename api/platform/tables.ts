@@ -1312,6 +1312,40 @@ export interface Tables {
     created_at: Defaulted<Date>;
     last_used_at: Date | null;
   };
+  spine_packs: {
+    id: string;
+    number: number;
+    name: string;
+    version: string;
+    kinds: string[];
+    languages: string[];
+    works: Json;
+    size_bytes: number;
+    key_id: string;
+    key_name: string;
+    built_at: Date;
+    sources: Json;
+    sha256: string;
+    imported_at: Defaulted<Date>;
+    imported_by: string | null;
+  };
+  spine_state: {
+    one: Defaulted<boolean>;
+    last_check_at: Date | null;
+    available: Json | null;
+  };
+  spine_works: {
+    pack: number;
+    key: string;
+    kind: string;
+    ids: string[];
+    names: string[];
+    words: string;
+    year: number | null;
+    parent: string | null;
+    place: number | null;
+    doc: Json;
+  };
   storages: {
     id: string;
     name: string;

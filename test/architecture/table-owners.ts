@@ -107,6 +107,9 @@ export const owners: Record<TableName, string> = {
   settings: 'settings',
   sign_in_challenges: 'auth',
   sign_in_methods: 'auth',
+  spine_packs: 'spine',
+  spine_state: 'spine',
+  spine_works: 'spine',
   storages: 'storage',
   studios: 'studios',
   theme_default: 'themes',
@@ -130,6 +133,8 @@ const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
   ['api/identity/key-uses.ts', 'api-keys'],
   ['api/platform/queue.ts', 'jobs'],
   ['api/platform/settings.ts', 'settings'],
+  ['api/platform/spine/', 'spine'],
+  ['workers/spine/', 'spine'],
   ['workers/run-job.ts', 'jobs'],
   ['workers/attempts.ts', 'jobs'],
   ['workers/scan/', 'scanning', 'libraries'],
@@ -226,5 +231,6 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
 export const dynamic: Readonly<Record<string, string>> = {
   'workers/resealing.ts': 'columns of every room, by the list of sealed columns',
   'workers/scan/store/adopt.ts': 'tables of the scan that name a library next to an item, by a list of them',
+  'api/platform/spine/partitions.store.ts': 'the partition of a pack, by its number',
   'workers/restore/': 'the tables of a backup, into a schema next to the one in use',
 };

@@ -4,6 +4,7 @@ import { isCatalogue } from '#platform/agents/agent.ts';
 import { Catalogues } from '#platform/agents/catalogues.ts';
 import { agentOf } from '#platform/agents/index.ts';
 import type { Db } from '#platform/db.ts';
+import { hasPack } from '#platform/spine/packs.store.ts';
 import type { Work } from '../work.ts';
 
 interface Added {
@@ -21,8 +22,9 @@ export async function queueRefresh(work: Work, db: Db, { library, itemIds }: Add
 async function mayQuery(work: Work, { type, settings }: Added['library']): Promise<boolean> {
   const catalogues = new Catalogues(work);
   const isDefault = settings.agents.join() === agentsByDefault(type).join();
-  for (const id of isDefault ? agentsByDefault(type, () => true) : settings.agents)
-    if (isCatalogue(id) && !(await catalogues.closedFor(agentOf(id)))) return true;
+  const agents = isDefault ? agentsByDefault(type, () => true) : settings.agents;
+  if (agents.includes('spine') && (await hasPack(work.db))) return true;
+  for (const id of agents) if (isCatalogue(id) && !(await catalogues.closedFor(agentOf(id)))) return true;
   return false;
 }
 

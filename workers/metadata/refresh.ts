@@ -10,7 +10,7 @@ import {
 } from '#areas/editing/public.ts';
 import { type RefreshedItem, refreshedItem } from '#areas/libraries/public.ts';
 import { personAgents } from '#areas/people/public.ts';
-import { catalogueIds } from '#platform/agents/agent.ts';
+import { describingIds } from '#platform/agents/agent.ts';
 import { trimAnswers } from '#platform/agents/answers.store.ts';
 import { Catalogues } from '#platform/agents/catalogues.ts';
 import type { JobPayload } from '#platform/jobs.ts';
@@ -156,7 +156,7 @@ class Refreshing {
     if (!isOfValues(error)) throw error;
     const { db, log } = this.#work;
     log.error({ err: error, itemId: due.item_id }, 'what agents gave of an item cannot be stored');
-    const agents = due.options.agents ?? catalogueIds;
+    const agents = due.options.agents ?? describingIds;
     for (const agent of agents) this.#failed.add(agent);
     await endRefresh(db, due, agents);
   }
@@ -171,7 +171,7 @@ class Refreshing {
     }
     if (item.allLocked) due.options = { ...due.options, artwork: 'none' };
     const ids = due.options.identify ? await this.#localIds(item) : item.wanted.ids;
-    const gathered = await gather({ catalogues: this.#catalogues, signal }, item, { ids, options: due.options });
+    const gathered = await gather({ db, catalogues: this.#catalogues, signal }, item, { ids, options: due.options });
     for (const agent of gathered.failed) this.#failed.add(agent);
     await writeRefresh(this.#work, { item, due, gathered, mayEmit: () => this.#mayEmit() });
     this.#refreshed += 1;

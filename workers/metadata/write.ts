@@ -20,7 +20,7 @@ import {
   type SettleMode,
   settleItems,
 } from '#areas/libraries/public.ts';
-import { catalogueIds } from '#platform/agents/agent.ts';
+import { describingIds } from '#platform/agents/agent.ts';
 import type { Db } from '#platform/db.ts';
 import type { FieldName } from '#platform/item-values.ts';
 import { queuePictures } from '../artwork/queue.ts';
@@ -97,7 +97,7 @@ const without = ({ layers, failed }: Gathered): string[] => {
     ...failed,
     ...layers.map(({ source }) => (typeof source === 'string' ? source : source.agent)),
   ]);
-  return catalogueIds.filter((id) => !kept.has(id));
+  return describingIds.filter((id) => !kept.has(id));
 };
 
 /** Items that are found by their container have no identity of their own. */

@@ -19,6 +19,9 @@ export const catalogueIds = [
 export type CatalogueId = (typeof catalogueIds)[number];
 export const isCatalogue = (id: string): id is CatalogueId => (catalogueIds as readonly string[]).includes(id);
 
+/** Every agent whose values are kept for an item besides those of its files. */
+export const describingIds: readonly string[] = ['spine', ...catalogueIds];
+
 export type Offer = 'identify' | 'metadata' | 'artwork' | 'people' | 'ratings' | 'missing-children';
 
 /** The values of an agent's keys that are present. */

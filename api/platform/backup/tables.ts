@@ -33,6 +33,8 @@ export const keptOut: Readonly<Record<string, string>> = {
   playback_sessions: 'current streams',
   transcode_sessions: 'current streams',
   playback_synced: 'with current streams',
+  spine_packs: 'with the works of packs, which are loaded again from their files',
+  spine_state: 'checked again',
   backup_places: 'carried over by a restore, which never changes where backups go',
   backup_settings: 'carried over by a restore',
   backups: 'carried over by a restore; the destinations describe their own backups',

@@ -64,6 +64,7 @@ import * as librariesFingerprints from './20261124041000_libraries_fingerprints.
 import * as librariesPinned from './20261125010000_libraries_pinned.ts';
 import * as librariesSavedFiles from './20261125020000_libraries_saved_files.ts';
 import * as librariesTrashedFiles from './20261125010100_libraries_trashed_files.ts';
+import * as spineCreate from './20261125040000_spine_create.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -148,4 +149,5 @@ export const migrations: Record<string, Migration> = {
   '20261125010000_libraries_pinned': librariesPinned,
   '20261125020000_libraries_saved_files': librariesSavedFiles,
   '20261125010100_libraries_trashed_files': librariesTrashedFiles,
+  '20261125040000_spine_create': spineCreate,
 };

@@ -11,7 +11,7 @@ import { ageSql } from '#identity/visibility.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
-import { catalogueIds, isCatalogue } from '#platform/agents/agent.ts';
+import { describingIds } from '#platform/agents/agent.ts';
 import type { FieldName } from '#platform/item-values.ts';
 import { announce } from '../announce.ts';
 import { placeOf } from '../edit-item.ts';
@@ -35,7 +35,7 @@ export async function applyMatch(call: Call, id: string, body: MatchPut): Promis
   const others = Object.keys((row?.external_ids ?? {}) as Record<string, string>).filter(
     (name) => !(name in chosen.ids),
   );
-  await dropLayers(db, [id], catalogueIds);
+  await dropLayers(db, [id], describingIds);
   // Ids of the former identity do not come back from the files; the refresh adds those of the new one.
   const ids = { ...Object.fromEntries(others.map((name) => [name, null])), ...chosen.ids };
   const editor = { accountId: who.accountId || null, lock: true, place: placeOf(call) };
@@ -56,7 +56,7 @@ interface Chosen {
 }
 
 async function chosenOf({ deps }: Call, { id }: VisibleItem, body: MatchPut): Promise<Chosen> {
-  if (body.agent !== undefined && !isCatalogue(body.agent))
+  if (body.agent !== undefined && !describingIds.some((id) => id === body.agent))
     throw invalid(['body', 'agent'], 'unknown_agent', 'no such metadata agent');
   if (body.externalIds) return { ids: body.externalIds, agent: body.agent ?? null, confidence: 1 };
   const kept = await keptCandidate(deps.redis, id, body.candidateId ?? '');
@@ -98,7 +98,7 @@ export async function clearMatch(call: Call, id: string, keepFields: boolean): P
   const all = identifyingTypes.includes(item.type) ? await withChildren(db, [id]) : [id];
   await dropEdits(db, [{ item_id: id, field: 'externalIds' }]);
   await unlockIds(call, id);
-  if (!keepFields) await dropLayers(db, all, catalogueIds);
+  if (!keepFields) await dropLayers(db, all, describingIds);
   const changed = await settleItems(db, all, { place: placeOf(call) });
   if (keepFields) await forgetIds(call, id);
   for (const itemId of all) {

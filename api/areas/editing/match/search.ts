@@ -3,11 +3,11 @@ import { agentsByDefault, refreshedItem } from '#areas/libraries/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid, notFound } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
-import { type Agent, isCatalogue, type Wanted } from '#platform/agents/agent.ts';
+import type { Wanted } from '#platform/agents/agent.ts';
 import { CatalogueFault } from '#platform/agents/fault.ts';
-import { agentOf } from '#platform/agents/index.ts';
 import { known } from '#platform/agents/parts.ts';
 import { ranked, type Scored } from '#platform/agents/score.ts';
+import { describesType, type Source, sourceOf } from '#platform/agents/sources.ts';
 import { newId } from '#platform/ids.ts';
 import { keepCandidates } from './candidates.ts';
 import { externalIdOf } from './external-id.ts';
@@ -19,18 +19,18 @@ const LIMIT_MS = 8000;
 const A_MINUTE = 20;
 const MOST = 50;
 
-type Offered = Scored & { agent: Agent };
+type Offered = Scored & { agent: Source };
 
 /** Queries the identifying agents of the item's library together. Throws 429, and 502 when none answers. */
 export async function searchMatches(call: Call, id: string, query: MatchQuery): Promise<Matches> {
   const item = await getVisibleItem(call.db, call.who, id);
   const { redis, config } = call.deps;
   await limitAttempts({ redis, replicas: config.replicas }, `matches:${call.who.accountId}`, A_MINUTE);
-  const queried = agentsOf(item, query.agent);
+  const queried = await agentsOf(call, item, query.agent);
   const wanted = await wantedFor(call, item, query);
   const failed: Matches['failed'] = [];
   const found = await Promise.all(
-    queried.map((agent) => searchIn(call, agent, wanted).catch((error: unknown) => noteFailed(failed, agent, error))),
+    queried.map((agent) => searchIn(agent, wanted).catch((error: unknown) => noteFailed(failed, agent, error))),
   );
   if (queried.length === failed.length)
     throw new ApiError('PROVIDER_UNAVAILABLE', 'No catalogue answers', {
@@ -47,19 +47,23 @@ export async function searchMatches(call: Call, id: string, query: MatchQuery): 
   return { match, items, failed };
 }
 
-function noteFailed(failed: Matches['failed'], agent: Agent, error: unknown): Offered[] {
+function noteFailed(failed: Matches['failed'], agent: Source, error: unknown): Offered[] {
   if (!(error instanceof CatalogueFault)) throw error;
   failed.push({ agent: agent.id, reason: error.reason });
   return [];
 }
 
 /** Agents of the library that identify such items. Throws 400 for an agent that is not one of them. */
-function agentsOf({ librarySettings, libraryType, type }: VisibleItem, only: string | undefined): Agent[] {
+async function agentsOf(call: Call, item: VisibleItem, only: string | undefined): Promise<Source[]> {
+  const { librarySettings, libraryType, type } = item;
   const chosen = (librarySettings['agents'] as string[] | undefined) ?? agentsByDefault(libraryType, () => true);
-  const all = chosen
-    .filter(isCatalogue)
-    .map(agentOf)
-    .filter((agent) => agent.identify && agent.itemTypes.includes(type));
+  const patience = { signal: call.signal, limitMs: LIMIT_MS };
+  const means = { db: call.db, catalogues: call.deps.catalogues, patience };
+  const all: Source[] = [];
+  for (const id of chosen.filter((one) => describesType(one, type))) {
+    const source = await sourceOf(id, means);
+    if (source?.identify) all.push(source);
+  }
   if (only === undefined) return all;
   const named = all.filter(({ id }) => id === only);
   if (named.length === 0) throw invalid(['query', 'agent'], 'unknown_agent', 'the library has no such agent');
@@ -77,12 +81,11 @@ async function wantedFor({ deps: { db, settings } }: Call, item: VisibleItem, qu
   return { ...wanted, ids, ...(year !== undefined && { year }) };
 }
 
-async function searchIn({ deps, signal }: Call, agent: Agent, wanted: Wanted): Promise<Offered[]> {
-  const query = deps.catalogues.queryOf(agent, { signal, limitMs: LIMIT_MS });
-  const found = (await agent.identify?.(query, wanted)) ?? [];
+async function searchIn(agent: Source, wanted: Wanted): Promise<Offered[]> {
+  const found = (await agent.identify?.(wanted)) ?? [];
   const isByOwnId = agent.provider !== undefined && wanted.ids[agent.provider] !== undefined;
   // The name may be another title than the present identity.
-  const others = isByOwnId && found.length > 0 ? await agent.identify?.(query, { ...wanted, ids: {} }) : [];
+  const others = isByOwnId && found.length > 0 ? await agent.identify?.({ ...wanted, ids: {} }) : [];
   const known = new Set(found.map(({ ids }) => JSON.stringify(ids)));
   const all = [...found, ...(others ?? []).filter(({ ids }) => !known.has(JSON.stringify(ids)))];
   return ranked(wanted, all).map((one) => ({ ...one, agent }));

@@ -4,6 +4,8 @@ import { silentAgents } from '#platform/agents/health.ts';
 import { agents } from '#platform/agents/index.ts';
 import { keyStates } from '#platform/agents/keys.store.ts';
 import { catalogueKeyNames, catalogueKeys } from '#platform/catalogue-keys.ts';
+import { spineItemTypes } from '#platform/spine/agent.ts';
+import { hasPack } from '#platform/spine/packs.store.ts';
 import { libraryTypes } from '../libraries.schemas.ts';
 import { agentsByDefault } from '../settings.ts';
 import type { MetadataAgent } from './metadata.schemas.ts';
@@ -26,8 +28,8 @@ const LOCAL: readonly Static[] = [
   local('nfo', 'NFO files', { itemTypes: ['movie', 'show', 'season', 'episode', 'video'] }),
   local('files', 'Files and folders'),
   local('spine', 'Identity pack', {
-    itemTypes: ['movie', 'show', 'season', 'episode', 'artist', 'album', 'book'],
-    offers: ['identify', 'missing-children'],
+    itemTypes: spineItemTypes,
+    offers: ['identify', 'metadata', 'people', 'missing-children'],
   }),
 ];
 
@@ -76,8 +78,11 @@ export async function listAgents(call: Call): Promise<MetadataAgent[]> {
       ...stateOf(reason && WORDS[reason]),
     };
   });
-  // No pack is loaded, so the identity pack describes nothing.
-  const own = LOCAL.map((agent) => ({ ...agent, keys: [], ...stateOf(agent.id === 'spine' ? 'disabled' : undefined) }));
+  const isLoaded = await hasPack(db);
+  const own = LOCAL.map((agent) => ({
+    ...{ ...agent, keys: [] },
+    ...stateOf(agent.id === 'spine' && !isLoaded ? 'disabled' : undefined),
+  }));
   return [...own, ...remote];
 }
 
