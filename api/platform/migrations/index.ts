@@ -62,8 +62,8 @@ import * as customFields from './20261124030100_custom_fields_create.ts';
 import * as librariesAnalyses from './20261124040000_libraries_analyses.ts';
 import * as librariesFingerprints from './20261124041000_libraries_fingerprints.ts';
 import * as librariesPinned from './20261125010000_libraries_pinned.ts';
-import * as librariesSavedFiles from './20261125020000_libraries_saved_files.ts';
 import * as librariesTrashedFiles from './20261125010100_libraries_trashed_files.ts';
+import * as librariesSavedFiles from './20261125020000_libraries_saved_files.ts';
 import * as spineCreate from './20261125040000_spine_create.ts';
 
 export interface Migration {
@@ -147,7 +147,7 @@ export const migrations: Record<string, Migration> = {
   '20261124040000_libraries_analyses': librariesAnalyses,
   '20261124041000_libraries_fingerprints': librariesFingerprints,
   '20261125010000_libraries_pinned': librariesPinned,
-  '20261125020000_libraries_saved_files': librariesSavedFiles,
   '20261125010100_libraries_trashed_files': librariesTrashedFiles,
+  '20261125020000_libraries_saved_files': librariesSavedFiles,
   '20261125040000_spine_create': spineCreate,
 };

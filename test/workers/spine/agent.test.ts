@@ -75,7 +75,7 @@ describe('the agent spine', function () {
     const episode = await db('items').where({ library_id: shows.libraryId, type: 'episode' }).first('title');
     expect(episode?.title).to.equal('Part 2');
     const top = await db('items').where({ library_id: shows.libraryId, type: 'show' }).first('details');
-    const { knownChildren: children } = top?.details as {
+    const { knownChildren: children } = top.details as {
       knownChildren: { type: string; index: number; parentIndex?: number }[];
     };
     expect(children.map(({ type, parentIndex, index }) => `${type} ${parentIndex ?? ''} ${index}`)).to.deep.equal([
