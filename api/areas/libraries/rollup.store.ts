@@ -5,6 +5,16 @@ import { rowsOf } from '#platform/rows.ts';
 /** Reasons for the trash from which an item returns with its file; items deleted by a user stay. */
 const RETURNS = `('missing', 'folder-removed')`;
 
+/**
+ * Whether item `i` returns from the trash with a file. An item deleted with its files returns when one of them is at its place
+ * again, or another one came.
+ */
+const COMES_BACK = `case i.trash_reason when 'deleted' then exists (
+    select from media_files b left join trashed_files t on t.file_id = b.id
+    where b.item_id = i.id and b.missing_since is null and not b.ignored and ((t.settled_at is not null and t.at >= i.trashed_at) or (b.added_at > i.trashed_at and exists (
+      select from trashed_files o join media_files m on m.id = o.file_id where m.item_id = i.id and o.settled_at is not null and o.at >= i.trashed_at))))
+  else coalesce(i.trash_reason in ${RETURNS}, false) end`;
+
 const SEQ = (alias: string): string => `(select l.change_seq from libraries l where l.id = ${alias}.library_id)`;
 
 /**
@@ -34,11 +44,11 @@ export async function rollUpItems(db: Db, ids: readonly string[], former: readon
        from sums s left join pictures p on p.item_id = s.item_id)
      update items i set size_bytes = n.size, file_count = n.files, bitrate = n.bitrate, runtime_ms = coalesce(n.runtime, i.runtime_ms),
        height = n.height, hdr = n.hdr, availability = n.availability, missing_since = n.since,
-       trashed_at = case when n.there and i.trash_reason in ${RETURNS} then null else i.trashed_at end,
-       trash_reason = case when n.there and i.trash_reason in ${RETURNS} then null else i.trash_reason end,
+       trashed_at = case when n.there and ${COMES_BACK} then null else i.trashed_at end,
+       trash_reason = case when n.there and ${COMES_BACK} then null else i.trash_reason end,
        change_seq = ${SEQ('i')}, updated_at = now()
      from news n where i.id = n.item_id
-       and (i.size_bytes, i.file_count, i.bitrate, i.runtime_ms, i.height, i.hdr, i.availability, i.missing_since, n.there and coalesce(i.trash_reason in ${RETURNS}, false))
+       and (i.size_bytes, i.file_count, i.bitrate, i.runtime_ms, i.height, i.hdr, i.availability, i.missing_since, n.there and ${COMES_BACK})
          is distinct from (n.size, n.files, n.bitrate, coalesce(n.runtime, i.runtime_ms), n.height, n.hdr, n.availability, n.since, false)
      returning i.id`,
     [ids, ids],

@@ -122,6 +122,33 @@ describe('moving files of deleted items to the trash', function () {
     expect([await readFile(at(other), 'utf8'), existsSync(lies)]).to.deep.equal(['a new file', true]);
   });
 
+  it('brings an item back whose film is added again, and leaves one in the trash whose files are kept', async () => {
+    const name = 'Up (2009)/Up (2009).mkv';
+    const id = await givenFilm(name);
+    await remove(id);
+    await move();
+    const [lies = ''] = await inTrash();
+    await place.put(name, 'h264-allintra.mkv');
+    await place.age();
+    await place.scan();
+    expect((await place.items()).map((item) => [item.id, item.trashed_at])).to.deep.equal([[id, null]]);
+    const library = await api.deps.db('libraries').where({ id: place.libraryId }).first('item_counts', 'trash_count');
+    expect(library).to.deep.equal({ item_counts: { movie: 1 }, trash_count: 0 });
+    expect(existsSync(lies)).to.equal(true);
+    await remove(id, { files: 'keep' });
+    await place.age();
+    await place.scan({ mode: 'deep' });
+    expect((await place.items())[0]?.trashed_at).to.not.equal(null);
+    await restore(id);
+    await move();
+    await remove(id);
+    await move();
+    expect([existsSync(at(name)), (await inTrash()).filter((path) => existsSync(path)).length]).to.deep.equal([
+      false,
+      2,
+    ]);
+  });
+
   it('deletes them with a purge, and of a dropped edition after the days of the trash', async () => {
     const id = await givenFilm();
     const { size } = await stat(at('Up (2009)/Up (2009).mkv'));

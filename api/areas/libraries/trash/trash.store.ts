@@ -126,15 +126,15 @@ export async function purgeEntries(db: Db, libraryId: string, ids: readonly stri
     [TOMBSTONE_DAYS, list, libraryId],
   );
   await db.raw(
-    `update trashed_files set wanted = 'none', settled_at = null
-     where file_id in (select f.id from media_files f where f.item_id in (${below}))`,
+    `insert into ignored_files (library_id, storage_id, path)
+     select library_id, storage_id, path from media_files f where missing_since is null and item_id in (${below})
+       and not exists (select from trashed_files t where t.file_id = f.id and t.settled_at is null)
+     on conflict do nothing`,
     [list, libraryId],
   );
   await db.raw(
-    `insert into ignored_files (library_id, storage_id, path)
-     select library_id, storage_id, path from media_files f where missing_since is null and item_id in (${below})
-       and not exists (select from trashed_files t where t.file_id = f.id)
-     on conflict do nothing`,
+    `update trashed_files set wanted = 'none', settled_at = null
+     where file_id in (select f.id from media_files f where f.item_id in (${below}))`,
     [list, libraryId],
   );
   await recordRemovals(db, libraryId, { sql: below, ids: list });

@@ -63,13 +63,19 @@ export async function trashFiles(
              and (c.id = f.id or (c.part is not null and c.edition is not distinct from f.edition)))`,
           [chosen.editionOf],
         ];
+  // A copy that went to the trash earlier stays there by itself.
+  await db.raw(
+    `update trashed_files t set file_id = null from media_files f
+     where f.id = t.file_id and t.settled_at is not null and f.missing_since is null and ${which}`,
+    values as string[],
+  );
   await db.raw(
     `insert into trashed_files (id, file_id, library_id, storage_id, path, size_bytes, modified_ms)
      select gen_random_uuid(), f.id, f.library_id, f.storage_id, f.path, f.size_bytes, f.modified_ms
      from media_files f where ${which} and f.missing_since is null and not exists (
        select from media_files o join items i on i.id = o.item_id
        where o.storage_id = f.storage_id and o.path = f.path and o.id <> f.id and i.trashed_at is null)
-     on conflict (file_id) do update set wanted = 'trash', settled_at = null`,
+     on conflict (file_id) do update set wanted = 'trash', settled_at = null, at = now()`,
     values as string[],
   );
   await enqueueMoves(enqueue);
@@ -80,17 +86,19 @@ export async function wantBack(db: Db, itemIds: readonly string[]): Promise<numb
   const rows = await rowsOf(
     db,
     `update trashed_files t set wanted = 'place', settled_at = null from media_files f
-     where f.id = t.file_id and f.item_id = any(?::uuid[]) and not f.ignored returning t.id`,
+     where f.id = t.file_id and f.item_id = any(?::uuid[]) and not f.ignored
+       and (f.missing_since is not null or t.settled_at is null) returning t.id`,
     [[...itemIds]],
   );
   return rows.length;
 }
 
-/** Has dropped editions deleted whose days in the trash are over. */
+/** Has files deleted whose days in the trash are over, of dropped editions and of items that returned with another file. */
 export async function wantOldGone(db: Db, libraryId: string, before: Date): Promise<void> {
   await db.raw(
-    `update trashed_files t set wanted = 'none', settled_at = null from media_files f
-     where f.id = t.file_id and f.ignored and t.library_id = ? and t.at < ? and t.wanted = 'trash'`,
+    `update trashed_files t set wanted = 'none', settled_at = null
+     where t.library_id = ? and t.at < ? and t.wanted = 'trash' and not exists (
+       select from media_files f join items i on i.id = f.item_id where f.id = t.file_id and not f.ignored and i.trashed_at is not null)`,
     [libraryId, before],
   );
 }
@@ -104,7 +112,7 @@ export async function takenPlaces(
     db,
     `select e.id as entry_id, t.storage_id, t.path from unnest(?::uuid[]) as e(id)
      join items i on e.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of) join media_files f on f.item_id = i.id
-     join trashed_files t on t.file_id = f.id where t.settled_at is not null`,
+     join trashed_files t on t.file_id = f.id where t.settled_at is not null and f.missing_since is not null`,
     [[...entryIds]],
   );
   const storages = await findStorages(db, [...new Set(rows.map((row) => row.storage_id))]);
