@@ -40,6 +40,7 @@ await objects.prepare([
   'foyer-subtitles',
   'foyer-transcode',
   'foyer-backups',
+  'foyer-spine',
 ]);
 // The app of this version is complete in the store before its first pod answers.
 await publishBuild(objects, BUILD).catch((error: unknown) => log.warn({ err: error }, 'chunks of the app not stored'));

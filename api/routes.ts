@@ -249,6 +249,15 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'spine',
+    load: async () => (await import('./areas/spine/index.ts')).spineArea,
+    routes: [
+      ['get', '/spine', 'getSpine'],
+      ['post', '/spine/packs', 'importSpinePack'],
+      ['get', '/spine/lookup', 'lookupSpine'],
+    ],
+  },
+  {
     slug: 'labels',
     load: async () => (await import('./areas/labels/index.ts')).labelsArea,
     routes: [

@@ -22,6 +22,7 @@ import { serverArea } from './server/index.ts';
 import { serverAccountArea } from './server-account/index.ts';
 import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
+import { spineArea } from './spine/index.ts';
 import { streamingArea } from './streaming/index.ts';
 import { studiosArea } from './studios/index.ts';
 import { subtitlesArea } from './subtitles/index.ts';
@@ -45,6 +46,7 @@ export const areas = [
   artworkArea,
   peopleArea,
   studiosArea,
+  spineArea,
   labelsArea,
   playbackArea,
   streamingArea,

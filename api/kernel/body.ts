@@ -22,19 +22,28 @@ function take(share: Share, bytes: number): void {
 export const bytesInFlight = (): number => inFlight.bodies + inFlight.uploads;
 
 /** Chunks of a body as they arrive. Throws 413 over `maxBytes`, 503 while too many bytes of all requests are in flight. */
-export async function* chunksOf(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
+export async function* chunksOf(
+  request: IncomingMessage,
+  maxBytes: number,
+  { passing = false }: { /** Each chunk is stored before the next is read. */ passing?: boolean } = {},
+): AsyncGenerator<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const share = isUpload(request) ? 'uploads' : 'bodies';
   let size = 0;
+  let held = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
+      held += chunk.length;
       take(share, chunk.length);
       if (size > maxBytes) throw tooLarge(maxBytes);
       yield chunk;
+      if (!passing) continue;
+      inFlight[share] -= held;
+      held = 0;
     }
   } finally {
-    inFlight[share] -= size;
+    inFlight[share] -= held;
   }
 }
 

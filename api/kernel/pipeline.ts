@@ -112,7 +112,7 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
     await endpoint.proof?.(call);
     await countAddress(endpoint, call);
     if (endpoint.plus) await refuseClosed(endpoint, deps);
-    const input = await parseInput(endpoint, ctx);
+    const input = await parseInput(endpoint, ctx, deps);
     await answer(ctx, endpoint, await run(endpoint, input, call));
     if (ctx.body instanceof Readable) endWithCredential(ctx.res, who, deps.db);
   };
@@ -132,12 +132,12 @@ interface RawInput {
 
 const NOTHING_ASKED: RawInput = { params: undefined, query: undefined, body: undefined };
 
-async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
+async function parseInput(endpoint: Endpoint, ctx: Context, deps: Deps): Promise<RawInput> {
   if (!endpoint.params && !endpoint.query && !endpoint.body && !ctx.querystring) return NOTHING_ASKED;
   const query = queryOf(ctx.querystring);
   const params = parsePart('params', endpoint.params, ctx.params);
   const queried = parsePart('query', endpoint.query, query);
-  const body = parsePart('body', endpoint.body, endpoint.body && (await bodyOf(endpoint, ctx)));
+  const body = parsePart('body', endpoint.body, endpoint.body && (await bodyOf(endpoint, ctx, deps)));
   const unknown = queryIssues(query, endpoint.query);
   const issues = [params, queried, body].flatMap((part) => (part.ok ? [] : part.issues));
   if (unknown.length + issues.length > 0) throw invalidAll([...unknown, ...issues]);
@@ -150,13 +150,13 @@ const ANONYMOUS_BYTES = 16 << 10;
 
 const usualBytes = ({ access, proof }: Endpoint): number => ('anyone' in access && !proof ? ANONYMOUS_BYTES : MEGABYTE);
 
-async function bodyOf(endpoint: Endpoint, ctx: Context): Promise<unknown> {
+async function bodyOf(endpoint: Endpoint, ctx: Context, { objects }: Deps): Promise<unknown> {
   const most = endpoint.maxBodyBytes ?? usualBytes(endpoint);
   if (endpoint.bodyMedia || endpoint.files) noteUpload(ctx.req);
   if (endpoint.bodyMedia) return readUpload(ctx.req, most);
   if (endpoint.urlEncoded) return readUrlEncoded(ctx.req, most);
   if (endpoint.files && isForm(ctx.req))
-    return readForm(ctx.req, { files: endpoint.files, schema: endpoint.body, maxFieldBytes: most });
+    return readForm(ctx.req, { files: endpoint.files, schema: endpoint.body, maxFieldBytes: most, objects });
   const body = await readJson(ctx.req, most);
   return body === undefined && endpoint.optionalBody ? {} : body; // `null` is a body and is not valid
 }

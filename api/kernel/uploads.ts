@@ -3,9 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import { z } from 'zod';
+import type { Objects } from '#platform/objects.ts';
 import { chunksOf, wholeBody } from './body.ts';
 import { ApiError, invalid } from './errors.ts';
 import { shapeFault } from './json-shape.ts';
+import { type StoredPart, StoredParts, type StoredUpload } from './stored-uploads.ts';
 
 /** Bytes of a request: the whole body, or one part of a form. */
 export class Upload {
@@ -30,6 +32,8 @@ export interface FilePart {
   /** Media types for the description; the actual type is detected from the content. */
   media: readonly string[];
   maxBytes: number;
+  /** Kept in the object store as it arrives; the member is a `StoredUpload`. */
+  stored?: StoredPart;
 }
 
 const tooLarge = (maxBytes: number): ApiError =>
@@ -66,6 +70,7 @@ export interface FormShape {
   schema: z.core.$ZodType | undefined;
   /** Largest size of all fields other than files, in bytes. */
   maxFieldBytes: number;
+  objects: Objects;
 }
 
 const MOST_PARTS = 200;
@@ -89,6 +94,7 @@ export async function readForm(request: IncomingMessage, form: FormShape): Promi
     if (members.has(name)) refused ??= invalid(['body', name], 'duplicate', 'given more than once');
     members.set(name, value);
   };
+  const parts = new StoredParts(form.objects);
   const parser = parserOf(request, form);
   parser.on('field', (name, text, ...[, cut, , type]) => {
     fieldBytes += text.length;
@@ -99,19 +105,26 @@ export async function readForm(request: IncomingMessage, form: FormShape): Promi
   parser.on('file', (name, stream, ...[, , type]) => {
     const part = Object.hasOwn(form.files, name) ? form.files[name] : undefined;
     if (!part) refused ??= invalid(['body', name], 'unknown_field', 'there is no such file');
-    collect(stream, part?.maxBytes ?? 0, (bytes) => {
-      if (bytes) take(name, new Upload(bytes, typeOf(type)));
+    const end = (file: Upload | StoredUpload | undefined): void => {
+      if (file) take(name, file);
       else if (part) refused ??= tooLarge(part.maxBytes);
-    });
+    };
+    if (part?.stored) parts.add(stream, { part: part.stored, most: part.maxBytes }, end);
+    else collect(stream, part?.maxBytes ?? 0, (bytes) => end(bytes && part && new Upload(bytes, typeOf(type))));
   });
   parser.on('partsLimit', () => {
     refused ??= invalid(['body'], 'too_many_parts', `at most ${MOST_PARTS} parts`);
   });
-  await pipeline(chunksOf(request, most), parser).catch((error: unknown) => {
+  const isStored = Object.values(form.files).some((part) => part.stored);
+  await pipeline(chunksOf(request, most, { passing: isStored }), parser).catch((error: unknown) => {
     const broken = invalid(['body'], 'invalid_form', 'the body is not valid multipart/form-data');
     refused ??= error instanceof ApiError ? error : broken;
   });
-  if (refused) throw refused;
+  await parts.settle(refused).catch((error: unknown) => parts.drop().then(() => Promise.reject(error)));
+  if (refused) {
+    await parts.drop();
+    throw refused;
+  }
   return Object.fromEntries(members);
 }
 

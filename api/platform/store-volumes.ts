@@ -39,6 +39,11 @@ async function lastMeasured(redis: Redis): Promise<[string, VolumeSpace][]> {
   });
 }
 
+/** Undefined for a volume without a measurement of the last minutes. */
+export async function volumeSpace(redis: Redis, volume: string | undefined): Promise<VolumeSpace | undefined> {
+  return (await lastMeasured(redis)).find(([name]) => name === volume)?.[1];
+}
+
 /** Read at each scrape, for the operator's alerts about space. */
 export function serveVolumeMetrics(redis: Redis, registry: Registry = register): void {
   const gauges = { free: 'Free bytes of the volume of a store.', total: 'Size of the volume of a store in bytes.' };

@@ -77,6 +77,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   SetupLibrary: { at: 'SetupDraft.libraries[]' },
   SetupSettings: { at: 'SetupDraft.settings' },
   SkipMode: { at: 'PlaybackPreferences.skipIntro' },
+  SpineWorkKind: { at: 'SpineWork.kind' },
   StudioKind: { at: 'Studio.kind' },
   SubtitleFont: { at: 'PlaybackPreferences.subtitleStyle.family', doc: 'The typeface of subtitles' },
   SubtitleMode: { at: 'PlaybackPreferences.subtitleMode' },

@@ -23,7 +23,7 @@ interface ContractedArea {
 }
 
 /** How many operations are served; it may only grow. */
-const SERVED = 218;
+const SERVED = 221;
 
 const folder = new URL('./areas/', import.meta.url);
 const contract = readdirSync(folder).map(

@@ -6,6 +6,7 @@ import { areas } from '#areas/index.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { openApi } from '#kernel/openapi.ts';
 import { readForm, Upload, uploaded } from '#kernel/uploads.ts';
+import { connectObjects } from '#platform/objects.ts';
 
 const schema = z.strictObject({
   name: z.string().optional(),
@@ -16,12 +17,14 @@ const schema = z.strictObject({
 });
 const files = { picture: { media: ['image/png'], maxBytes: 1000 } };
 
+const objects = connectObjects('file:///nowhere');
+
 const part = (name: string, value: string, more = ''): string =>
   `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
 const read = (body: string, maxFieldBytes = 1000, headers: Record<string, string> = {}) => {
   const request = Readable.from([Buffer.from(body)]) as unknown as IncomingMessage;
   request.headers = { 'content-type': 'multipart/form-data; boundary=x', ...headers };
-  return readForm(request, { files, schema, maxFieldBytes });
+  return readForm(request, { files, schema, maxFieldBytes, objects });
 };
 const refusal = async (work: Promise<unknown>): Promise<string> => {
   const error = await work.then(

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { quoted } from './connection.ts';
 
-/** Only our own objects: those of extensions and other roles stay where they are. */
+/** Only our own objects: those of extensions and other roles stay where they are. A partitioned table depends on its own columns. */
 const OWN = (catalogue: 'pg_class' | 'pg_proc' | 'pg_type' | 'pg_collation'): string =>
-  `not exists (select from pg_depend d where d.classid = '${catalogue}'::regclass and d.objid = o.oid and d.deptype in ('e', 'i', 'a'))`;
+  `not exists (select from pg_depend d where d.classid = '${catalogue}'::regclass and d.objid = o.oid and d.refobjid <> o.oid and d.deptype in ('e', 'i', 'a'))`;
 
 /** Tables move with their indexes, sequences and triggers. */
 const MOVED = `

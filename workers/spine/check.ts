@@ -4,6 +4,7 @@ import type { Outbound } from '#platform/outbound.ts';
 import { MAX_PACK_BYTES, Version } from '#platform/spine/manifest.ts';
 import { spineNetworks, spineOutbound } from '#platform/spine/network.ts';
 import { type AvailablePack, listPacks, noteCheck, openImport, type PackRow } from '#platform/spine/packs.store.ts';
+import { dropOldPieces } from '#platform/spine/source.ts';
 import { compareVersions } from '#platform/spine/versions.ts';
 import type { Work } from '../work.ts';
 
@@ -30,6 +31,8 @@ const Listing = z.object({
 export function createSpineCheck(outbound?: (work: Work) => Outbound) {
   return async (_payload: unknown, work: Work): Promise<object> => {
     const { settings, db, signal } = work;
+    const open = await openImport(db);
+    await dropOldPieces(work.objects, (open?.payload as { packId?: string } | undefined)?.packId);
     const url = settings.get('spine.url');
     if (!settings.get('spine.auto') || url === null) return { skipped: 'off' };
     if (settings.get('network.offline')) return { skipped: 'offline' };

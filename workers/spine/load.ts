@@ -17,7 +17,8 @@ import { rowKey } from '#platform/spine/work.ts';
 import { FinalFailure, type Work } from '../work.ts';
 
 const AT_ONCE = 200;
-const MOST_GONE = 1_000_000;
+/** Kept with each checkpoint; a delta that withdraws more is better a whole pack. */
+const MOST_GONE = 100_000;
 
 /** The place that an ended attempt reached. */
 export interface Progress {

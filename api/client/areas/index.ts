@@ -23,6 +23,7 @@ import type { ServerOperations } from './server.ts';
 import type { ServerAccountOperations } from './server-account.ts';
 import type { SettingsOperations } from './settings.ts';
 import type { SetupOperations } from './setup.ts';
+import type { SpineOperations } from './spine.ts';
 import type { StreamingOperations } from './streaming.ts';
 import type { StudiosOperations } from './studios.ts';
 import type { SubtitlesOperations } from './subtitles.ts';
@@ -55,6 +56,7 @@ export type * from './server-account.ts';
 export type * from './settings.ts';
 export type * from './setup.ts';
 export type * from './shared.ts';
+export type * from './spine.ts';
 export type * from './streaming.ts';
 export type * from './studios.ts';
 export type * from './subtitles.ts';
@@ -87,6 +89,7 @@ export interface Operations
     ServerAccountOperations,
     SettingsOperations,
     SetupOperations,
+    SpineOperations,
     StreamingOperations,
     StudiosOperations,
     SubtitlesOperations,

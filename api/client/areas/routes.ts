@@ -182,6 +182,10 @@ export const routes = {
   // studios
   getStudio: 'GET /studios/{id}',
   listStudios: 'GET /libraries/{id}/studios',
+  // spine
+  getSpine: 'GET /spine',
+  importSpinePack: 'POST /spine/packs',
+  lookupSpine: 'GET /spine/lookup',
   // labels
   createLabel: 'POST /labels',
   deleteLabel: 'DELETE /labels/{id}',

@@ -11,10 +11,17 @@ const nameOf = (pack: number): string => `foyer_spine.works_${Math.trunc(pack)}`
 /** Every reader holds the table for one short statement. */
 const SWITCH_WAIT = '10s';
 
-/** The number of a pack that is about to be loaded. */
+/** The number of a pack that is about to be loaded. Tables of a database that a restore put aside keep theirs. */
 export async function nextPackNumber(db: Db): Promise<number> {
-  const [row] = await rowsOf<{ number: number }>(db, `select nextval('spine_pack_numbers')::int as number`, []);
-  return row?.number ?? 0;
+  for (;;) {
+    const [row] = await rowsOf<{ number: number; taken: boolean }>(
+      db,
+      `select n as number, to_regclass('foyer_spine.works_' || n) is not null as taken
+         from (select nextval('spine_pack_numbers')::int as n) next`,
+      [],
+    );
+    if (row && !row.taken) return row.number;
+  }
 }
 
 /** An empty table for a pack; one that an ended attempt left is removed. */

@@ -42,6 +42,16 @@ export const hasPiece = async (objects: Objects, id: string, number: number): Pr
 
 export const dropPieces = async (objects: Objects, id: string): Promise<void> => objects.removePrefix(BUCKET, `${id}/`);
 
+const KEPT_MS = 24 * 3_600_000;
+
+/** Removes pieces of uploads and fetches that no import took, after a day. */
+export async function dropOldPieces(objects: Objects, kept: string | undefined): Promise<void> {
+  const old: string[] = [];
+  for await (const { key, modifiedAt } of objects.list(BUCKET, ''))
+    if (key.split('/')[0] !== kept && modifiedAt.getTime() < Date.now() - KEPT_MS) old.push(key);
+  await objects.remove(BUCKET, old);
+}
+
 /** A file of this machine. */
 export const fileRanges =
   (path: string): Ranges =>
