@@ -93,12 +93,12 @@ function scored(one: FoundWork, { title, year, creator }: Named): Scored {
 /** By the given sort; without one the best first, and parts by their place. */
 function sorted(all: readonly Scored[], { sort, parentId }: LookupQuery): Scored[] {
   const terms = (sort ?? (parentId === undefined ? '-score' : 'index')).split(',');
-  const valueOf = ({ work, score }: Scored, name: string): number | string | undefined =>
+  const textOf = ({ work, score }: Scored, name: string): number | string | undefined =>
     ({ score, year: work.year, title: folded(work.title), index: work.parent?.index })[name];
   return [...all].sort((a, b) => {
     for (const term of terms) {
       const [name, sign] = term.startsWith('-') ? [term.slice(1), -1] : [term, 1];
-      const [one, other] = [valueOf(a, name), valueOf(b, name)];
+      const [one, other] = [textOf(a, name), textOf(b, name)];
       if (one === other) continue;
       if (one === undefined || other === undefined) return one === undefined ? 1 : -1;
       return one < other ? -sign : sign;
