@@ -31,7 +31,7 @@ const BEYOND = [
   // Schemathesis generates characters that Unicode has not assigned, which \p{C} contains.
   'invalid_format: Invalid string: must match pattern /^[^\\p{C}]+$/u',
   ...`
-    invalid_union@since too_big@name too_small@licence too_big@sort too_big@app
+    invalid_union@since too_big@name too_small@licence too_big@sort too_big@app too_big@limit
     too_small@expiresAt too_big@expiresAt unknown_field@0 unknown_field@1 unknown_field@2
     /body/value /body/settings/email. invalid_format@email invalid_format@to`
     .trim()

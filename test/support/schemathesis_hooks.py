@@ -106,6 +106,8 @@ def refused(case, response):
     # OpenAPI sends a list of a form as parts of one name; ours is one part of JSON, which it cannot say. Bytes may be of no kind.
     if case.media_type == "multipart/form-data" and response.status_code in (400, 415):
         return True
+    if response.status_code == 415:  # a film without a picture
+        return response.json().get("error", {}).get("code") == "MEDIA_NOT_PLAYABLE"
     if response.status_code != 400:
         return False
     issues = response.json().get("error", {}).get("details", {}).get("issues", [])

@@ -1,6 +1,7 @@
 // Pictures next to media files, as the scan listed them, and covers inside the files.
 import { open } from 'node:fs/promises';
 import { type ArtworkKind, type FoundRow, fittingKind } from '#areas/artwork/public.ts';
+import { isSavedContent } from '#areas/libraries/public.ts';
 import { openMedia } from '#areas/storage/public.ts';
 import { ARTWORK_BYTES } from '#kernel/images.ts';
 import type { ProbedStream } from '#platform/media.ts';
@@ -9,6 +10,7 @@ import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { readContent } from '../probe/content/pool.ts';
 import { ProbeError } from '../probe/probe.ts';
+import { sha256Of } from '../saving/place-file.ts';
 import { splitName } from '../scan/names/kinds.ts';
 import type { Work } from '../work.ts';
 import { embeddedPicture } from './still.ts';
@@ -103,10 +105,21 @@ async function readLocal(
     if (found.kind === 'unavailable') gone = true;
     if (found.kind !== 'there' || Math.abs(found.modifiedAt.getTime() - mtimeMs) > 1000) continue;
     if (PREVIEWED.has(splitName(path).extension)) return pictureIn('preview', found.absolute, work.signal);
-    return found.size <= ARTWORK_BYTES ? readWhole(found.absolute) : undefined;
+    const bytes = found.size <= ARTWORK_BYTES ? await readWhole(found.absolute) : undefined;
+    return bytes && (await isOwn(work, libraryId, { bytes, path })) ? undefined : bytes;
   }
   if (gone) throw new StorageGone(path);
   return undefined;
+}
+
+/** Whether Foyer wrote the picture itself: a copy that lost its times is no choice of the household. */
+async function isOwn(
+  { db }: Work,
+  libraryId: string,
+  { bytes, path }: { bytes: Buffer; path: string },
+): Promise<boolean> {
+  const sha256 = sha256Of(bytes);
+  return isSavedContent(db, libraryId, sha256, path.slice(path.lastIndexOf('/') + 1));
 }
 
 /** At most the bytes that a picture may have, even of a file that grows. */

@@ -36,7 +36,7 @@ interface Saving {
   work: Work;
   pictures: Pictures;
   library: { id: string; type: string };
-  /** What the settings of the library have written. */
+  /** What the settings of the library have written, read before each item: a manager may turn it off meanwhile. */
   wanted: Readonly<Record<SaveKind, boolean>>;
   counts: Record<Outcome | 'failed' | 'readOnly' | 'gone', number>;
 }
@@ -56,6 +56,7 @@ export async function saveMetadata({ libraryId, all }: JobPayload<'metadata.save
     if (batch.length === 0) break;
     for (const pending of batch) {
       work.signal.throwIfAborted();
+      saving.wanted = await wantedIn(work, libraryId);
       await finish(saving, pending);
     }
     await work.report(work.db, { done: saving.counts.written + saving.counts.same, unit: 'files' });
@@ -66,14 +67,20 @@ export async function saveMetadata({ libraryId, all }: JobPayload<'metadata.save
 async function begin(work: Work, libraryId: string): Promise<Saving | undefined> {
   const row = await work.db('libraries').where({ id: libraryId }).whereNull('deleted_at').first();
   if (!row) return undefined;
-  const settings = settingsOf(row, serverPlaceOf(work.settings));
   return {
     work,
     pictures: createPictures(work.config.parserUrl),
     library: { id: libraryId, type: baseOf(row) },
-    wanted: { nfo: settings.saveNfo, artwork: settings.saveArtwork },
+    wanted: await wantedIn(work, libraryId),
     counts: { written: 0, same: 0, foreign: 0, failed: 0, readOnly: 0, gone: 0 },
   };
+}
+
+async function wantedIn({ db, settings }: Work, libraryId: string): Promise<Record<SaveKind, boolean>> {
+  const row = await db('libraries').where({ id: libraryId }).whereNull('deleted_at').first();
+  if (!row) return { nfo: false, artwork: false };
+  const { saveNfo, saveArtwork } = settingsOf(row, serverPlaceOf(settings));
+  return { nfo: saveNfo, artwork: saveArtwork };
 }
 
 async function noteAll({ db, signal }: Work, libraryId: string, kind: SaveKind): Promise<void> {
@@ -112,13 +119,20 @@ async function finish(saving: Saving, pending: PendingSave): Promise<void> {
     else await putOffSave(work.db, pending, STORAGE_MINUTES);
   } catch (error) {
     if (isServerDown(error)) await putOffSave(work.db, pending, SERVER_MINUTES);
-    else if (isOfFileSystem(error)) {
+    else if (isOfFileSystem(error) && PASSING.includes(error.code ?? '')) {
+      work.log.warn({ code: error.code, itemId: pending.itemId }, 'a file next to media is written later');
+      counts.gone += 1;
+      await putOffSave(work.db, pending, STORAGE_MINUTES);
+    } else if (isOfFileSystem(error)) {
       work.log.warn({ code: error.code, itemId: pending.itemId }, 'a file next to media could not be written');
       counts.failed += 1;
       await endSave(work.db, pending);
     } else throw error;
   }
 }
+
+/** Faults of storages that end by themselves: full disks, network shares that are away. */
+const PASSING = ['ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'ETIMEDOUT', 'EHOSTDOWN', 'ENOTCONN', 'EBUSY', 'EAGAIN'];
 
 const isServerDown = (error: unknown): boolean =>
   (error instanceof ApiError && error.code === 'SERVICE_STARTING') ||

@@ -60,8 +60,17 @@ export class SaveFolder {
 
   /** Writes the bytes under the name, unless a file of somebody else has it. */
   async write(name: string, bytes: Buffer, madeOf?: string): Promise<Outcome> {
-    const { storageId, directory, absolute } = this.place;
+    const { storageId, directory } = this.place;
     if (isMedia(this.#library.type, name)) return 'foreign';
+    // one process at a time, in a transaction that only holds the lock: notes must outlive a process that ends between them
+    return this.#db.transaction(async (lock) => {
+      await lock.raw('select pg_advisory_xact_lock(hashtextextended(?, 17))', [`${storageId}/${directory}/${name}`]);
+      return this.#place(name, bytes, madeOf);
+    });
+  }
+
+  async #place(name: string, bytes: Buffer, madeOf: string | undefined): Promise<Outcome> {
+    const { storageId, directory, absolute } = this.place;
     const at = { storageId, directory, name };
     const sha256 = sha256Of(bytes);
     const placed = await placeFile({
@@ -80,7 +89,9 @@ export class SaveFolder {
   }
 
   async #isOwn(name: string, sha256: string): Promise<boolean> {
-    const rows = this.#saved.filter((row) => row.name === name);
+    const { storageId, directory } = this.place;
+    const place = { storageId, directories: [directory], times: [] };
+    const rows = (await findSavedFiles(this.#db, this.#library.id, place)).filter((row) => row.name === name);
     if (rows.some((row) => row.sha256 === sha256)) return true;
     if (sha256 === EMPTY) return rows.some((row) => row.modified_ms === null);
     return isSavedContent(this.#db, this.#library.id, sha256);

@@ -64,6 +64,7 @@ async function split(call: Call, id: string, { fileIds: named, target }: SplitRe
     throw conflict('nothing-left', 'An item keeps at least one file, unless they go to a number or an item', {});
   const fileIds = files.chosen.map((file) => file.id);
   if (isAll && to && to !== 'new') return joinWhole(call, item, { to, fileIds });
+  if (isAll && target && 'index' in target) return renumber(call, item, { target, fileIds });
   return divide(call, item, { to, target, files: files.chosen });
 }
 
@@ -136,6 +137,19 @@ async function joinWhole(
   await combine(call, to, [item]);
   await pinFiles(call.db, to.id, fileIds);
   return { rest: to.id, created: [] };
+}
+
+/** All files of an item get another number: the item itself does, with what people left in it. */
+async function renumber(
+  call: Call,
+  { id }: VisibleItem,
+  { target, fileIds }: { target: Numbers; fileIds: readonly string[] },
+): Promise<Done> {
+  await number(call, id, target);
+  await pinFiles(call.db, id, fileIds);
+  await audit(call, 'item.split', { itemId: id, intoId: id, fileIds });
+  await announce(call.db, [{ id, changed: ['index', 'parentIndex'] }]);
+  return { rest: id, created: [] };
 }
 
 interface Dividing {

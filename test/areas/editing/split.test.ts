@@ -148,6 +148,12 @@ describe('splitting items', function () {
     await scan(at, { mode: 'deep' });
     expect(await itemOf('Wrong.mkv', at)).to.equal(second);
     expect((await at.items()).filter(({ type }) => type === 'episode').length).to.equal(2);
+    const only = await idOf('S01E01.mkv', at);
+    const whole = await split(first, { fileIds: [only], target: { parentIndex: 1, index: 7 } });
+    expect([whole.body.item.id, whole.body.item.index, whole.body.created]).to.deep.equal([first, 7, []]);
+    await scan(at, { mode: 'deep' });
+    expect(await itemOf('S01E01.mkv', at)).to.equal(first);
+    expect((await at.items()).filter(({ type }) => type === 'episode').length).to.equal(2);
   });
 
   it('refuses what would leave nothing, unknown files, and targets of another type', async () => {

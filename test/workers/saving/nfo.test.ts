@@ -4,7 +4,9 @@ import { expect } from 'chai';
 import { findKnownItems } from '#areas/libraries/public.ts';
 import { writeTrack } from '#support/music-files.ts';
 import { zipOf } from '#support/zip-files.ts';
+import type { SavePlace } from '#workers/saving/places.ts';
 import { saveMetadata } from '#workers/saving/save.ts';
+import { SaveFolder } from '#workers/saving/writing.ts';
 import { newSavingPlace, type SavingPlace } from './support.ts';
 
 const FIELDS = {
@@ -192,6 +194,35 @@ describe('metadata.save of values', function () {
     expect(job?.payload).to.deep.equal({ libraryId: place.libraryId, all: ['nfo'] });
     await saveMetadata({ libraryId: place.libraryId, all: ['nfo'] }, place.work());
     expect(await place.save()).to.include({ written: 1 });
+  });
+
+  it('knows a file as its own that two processes write at once', async () => {
+    const place = await newSavingPlace('movies', {});
+    await place.put('Tron (1982)/Tron (1982).mkv');
+    const { db, storageId } = { db: place.api.deps.db, storageId: place.api.given.storageId };
+    const directory = `${place.path.split('/').at(-1)}/Tron (1982)`;
+    const at = { storageId, directory, absolute: join(place.path, 'Tron (1982)') } as SavePlace;
+    const library = { id: place.libraryId, type: 'movies' };
+    for (const n of [1, 2, 3, 4, 5]) {
+      const write = async () => (await SaveFolder.open(db, library, at)).write(`${n}.nfo`, Buffer.from(`<movie>${n}`));
+      expect((await Promise.all([write(), write(), write()])).sort()).to.deep.equal(['same', 'same', 'written']);
+    }
+    const rows = await db('saved_files').where({ library_id: place.libraryId }).whereNotNull('modified_ms');
+    expect(rows).to.have.length(5);
+  });
+
+  it('stops at once when the setting is turned off', async () => {
+    const place = await newSavingPlace('movies', { saveNfo: true });
+    for (const title of ['One', 'Two', 'Three']) await place.put(`${title} (2001)/${title} (2001).mkv`);
+    await place.scan();
+    for (const title of ['One', 'Two', 'Three']) await place.edit(title, { tagline: 'x' });
+    const { db } = place.api.deps;
+    await db.raw(`create function off() returns trigger language plpgsql as $$ begin
+      update libraries set settings = '{}' where id = new.library_id; return new; end $$`);
+    await db.raw('create trigger off after insert on saved_files for each row execute function off()');
+    const done = await place.save();
+    await db.raw('drop trigger off on saved_files; drop function off');
+    expect(done['written']).to.equal(1);
   });
 
   it('takes no half of a file: what a kill left behind is hidden', async () => {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import sharp from 'sharp';
@@ -76,6 +76,11 @@ describe('metadata.save of pictures', function () {
     await give(place, ['Ran', 'poster'], later);
     await place.save();
     expect(Buffer.compare(await readFile(join(place.path, 'Ran (1985)/poster.jpg')), later)).to.equal(0);
+    const before = await place.images('Ran');
+    const time = new Date(Date.now() - 7_200_000); // as a restored copy
+    await utimes(join(place.path, 'Ran (1985)/poster.jpg'), time, time);
+    await place.show();
+    expect(await place.images('Ran'), 'its own picture').to.deep.equal(before);
     const { db } = place.api.deps;
     const id = await give(place, ['Ran II', 'poster'], await painted(400, 600, '#0000ff'));
     const owner = await place.idOf('Ran II');

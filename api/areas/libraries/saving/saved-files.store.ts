@@ -45,9 +45,11 @@ export async function findSavedFiles(
   return rows;
 }
 
-/** Whether a library has had these bytes written. */
-export async function isSavedContent(db: Db, libraryId: string, sha256: string): Promise<boolean> {
-  const found = await db('saved_files').where({ library_id: libraryId, sha256 }).first('sha256');
+/** Whether a library has had these bytes written, under the name if one is given. */
+export async function isSavedContent(db: Db, libraryId: string, sha256: string, name?: string): Promise<boolean> {
+  const found = await db('saved_files')
+    .where({ library_id: libraryId, sha256, ...(name !== undefined && { name }) })
+    .first('sha256');
   return found !== undefined;
 }
 
