@@ -118,8 +118,7 @@ async function isOwn(
   libraryId: string,
   { bytes, path }: { bytes: Buffer; path: string },
 ): Promise<boolean> {
-  const sha256 = sha256Of(bytes);
-  return isSavedContent(db, libraryId, sha256, path.slice(path.lastIndexOf('/') + 1));
+  return isSavedContent(db, libraryId, { sha256: sha256Of(bytes), name: path.slice(path.lastIndexOf('/') + 1) });
 }
 
 /** At most the bytes that a picture may have, even of a file that grows. */

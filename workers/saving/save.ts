@@ -131,7 +131,7 @@ async function finish(saving: Saving, pending: PendingSave): Promise<void> {
   }
 }
 
-/** Faults of storages that end by themselves: full disks, network shares that are away. */
+/** Faults of storages that end by themselves: full disks, unreachable network shares. */
 const PASSING = ['ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'ETIMEDOUT', 'EHOSTDOWN', 'ENOTCONN', 'EBUSY', 'EAGAIN'];
 
 const isServerDown = (error: unknown): boolean =>

@@ -94,6 +94,6 @@ export class SaveFolder {
     const rows = (await findSavedFiles(this.#db, this.#library.id, place)).filter((row) => row.name === name);
     if (rows.some((row) => row.sha256 === sha256)) return true;
     if (sha256 === EMPTY) return rows.some((row) => row.modified_ms === null);
-    return isSavedContent(this.#db, this.#library.id, sha256);
+    return isSavedContent(this.#db, this.#library.id, { sha256 });
   }
 }

@@ -64,7 +64,7 @@ export class SavedFiles {
 
   /** Whether the library has had these bytes written, wherever the file is now. */
   async isWritten(bytes: Uint8Array): Promise<boolean> {
-    return (await this.any()) && isSavedContent(this.#db, this.#library.id, sha256Of(bytes));
+    return (await this.any()) && isSavedContent(this.#db, this.#library.id, { sha256: sha256Of(bytes) });
   }
 
   #found(storageId: string, listed: readonly { path: string; files: readonly WalkedFile[] }[]): Promise<SavedFile[]> {

@@ -46,7 +46,11 @@ export async function findSavedFiles(
 }
 
 /** Whether a library has had these bytes written, under the name if one is given. */
-export async function isSavedContent(db: Db, libraryId: string, sha256: string, name?: string): Promise<boolean> {
+export async function isSavedContent(
+  db: Db,
+  libraryId: string,
+  { sha256, name }: { sha256: string; name?: string },
+): Promise<boolean> {
   const found = await db('saved_files')
     .where({ library_id: libraryId, sha256, ...(name !== undefined && { name }) })
     .first('sha256');
