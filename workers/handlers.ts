@@ -2,6 +2,7 @@ import { analyzeFiles } from './analysis/analyze.ts';
 import { findCredits } from './analysis/credits/credits.ts';
 import { findIntros } from './analysis/intros/intros.ts';
 import { makePreviews } from './analysis/previews.ts';
+import { findVoices } from './analysis/voice.ts';
 import { fetchArtwork } from './artwork/fetch.ts';
 import { makeFrames } from './artwork/frames.ts';
 import { trimArtwork } from './artwork/trim.ts';
@@ -43,6 +44,7 @@ export const handlers = {
   'analysis.previews': makePreviews,
   'analysis.intros': findIntros,
   'analysis.credits': findCredits,
+  'analysis.voice': findVoices,
   'library.fingerprint': makeFingerprints,
   'library.auto-tag': autoTag,
   'library.purge': purgeTrash,

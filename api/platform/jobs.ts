@@ -36,7 +36,7 @@ export const jobs = {
   'analysis.previews': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '0 1 * * *' },
   'analysis.intros': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '5 1 * * *' },
   'analysis.credits': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '10 1 * * *' },
-  'analysis.voice': { queue: 'analysis' },
+  'analysis.voice': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '15 1 * * *' },
   /** Without a library: every file that lacks a fingerprint. */
   'library.fingerprint': {
     queue: 'analysis',

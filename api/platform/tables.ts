@@ -60,7 +60,7 @@ export interface Tables {
   };
   analyses: {
     file_id: string;
-    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection';
+    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection' | 'voiceActivity';
     state: Defaulted<'queued' | 'done' | 'not-found'>;
     size_bytes: number;
     modified_ms: number;
@@ -1538,6 +1538,14 @@ export interface Tables {
     library_id: string;
     key: string;
     paths: Json;
+  };
+  voice_activity: {
+    file_id: string;
+    stream_index: number;
+    version: number;
+    size_bytes: number;
+    modified_ms: number;
+    spans: Buffer;
   };
   webhook_deliveries: {
     id: string;

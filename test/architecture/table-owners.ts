@@ -125,6 +125,7 @@ export const owners: Record<TableName, string> = {
   trashed_files: 'libraries',
   trickplay: 'streaming',
   visibility_classes: 'people',
+  voice_activity: 'libraries',
   webhook_deliveries: 'webhooks',
   webhooks: 'webhooks',
 };

@@ -6,6 +6,7 @@ const KINDS = {
   previewThumbnails: 'analysis.previews',
   introDetection: 'analysis.intros',
   creditsDetection: 'analysis.credits',
+  voiceActivity: 'analysis.voice',
 } as const satisfies Partial<Record<AnalysisName, string>>;
 
 /** Queues a job for each named analysis, as children of this one. */

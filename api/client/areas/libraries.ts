@@ -24,7 +24,7 @@ export interface AnalysesQueued {
   };
   /** Files whose credits were marked at once, because a chapter names them */ creditsFromChapters: number;
   /** Analyses that apply to the type and are switched off */ off: {
-    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection';
+    name: 'previewThumbnails' | 'introDetection' | 'creditsDetection' | 'voiceActivity';
     /** The switch that is off; `server` also when both are */ by: 'server' | 'library';
   }[];
   /** Files of all libraries that wait for an analysis now */ waiting: number;

@@ -8,6 +8,7 @@ import { analyzeFiles } from '#workers/analysis/analyze.ts';
 import { findCredits } from '#workers/analysis/credits/credits.ts';
 import { findIntros } from '#workers/analysis/intros/intros.ts';
 import { makePreviews } from '#workers/analysis/previews.ts';
+import { findVoices } from '#workers/analysis/voice.ts';
 import { newPlace, type Place } from '../scan/support.ts';
 
 const run = promisify(execFile);
@@ -51,7 +52,10 @@ export async function newAnalysedPlace(type: string, settings = {}, on?: Api): P
       const [parent] = await db('jobs').where({ library_id: libraryId, kind: 'library.analyze' }).pluck('id');
       if (parent) await analyzeFiles({ libraryId, names }, { ...work, jobId: parent });
       await db('jobs').where({ library_id: libraryId }).delete();
-      const handlers = { previewThumbnails: makePreviews, introDetection: findIntros, creditsDetection: findCredits };
+      const handlers = {
+        ...{ previewThumbnails: makePreviews, introDetection: findIntros },
+        ...{ creditsDetection: findCredits, voiceActivity: findVoices },
+      };
       for (const [name, handle] of Object.entries(handlers))
         if (names.includes(name)) await handle({ libraryId }, work);
       return body;

@@ -13,7 +13,7 @@ export const analyzeLibrary = defineEndpoint({
   path: '/libraries/:id/analyze',
   summary: 'Analyse the files of a library now',
   description:
-    'Queues the files that lack an analysis which is switched on for the server (`analysis.*`) and for the library. One job runs at a time, outside the maintenance window, and waits while anyone streams. Nothing already done is queued again. Files on an unavailable storage are not queued; the next request finds them. `off` names the switch of each analysis that applies to the type and is off. This version has no detector for `voiceActivity`, `acousticFeatures` and `faces`: they are absent from `queued` and `off`.',
+    'Queues the files that lack an analysis which is switched on for the server (`analysis.*`) and for the library. One job runs at a time, outside the maintenance window, and waits while anyone streams. Nothing already done is queued again. Files on an unavailable storage are not queued; the next request finds them. `off` names the switch of each analysis that applies to the type and is off. This version has no detector for `acousticFeatures` and `faces`: they are absent from `queued` and `off`.',
   access: { permission: 'library:manage' },
   params: IdParams,
   answer: json(200, AnalysesQueued),

@@ -1,6 +1,6 @@
 import type { SettingKey } from '#platform/settings.ts';
 
-export const analysisNames = ['previewThumbnails', 'introDetection', 'creditsDetection'] as const;
+export const analysisNames = ['previewThumbnails', 'introDetection', 'creditsDetection', 'voiceActivity'] as const;
 export type AnalysisName = (typeof analysisNames)[number];
 
 export interface Analysis {
@@ -27,6 +27,7 @@ export const analyses: Readonly<Record<AnalysisName, Analysis>> = {
     itemTypes: ['movie', 'episode'],
     stream: 'video',
   },
+  voiceActivity: { setting: 'analysis.voice_activity', libraryTypes: FILM, stream: 'audio' },
 };
 
 /** The markers that an analysis writes: a person's lock of a file's markers stops it there. */
