@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { align, alignBySamples, type Fit } from '#workers/subtitles/sync/align.ts';
+import { MOST_OFFSET_MS, type Span } from '#workers/subtitles/sync/correlate.ts';
+
+/** Numbers between 0 and 1 of a linear congruential generator. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+interface Film {
+  /** Times of the spoken lines. */
+  lines: Span[];
+  /** What a detector hears: some lines are missed, and some music is taken for speech. */
+  speech: Span[];
+  lengthMs: number;
+  random: () => number;
+}
+
+function filmOf(seed: number, minutes: number): Film {
+  const random = randomOf(seed);
+  const lengthMs = minutes * 60_000;
+  const lines: Span[] = [];
+  for (let at = 5000 + random() * 30_000; at < lengthMs - 10_000; ) {
+    const endMs = at + 700 + random() ** 2 * 5000;
+    lines.push({ startMs: at, endMs });
+    at = endMs + (random() < 0.88 ? 150 + random() * 2500 : 8000 + random() * 50_000);
+  }
+  const heard = lines.filter(() => random() > 0.07);
+  const music = Array.from({ length: lines.length / 12 }, () => random() * lengthMs);
+  const speech = [
+    ...heard.map(({ startMs, endMs }) => ({ startMs: startMs + random() * 120, endMs: endMs - 100 + random() * 250 })),
+    ...music.map((startMs) => ({ startMs, endMs: startMs + 500 + random() * 4000 })),
+  ];
+  return { lines, speech: speech.sort((a, b) => a.startMs - b.startMs), lengthMs, random };
+}
+
+/** The text of a film as people make it: shown a little early, and long enough to read. */
+const textOf = ({ lines, random }: Film): Span[] =>
+  lines.map(({ startMs, endMs }) => {
+    const shownMs = Math.max(0, startMs - 80 + random() * 140);
+    return { startMs: shownMs, endMs: Math.max(shownMs + 900, endMs + random() * 400) };
+  });
+
+const moved = (cues: readonly Span[], to: (ms: number, film: number) => number): Span[] =>
+  cues.map(({ startMs, endMs }) => ({ startMs: to(startMs, startMs), endMs: to(endMs, startMs) }));
+
+const whole = ({ speech, lengthMs }: Film) => ({ speech, stretches: [{ startMs: 0, endMs: lengthMs }] });
+
+function shownAt({ rate, offsetMs, pieces }: Fit, ms: number): number {
+  const piece = pieces.findLast(({ fromMs }) => ms >= fromMs);
+  return ms * rate + (piece?.offsetMs ?? offsetMs);
+}
+
+/** Share of cues that are shown within 200 ms of their lines. */
+const rightOf = (fit: Fit, cues: readonly Span[], truth: readonly Span[]): number =>
+  cues.filter(({ startMs }, i) => Math.abs(shownAt(fit, startMs) - (truth[i]?.startMs ?? 0)) <= 200).length /
+  cues.length;
+
+/** Ways in which a text is out of time, as functions of film time; `film` is the begin of the cue. */
+const FAULTS: Record<string, (length: number) => (ms: number, film: number) => number> = {
+  nothing: () => (ms) => ms,
+  'a second late': () => (ms) => ms + 1000,
+  'four minutes late': () => (ms) => ms + 240_000,
+  'nearly ten minutes late': () => (ms) => ms + MOST_OFFSET_MS - 5000,
+  'begins in the middle of the recording': () => (ms) => Math.max(0, ms - 4500),
+  PAL: () => (ms) => ms * (24 / 25) + 700,
+  'NTSC to PAL': () => (ms) => ms * (23.976 / 25) + 3000,
+  'PAL to NTSC': () => (ms) => ms * (25 / 23.976),
+  'film to NTSC': () => (ms) => ms * (24 / 23.976) + 40_000,
+  'a scene of the film is not in its version': (length) => (ms, film) => ms + (film > length * 0.4 ? 0 : 47_000),
+  commercials: (length) => (ms, film) => {
+    const breaks = [0.2, 0.45, 0.8].filter((at) => film > length * at).length;
+    return ms + 2000 + breaks * 95_000;
+  },
+  'PAL with a break': (length) => (ms, film) => (ms + (film > length / 2 ? 14_000 : 0)) * (24 / 25),
+};
+
+describe('a text that is out of time', function () {
+  this.timeout(60_000);
+  const films = [filmOf(11, 22), filmOf(12, 44), filmOf(13, 30), filmOf(14, 25), filmOf(15, 35)];
+
+  for (const [fault, moving] of Object.entries(FAULTS))
+    it(`is put in time: ${fault}`, () => {
+      for (const film of films) {
+        const cues = moved(textOf(film), moving(film.lengthMs));
+        const fit = align(cues, whole(film));
+        expect(fit.confidence).to.be.greaterThan(0.5);
+        expect(rightOf(fit, cues, film.lines)).to.be.at.least(0.95);
+      }
+    });
+
+  it('is put in time although half of it is missing', () => {
+    for (const film of films) {
+      const kept = film.lines.map(() => film.random() < 0.5);
+      const cues = moved(textOf(film), (ms) => ms + 8000).filter((_, i) => kept[i]);
+      const fit = align(cues, whole(film));
+      expect(
+        rightOf(
+          fit,
+          cues,
+          film.lines.filter((_, i) => kept[i]),
+        ),
+      ).to.be.at.least(0.95);
+    }
+  });
+
+  it('fits no other film', () => {
+    for (const [i, film] of films.entries()) {
+      const other = films[(i + 1) % films.length] ?? film;
+      expect(align(textOf(other), whole(film)).confidence).to.be.lessThan(0.5);
+      expect(align(textOf(other), { speech: [], stretches: whole(film).stretches }).confidence).to.equal(0);
+    }
+  });
+
+  it('is put in time by twelve stretches that agree, and by no others', () => {
+    for (const film of films) {
+      const stretches = Array.from({ length: 12 }, (_, i) => {
+        const startMs = (film.lengthMs / 12) * (i + 0.5) - 45_000;
+        return { startMs, endMs: startMs + 90_000 };
+      });
+      const speech = film.speech.filter(({ startMs, endMs }) =>
+        stretches.some((stretch) => startMs >= stretch.startMs && endMs <= stretch.endMs),
+      );
+      const late = moved(textOf(film), (ms) => (ms * 24) / 25 + 60_000);
+      const fit = alignBySamples(late, { speech, stretches });
+      expect(fit && rightOf(fit, late, film.lines)).to.be.at.least(0.95);
+      const cut = moved(textOf(film), (ms, at) => ms + (at > film.lengthMs / 2 ? 20_000 : 0));
+      expect(alignBySamples(cut, { speech, stretches })).to.equal(undefined);
+    }
+  });
+
+  it('is bounded for a text of any shape', () => {
+    const random = randomOf(3);
+    const speech = films[0]?.speech ?? [];
+    const stretches = [{ startMs: 0, endMs: 1_200_000 }];
+    const many = Array.from({ length: 50_000 }, (_, i) => ({ startMs: i * 25, endMs: i * 25 + random() * 40_000 }));
+    const same = Array.from({ length: 5000 }, () => ({ startMs: 1000, endMs: 2000 }));
+    for (const cues of [many, same, many.slice(0, 1), []]) {
+      const { confidence, pieces } = align(cues, { speech, stretches });
+      expect(confidence).to.be.within(0, 1);
+      expect(pieces.length).to.be.lessThan(2500);
+    }
+  });
+});
