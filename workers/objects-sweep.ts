@@ -33,6 +33,11 @@ const kinds: readonly Kind[] = [
     held: async (db, names) => db('media_files').whereIn('id', names).pluck('id'),
   },
   {
+    bucket: 'foyer-subtitles',
+    nameOf: (key) => /^kept\/([0-9a-f]{64})$/.exec(key)?.[1],
+    held: (db, names) => db('kept_subtitles').whereIn('sha256', names).distinct().pluck('sha256'),
+  },
+  {
     bucket: 'foyer-derived',
     nameOf: (key) => /^trickplay\/([0-9a-f-]{36})\//.exec(key)?.[1],
     held: async (db, names) => db('media_files').whereIn('id', names).pluck('id'),

@@ -687,6 +687,21 @@ export interface Tables {
     unit: string | null;
     waits_for: string | null;
   };
+  kept_subtitles: {
+    stream_id: string;
+    file_id: string;
+    source: 'fetched' | 'generated';
+    sha256: string;
+    format: 'srt' | 'vtt' | 'ass';
+    cue_count: number;
+    provider: string | null;
+    provider_file: string | null;
+    release: string | null;
+    model: string | null;
+    task: 'transcribe' | 'translate' | null;
+    account_id: string | null;
+    added_at: Defaulted<Date>;
+  };
   label_principals: {
     label: number;
     part: 'allow' | 'deny' | 'only';
@@ -830,6 +845,7 @@ export interface Tables {
     external_size: number | null;
     external_modified_ms: number | null;
     probe: Defaulted<Json>;
+    kept: Defaulted<boolean>;
   };
   merged_keys: {
     library_id: string;
@@ -1312,6 +1328,17 @@ export interface Tables {
     created_at: Defaulted<Date>;
     last_used_at: Date | null;
   };
+  speech_models: {
+    name: string;
+    fault: Defaulted<string>;
+    device: 'gpu' | 'cpu';
+    compute_type: string;
+    sha256: string;
+    languages: string[];
+    seconds_per_minute: number | null;
+    note: string | null;
+    seen_at: Defaulted<Date>;
+  };
   spine_packs: {
     id: string;
     number: number;
@@ -1381,6 +1408,27 @@ export interface Tables {
     unused_since: Date | null;
     shuffle: Defaulted<number>;
     created_at: Defaulted<Date>;
+  };
+  subtitle_syncs: {
+    file_id: string;
+    track: string;
+    content: string;
+    offset_ms: number;
+    rate: Defaulted<number>;
+    pieces: Defaulted<Json>;
+    source: 'manual' | 'auto';
+    confidence: number | null;
+    version: string;
+    account_id: string | null;
+    set_at: Defaulted<Date>;
+  };
+  subtitle_uses: {
+    id: string;
+    account_id: string;
+    kind: 'fetch' | 'sync' | 'generate';
+    item_id: string | null;
+    spent_at: Defaulted<Date>;
+    given_back_at: Date | null;
   };
   theme_default: {
     one: Defaulted<boolean>;

@@ -65,6 +65,7 @@ import * as librariesPinned from './20261125010000_libraries_pinned.ts';
 import * as librariesTrashedFiles from './20261125010100_libraries_trashed_files.ts';
 import * as librariesSavedFiles from './20261125020000_libraries_saved_files.ts';
 import * as spineCreate from './20261125040000_spine_create.ts';
+import * as subtitlesCreate from './20261126000000_subtitles_create.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -150,4 +151,5 @@ export const migrations: Record<string, Migration> = {
   '20261125010100_libraries_trashed_files': librariesTrashedFiles,
   '20261125020000_libraries_saved_files': librariesSavedFiles,
   '20261125040000_spine_create': spineCreate,
+  '20261126000000_subtitles_create': subtitlesCreate,
 };

@@ -66,7 +66,7 @@ describe('playing a transcode session over HTTP', function () {
     for (const n of ['init.mp4', '0.m4s', '1.m4s', '2.m4s', '3.m4s', '4.m4s'])
       sent += (await read(id)(`v0/segments/${n}`)).length;
     await read(id)('v0/index.m3u8'); // a playlist is no segment
-    await eventually(async () => (await api.deps.redis.get(key)) === String(sent));
+    await eventually(async () => (await api.deps.redis.get(key)) === String(sent), 60_000);
     expect(await api.deps.redis.ttl(key)).to.be.within(3500, 3600);
     const last = async () => (await row())?.wanted_segment;
     await api.deps.db('transcode_sessions').where({ id }).update({ wanted_segment: 4 });

@@ -151,4 +151,19 @@ describe('the session of a browser', () => {
     await session.refreshAhead(refresh, -1);
     expect(refreshes).to.equal(1);
   });
+
+  it('is not ended by a late refusal after another sign-in', async () => {
+    const storage = memory();
+    const session = sessionOf(storage);
+    session.began();
+    const sent = session.headers();
+    const kept = await session.renew?.(
+      async () => {
+        session.began(); // the answer of the new sign-in arrives first
+        throw refused;
+      },
+      sent as Record<string, string>,
+    );
+    expect([kept, endings]).to.deep.equal([true, 0]);
+  });
 });

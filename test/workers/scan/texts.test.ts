@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findSource, versionOf } from '#areas/streaming/files/sources.view.ts';
 import { textTrackKey } from '#areas/streaming/public.ts';
 import { planOf } from '#areas/streaming/segments/plan.ts';
+import { addKept } from '#areas/subtitles/public.ts';
 import { tool } from '#support/hls-validator.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
 import { teletextStream } from '#support/teletext.ts';
@@ -137,4 +139,23 @@ describe('texts inside a file without an index', function () {
 
   const trackOf = (fileId = ''): Promise<{ id: string; stream_index: number } | undefined> =>
     place.api.deps.db('media_streams').where({ file_id: fileId, kind: 'subtitle' }).first('id', 'stream_index');
+
+  it('that the server keeps outlive a change of the film, and its tracks keep their ids', async () => {
+    const { db } = place.api.deps;
+    await place.put('Kept (2003)/Kept (2003).mkv', 'h264-base.mkv');
+    await place.age();
+    await place.scan();
+    const file = (await place.files()).find(({ path }) => path.endsWith('(2003).mkv'));
+    const origin = { source: 'generated' as const, model: 'base', task: 'transcribe' as const };
+    const text = { bytes: Buffer.from('x'), format: 'srt' as const, cueCount: 1 };
+    const stream = { fileId: file?.id ?? '', language: 'en', forced: false, hearingImpaired: false };
+    const id = await addKept(db, text, { ...stream, accountId: null, origin });
+    const ids = (): Promise<string[]> => db('media_streams').where({ file_id: file?.id }).orderBy('id').pluck('id');
+    const before = await ids();
+    expect(before).to.include(id);
+    await appendFile(join(place.path, 'Kept (2003)/Kept (2003).mkv'), Buffer.alloc(64));
+    await place.age();
+    await place.scan();
+    expect(await ids()).to.deep.equal(before);
+  });
 });

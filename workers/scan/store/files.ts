@@ -1,6 +1,8 @@
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { encodeKeyframes, type ProbedFile, type ProbedStream } from '#platform/media.ts';
+import { rowsOf } from '#platform/rows.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { PROBE_VERSION, type Probed } from '#workers/probe/probe.ts';
 import type { Draft, DraftFile } from '../group/draft.ts';
 import type { WalkedFile } from '../walk/types.ts';
@@ -161,14 +163,20 @@ function contentOf({ file, keyframes }: Probed): Record<string, unknown> {
 async function writeStreams(db: Db, files: readonly { id: string; read: Read | undefined }[]): Promise<void> {
   const ids = files.map(({ id }) => id);
   if (ids.length === 0) return;
-  await db.raw('delete from media_streams where file_id = any(?::uuid[]) and external_path is null', [ids]);
+  const before = await rowsOf<StreamKey>(
+    db,
+    `delete from media_streams where file_id = any(?::uuid[]) and external_path is null and not kept
+     returning id, file_id, stream_index, kind`,
+    [ids],
+  );
+  const known = new Map(before.map((row) => [keyOf(row), row.id]));
   await db.raw(`delete from chapters where file_id = any(?::uuid[]) and source = 'file'`, [ids]);
   const probed = files.flatMap(({ id, read }) => (read && 'probed' in read ? [{ id, file: read.probed.file }] : []));
   await db.raw(
     `insert into media_streams (id, file_id, stream_index, kind, codec, language, title, is_default, forced, hearing_impaired, probe)
      select * from jsonb_to_recordset(?::jsonb) as r(id uuid, file_id uuid, stream_index int, kind text, codec text, language text, title text,
        is_default boolean, forced boolean, hearing_impaired boolean, probe jsonb)`,
-    [recordset(probed.flatMap(({ id, file }) => streamRows(id, file)))],
+    [recordset(probed.flatMap(({ id, file }) => streamRows(id, file, known)))],
   );
   await db.raw(
     `insert into chapters (file_id, number, title, start_ms, end_ms)
@@ -178,9 +186,14 @@ async function writeStreams(db: Db, files: readonly { id: string; read: Read | u
   );
 }
 
-function streamRows(fileId: string, file: ProbedFile): object[] {
+type StreamKey = Pick<Row<'media_streams'>, 'id' | 'file_id' | 'stream_index' | 'kind'>;
+
+const keyOf = ({ file_id, stream_index, kind }: Omit<StreamKey, 'id'>): string => `${file_id} ${stream_index} ${kind}`;
+
+/** A stream of the same number and kind keeps its id. */
+function streamRows(fileId: string, file: ProbedFile, known: ReadonlyMap<string, string>): object[] {
   return file.streams.map((stream) => ({
-    id: newId(),
+    id: known.get(keyOf({ file_id: fileId, stream_index: stream.index, kind: stream.kind })) ?? newId(),
     file_id: fileId,
     stream_index: stream.index,
     kind: stream.kind,

@@ -36,6 +36,7 @@ export function browserSession({ locks, storage, now, newId, ended }: SessionHom
   const renewed = (): void => storage.setItem(MARK, String(Math.max(now(), Number(mark()) + 1 || 0)));
 
   async function refreshed(refresh: Refresh): Promise<void> {
+    const before = mark();
     const retryKey = storage.getItem(RETRY) ?? newId();
     storage.setItem(RETRY, retryKey);
     try {
@@ -43,6 +44,7 @@ export function browserSession({ locks, storage, now, newId, ended }: SessionHom
     } catch (error) {
       if (isAnswer(error)) storage.removeItem(RETRY);
       if (isRefusal(error)) {
+        if (mark() !== before) return; // another sign-in has begun meanwhile
         storage.setItem(MARK, ENDED);
         ended();
       }

@@ -1,0 +1,33 @@
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+
+/** First stream number of texts that the server keeps; sidecar files begin at 1000. */
+const FIRST = 5000;
+
+export interface KeptStream {
+  fileId: string;
+  codec: 'subrip' | 'webvtt' | 'ass';
+  /** BCP 47. */
+  language: string;
+  title?: string;
+  forced: boolean;
+  hearingImpaired: boolean;
+}
+
+/** Adds a subtitle track whose text the server keeps, after those that the file has. Returns the id of the stream. */
+export async function insertKeptStream(db: Db, stream: KeptStream): Promise<string> {
+  await db('media_files').where({ id: stream.fileId }).forNoKeyUpdate().first('id');
+  const last = await db('media_streams').where({ file_id: stream.fileId, kept: true }).max({ index: 'stream_index' });
+  const id = newId();
+  await db('media_streams').insert({
+    ...{ id, file_id: stream.fileId, stream_index: Math.max(Number(last[0]?.index ?? 0) + 1, FIRST) },
+    ...{ kind: 'subtitle', codec: stream.codec, language: stream.language, title: stream.title ?? null },
+    ...{ forced: stream.forced, hearing_impaired: stream.hearingImpaired, kept: true },
+  });
+  return id;
+}
+
+/** Removes a track whose text the server keeps, with the text's row. */
+export async function deleteKeptStream(db: Db, id: string): Promise<boolean> {
+  return (await db('media_streams').where({ id, kept: true }).delete()) > 0;
+}

@@ -1,0 +1,55 @@
+// The ledger of the daily allowance: one row a use.
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import type { Row } from '#platform/typed-query.ts';
+
+export interface Use {
+  accountId: string;
+  kind: Row<'subtitle_uses'>['kind'];
+  itemId: string;
+}
+
+/** How many uses an account has, and the zone whose midnight begins its day. */
+export interface Allowance {
+  limit: number;
+  timeZone: string;
+}
+
+/** Uses of an account today. */
+export interface Spent {
+  used: number;
+  resetsAt: Date;
+}
+
+/** Counts the uses of an account today, with the next midnight of its zone. */
+export async function countUses(db: Db, accountId: string, timeZone: string): Promise<Spent> {
+  const { rows } = await db.raw<{ rows: { used: number; resets_at: Date }[] }>(
+    `with day as (select date_trunc('day', now() at time zone :zone) as at)
+     select (day.at + interval '1 day') at time zone :zone as resets_at,
+       (select count(*)::int from subtitle_uses u
+        where u.account_id = :account and u.given_back_at is null and u.spent_at >= day.at at time zone :zone) as used
+     from day`,
+    { zone: timeZone, account: accountId },
+  );
+  const row = rows[0];
+  if (!row) throw new Error('the ledger gave no answer');
+  return { used: row.used, resetsAt: row.resets_at };
+}
+
+/**
+ * Spends a use in the caller's transaction, which also starts the work, under a lock on the account. Returns its id, or
+ * the count when the day has none left.
+ */
+export async function spendUse(db: Db, use: Use, { limit, timeZone }: Allowance): Promise<{ id: string } | Spent> {
+  await db('accounts').where({ id: use.accountId }).forNoKeyUpdate().first('id');
+  const spent = await countUses(db, use.accountId, timeZone);
+  if (spent.used >= limit) return spent;
+  const id = newId();
+  await db('subtitle_uses').insert({ id, account_id: use.accountId, kind: use.kind, item_id: use.itemId });
+  return { id };
+}
+
+/** Gives a use back once, in the caller's transaction. */
+export async function giveBackUse(db: Db, id: string): Promise<void> {
+  await db('subtitle_uses').where({ id, given_back_at: null }).update({ given_back_at: db.fn.now() });
+}
