@@ -319,6 +319,11 @@ export const routedAreas: readonly RoutedArea[] = [
       ['get', '/items/:id/fonts', 'listItemFonts'],
       ['get', '/items/:id/fonts/:name', 'getItemFont'],
       ['get', '/items/:id/subtitles/:file', 'getSubtitleFile'],
+      ['get', '/items/:id/subtitles/:streamId/sync', 'getSubtitleSync'],
+      ['put', '/items/:id/subtitles/:streamId/sync', 'setSubtitleSync'],
+      ['delete', '/items/:id/subtitles/:streamId/sync', 'clearSubtitleSync'],
+      ['put', '/items/:id/subtitles/:streamId/timing', 'setSubtitleTiming'],
+      ['delete', '/items/:id/subtitles/:streamId/timing', 'clearSubtitleTiming'],
     ],
   },
   {

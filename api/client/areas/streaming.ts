@@ -133,6 +133,7 @@ export interface GetStreamPlaylistQuery {
 /** Query of getStreamSegment */
 export interface GetStreamSegmentQuery {
   /** Cast ticket */ ticket?: Words;
+  /** Version of a subtitle */ v?: Words;
 }
 
 /** Query of getTrickplay */

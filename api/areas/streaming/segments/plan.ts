@@ -79,6 +79,8 @@ export interface SubtitleOptions {
   streamIndex?: number | undefined;
   /** A sidecar file in the same storage. */
   externalPath?: string | undefined;
+  /** Key in the bucket `foyer-subtitles` of a text that the server keeps. */
+  keptKey?: string | undefined;
   format: string;
   language?: string | undefined;
   title?: string | undefined;

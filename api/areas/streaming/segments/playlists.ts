@@ -12,6 +12,8 @@ import { exactRate } from './rate.ts';
 export interface PlaylistOptions {
   /** Cast ticket that every listed address repeats. */
   ticket?: string | undefined;
+  /** Version of a subtitle's correction, so that no cache shows old times. */
+  version?: string | undefined;
 }
 
 /** RFC 6381 strings by codec name, for audio whose rendition has none. */
@@ -146,7 +148,7 @@ function rangeOf(video: VideoRendition): string {
 /** Playlist of the rendition with this id (`v0`, `a0`, `s0`). It is complete before any segment exists. */
 export function mediaPlaylist(plan: StreamPlan, rendition: string, options: PlaylistOptions = {}): string {
   const count = segmentCount(plan);
-  const suffix = ticketSuffix(options);
+  const suffix = querySuffix(options);
   const type = rendition.startsWith('s') ? 'vtt' : plan.container === 'ts' ? 'ts' : 'm4s';
   const lines: string[] = [];
   let longest = 0;
@@ -169,11 +171,12 @@ export function mediaPlaylist(plan: StreamPlan, rendition: string, options: Play
 
 /** Address of a media playlist. */
 function address(rendition: string, options: PlaylistOptions): string {
-  return `${rendition}/index.m3u8${ticketSuffix(options)}`;
+  return `${rendition}/index.m3u8${querySuffix(options)}`;
 }
 
-function ticketSuffix({ ticket }: PlaylistOptions): string {
-  return ticket ? `?ticket=${encodeURIComponent(ticket)}` : '';
+function querySuffix({ ticket, version }: PlaylistOptions): string {
+  const query = new URLSearchParams({ ...(version && { v: version }), ...(ticket && { ticket }) }).toString();
+  return query && `?${query}`;
 }
 
 /** Values of NAME, which must be unique in a group; a repeated name gets a number. */
