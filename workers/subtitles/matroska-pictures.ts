@@ -45,7 +45,7 @@ export interface PictureStretch {
 }
 
 /**
- * Packets of a picture track in a stretch, after those that build what is shown at its beginning. Reads the index, and
+ * Packets of a picture track in a stretch, after those that build the picture at its beginning. Reads the index, and
  * where that names only other tracks, the heads of the blocks of the stretch. Throws Unsure when ffmpeg is needed.
  */
 export async function matroskaPictures(file: string, query: PictureQuery): Promise<PictureStretch> {
@@ -58,7 +58,9 @@ export async function matroskaPictures(file: string, query: PictureQuery): Promi
     const info = (await section(source, layout, ID.info)) ?? unsure('no Info');
     const scale = number(info, ID.scale, 1_000_000) / 1_000_000;
     const cues = await section(source, layout, ID.cues).catch(() => undefined);
-    const places = cues ? placesOf(cues, layout, { scale, startMs: query.startMs }) : await hopped(source, layout, { scale, ...query });
+    const places = cues
+      ? placesOf(cues, layout, { scale, startMs: query.startMs })
+      : await hopped(source, layout, { scale, ...query });
     const reading: Reading = { file, source, track, codec, scale, places, query, lost: 0 };
     const found = (await byIndex(reading)) ?? (await byBlocks(reading));
     return { codec, header: track.codecPrivate.toString('utf8'), ...found, loaded: source.loaded + reading.lost };
@@ -168,7 +170,10 @@ async function byIndex(reading: Reading): Promise<Found | undefined> {
   return sets.length === packets.length ? { packets: sets, untilMs: query.toMs } : undefined;
 }
 
-async function packetOfPlace(reading: Reading, { cluster: at, relative = 0 }: Place): Promise<PicturePacket | undefined> {
+async function packetOfPlace(
+  reading: Reading,
+  { cluster: at, relative = 0 }: Place,
+): Promise<PicturePacket | undefined> {
   const { source, track } = reading;
   const cluster = await clusterAt(source, at);
   const placed = cluster && (await placedAt(source, cluster.content + relative));
@@ -206,7 +211,9 @@ async function byBlocks(reading: Reading): Promise<Found> {
   const stretch = units.slice(first, last < 0 ? undefined : last);
   const { packets, untilMs } = await walked(reading, stretch);
   const clear = (): boolean =>
-    displaySets(codec, packets.sort(byTime)).some(({ timeMs, bytes }) => timeMs <= query.fromMs && clearsScreen(codec, bytes));
+    displaySets(codec, packets.sort(byTime)).some(
+      ({ timeMs, bytes }) => timeMs <= query.fromMs && clearsScreen(codec, bytes),
+    );
   for (let next = first; next > 0 && !clear(); ) {
     const to = units[next]?.timeMs ?? 0;
     if (to < query.fromMs - MOST_BACK_MS || reading.source.loaded + reading.lost > MOST_READ) break;
@@ -215,7 +222,10 @@ async function byBlocks(reading: Reading): Promise<Found> {
     packets.push(...(await walked(reading, units.slice(begin, next))).packets);
     next = begin;
   }
-  return { packets: sinceClear(codec, displaySets(codec, packets.sort(byTime)), query), untilMs: Math.min(untilMs, query.toMs) };
+  return {
+    packets: sinceClear(codec, displaySets(codec, packets.sort(byTime)), query),
+    untilMs: Math.min(untilMs, query.toMs),
+  };
 }
 
 /** From the last packet that clears the screen at or before the beginning. */
@@ -237,7 +247,8 @@ async function walked(reading: Reading, units: readonly Unit[]): Promise<Found> 
   let next = 0;
   let untilMs = Number.POSITIVE_INFINITY;
   const sources: ByteSource[] = [];
-  const read = (): number => reading.lost + reading.source.loaded + sources.reduce((sum, { loaded }) => sum + loaded, 0);
+  const read = (): number =>
+    reading.lost + reading.source.loaded + sources.reduce((sum, { loaded }) => sum + loaded, 0);
   const lane = async (source: ByteSource): Promise<void> => {
     for (let unit = units[next]; unit; unit = units[next]) {
       query.signal.throwIfAborted();

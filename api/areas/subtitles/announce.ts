@@ -7,7 +7,7 @@ import type { Row } from '#platform/typed-query.ts';
 
 type ItemRow = Pick<Row<'items'>, 'library_id' | 'type' | 'title' | 'labels' | 'age_years'>;
 
-/** Tells that the subtitles of an item changed, in the caller's transaction. */
+/** Reports that the subtitles of an item changed, in the caller's transaction. */
 export async function announceSubtitles(db: Db, itemId: string): Promise<void> {
   await reviseItems(db, [itemId]);
   const [row] = await rowsOf<ItemRow>(

@@ -1,5 +1,6 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { getItemFont, listItemFonts } from './fonts.endpoints.ts';
+import { removeSubtitle } from './kept/remove.endpoints.ts';
 import {
   clearSubtitleSync,
   clearSubtitleTiming,
@@ -13,6 +14,7 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   listItemFonts,
   getItemFont,
   getSubtitleFile,
+  removeSubtitle,
   getSubtitleSync,
   setSubtitleSync,
   clearSubtitleSync,

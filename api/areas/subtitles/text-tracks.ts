@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { findStreamRows, type StreamRow, subtitleFileName } from '#areas/items/public.ts';
-import { openSidecar, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
+import { keptKey, openSidecar, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { firstBytes } from '#platform/bytes.ts';
 import { extracted } from './extracted.ts';
-import { keptKey } from './kept/kept.store.ts';
 import type { Film } from './film.ts';
 
 /** Limit of a sidecar file; a larger file is no subtitle. */
@@ -16,7 +15,9 @@ const LARGEST = 20 * 2 ** 20;
  */
 export async function findTextTrack({ db }: Call, film: Film, file: string): Promise<StreamRow> {
   const rows = (await findStreamRows(db, [film.fileId])).filter((row) => row.kind === 'subtitle');
-  const row = rows.find((one) => one.external_path && subtitleFileName(one) === file) ?? rows.find((one) => subtitleFileName(one) === file);
+  const row =
+    rows.find((one) => one.external_path && subtitleFileName(one) === file) ??
+    rows.find((one) => subtitleFileName(one) === file);
   if (!row) throw notFound();
   if (TEXT_CODECS.includes(row.codec)) return row;
   throw new ApiError('MEDIA_UNSUPPORTED_CODEC', 'This subtitle has no text', { reason: 'pictures' });

@@ -324,7 +324,7 @@ export interface MediaStream {
   /** Fetched texts */ release?: string;
   /** Generated texts */ model?: string;
   /** Generated texts */ task?: 'transcribe' | 'translate';
-  /** Who asked for it; for administrators and oneself */ by?: AccountRef;
+  /** Who requested it; for administrators and oneself */ by?: AccountRef;
   /** By the caller, now, with removeSubtitle */ mayRemove?: boolean;
   removableUntil?: Instant;
   cueCount?: number;

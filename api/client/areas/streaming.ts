@@ -123,6 +123,7 @@ export interface DownloadFileQuery {
 /** Query of getStreamMaster */
 export interface GetStreamMasterQuery {
   /** Cast ticket */ ticket?: Words;
+  /** Revision of the subtitles */ texts?: Words;
 }
 
 /** Query of getStreamPlaylist */

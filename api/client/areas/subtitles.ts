@@ -54,6 +54,8 @@ export interface SubtitlesOperations {
   getSubtitleSync: { params: { id: Uuid; streamId: Uuid }; response: SubtitleSync };
   /** List the fonts attached to a file */
   listItemFonts: { params: { id: Uuid }; query?: ListItemFontsQuery; response: ListItemFontsResponse };
+  /** Remove a fetched subtitle */
+  removeSubtitle: { params: { id: Uuid; streamId: Uuid }; response: undefined };
   /** Correct the timing of a subtitle */
   setSubtitleSync: { params: { id: Uuid; streamId: Uuid }; body: SubtitleCorrection; response: SubtitleSync };
   /** Correct the timing of a subtitle as a viewer */

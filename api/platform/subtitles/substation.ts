@@ -79,7 +79,8 @@ function columnsOf(text: string, count: number): string[] {
 
 /** `1:02:03.45`, the time of a line. */
 function msOf(time: string | undefined): number | undefined {
-  const [, hours, minutes, seconds] = /^\s{0,20}(\d{1,4}):(\d{1,2}):(\d{1,2}(?:[.:]\d{1,3})?)\s{0,20}$/.exec(time ?? '') ?? [];
+  const [, hours, minutes, seconds] =
+    /^\s{0,20}(\d{1,4}):(\d{1,2}):(\d{1,2}(?:[.:]\d{1,3})?)\s{0,20}$/.exec(time ?? '') ?? [];
   if (seconds === undefined) return undefined;
   return Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds.replace(':', '.'))) * 1000);
 }
@@ -124,7 +125,7 @@ function timedWords(words: string, inner: Inner): string {
   return out.join('') + words.slice(at);
 }
 
-/** Syllables of a line are told by their lengths alone, so their sum is kept. */
+/** A line stores only the lengths of its syllables, so their sum is kept. */
 interface Song {
   /** End of the syllables so far, in hundredths of the original. */
   atCs: number;

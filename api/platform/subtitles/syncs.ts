@@ -2,13 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
-import type { Timing, TimingPiece } from './timing.ts';
-
-declare module '#platform/column-types.ts' {
-  interface ColumnTypes {
-    'subtitle_syncs.pieces': TimingPiece[];
-  }
-}
+import type { Timing } from './timing.ts';
 
 /** The correction of a subtitle track that holds now. */
 export interface Sync extends Timing {
@@ -37,7 +31,7 @@ type Found = Partial<
 };
 
 const TRACK = `case when s.kept then 'k:' || s.id when s.external_path is not null then 'x:' || s.external_path else 'e:' || s.stream_index end`;
-/** A kept text never changes. A text beside the film is known by its size and time, one inside it by the bytes of the film. */
+/** A kept text never changes. A text next to the film is known by its size and time, one inside it by the bytes of the film. */
 const CONTENT = `case when s.kept then 'kept' when s.external_path is not null then s.external_size || ':' || s.external_modified_ms
   else coalesce(encode(f.sampled_hash, 'hex'), f.size_bytes::text) end`;
 
@@ -74,7 +68,10 @@ function toSync(row: Found): Sync {
 }
 
 function versionOf({ track, content, version }: Found): string {
-  return createHash('sha256').update(JSON.stringify([track, content, version])).digest('base64url').slice(0, 16);
+  return createHash('sha256')
+    .update(JSON.stringify([track, content, version]))
+    .digest('base64url')
+    .slice(0, 16);
 }
 
 /** The correction of one track; undefined when there is no such subtitle track. */

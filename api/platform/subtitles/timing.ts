@@ -98,7 +98,10 @@ export function timedParts(cue: { startMs: number; endMs: number }, timing: Timi
  * Cue times that may be shown from `fromMs` to `toMs`: one stretch that includes them all. The result is empty (`to` not
  * over `from`) when none can be.
  */
-export function cueStretch(timing: Timing, { fromMs, toMs }: { fromMs: number; toMs: number }): { fromMs: number; toMs: number } {
+export function cueStretch(
+  timing: Timing,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): { fromMs: number; toMs: number } {
   const starts = [Number.NEGATIVE_INFINITY, ...timing.pieces.map((piece) => piece.fromMs)];
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const [i, start] of starts.entries()) {

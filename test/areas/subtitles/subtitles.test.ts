@@ -1,13 +1,13 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { AS_MADE } from '#platform/subtitles/timing.ts';
 import { errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import { tool } from '#support/hls-validator.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
-import { AS_MADE } from '#platform/subtitles/timing.ts';
 import { handlers } from '#workers/handlers.ts';
 import { probeFile } from '#workers/probe/probe.ts';
 import { startRuntime } from '#workers/runtime.ts';

@@ -45,7 +45,9 @@ describe('the timing of a subtitle', () => {
         const parts = timedParts(cue, timing);
         for (const [i, { fromMs, toMs, atMs, untilMs }] of parts.entries()) {
           expect(atMs).to.equal(shownAt(timing, fromMs));
-          expect(untilMs).to.be.greaterThan(Math.max(atMs, 0)).and.at.most(shownAt(timing, toMs - 1) + 2);
+          expect(untilMs)
+            .to.be.greaterThan(Math.max(atMs, 0))
+            .and.at.most(shownAt(timing, toMs - 1) + 2);
           expect(untilMs).to.be.at.most(parts[i + 1]?.atMs ?? Number.POSITIVE_INFINITY);
         }
       }),
@@ -84,8 +86,13 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 `;
 const HEAD_LINES = HEAD.split('\n').length - 1;
 const line = (from: string, to: string, words: string): string => `Dialogue: 0,${from},${to},Sign,,0,0,0,,${words}`;
-const shown = (words: string, timing: Partial<Timing>, from = '0:00:10.00', to = '0:00:14.00'): string[] => {
-  const text = timedSubstation(HEAD + line(from, to, words), { offsetMs: 0, rate: 1, pieces: [], ...timing });
+const shown = (words: string, timing: Partial<Timing>): string[] => {
+  const text = timedSubstation(HEAD + line('0:00:10.00', '0:00:14.00', words), {
+    offsetMs: 0,
+    rate: 1,
+    pieces: [],
+    ...timing,
+  });
   const [head, body] = [text.split('\n').slice(0, HEAD_LINES), text.split('\n').slice(HEAD_LINES)];
   expect(`${head.join('\n')}\n`).to.equal(HEAD);
   return body;
@@ -112,13 +119,17 @@ describe('the timing of a SubStation text', () => {
 
   it('keeps the length of a song whatever is rounded', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 60 }), fc.constantFrom(0.96, 1.0427, 1.1), (song, rate) => {
-        const [text = ''] = shown(song.map((length) => `{\\k${length}}x`).join(''), { rate });
-        const lengths = [...text.matchAll(/\\k(\d+)/g)].map(([, length]) => Number(length));
-        expect(lengths).to.have.length(song.length);
-        const sum = (all: number[]): number => all.reduce((a, b) => a + b, 0);
-        expect(sum(lengths)).to.equal(Math.round(sum(song) * rate));
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 60 }),
+        fc.constantFrom(0.96, 1.0427, 1.1),
+        (song, rate) => {
+          const [text = ''] = shown(song.map((length) => `{\\k${length}}x`).join(''), { rate });
+          const lengths = [...text.matchAll(/\\k(\d+)/g)].map(([, length]) => Number(length));
+          expect(lengths).to.have.length(song.length);
+          const sum = (all: number[]): number => all.reduce((a, b) => a + b, 0);
+          expect(sum(lengths)).to.equal(Math.round(sum(song) * rate));
+        },
+      ),
     );
   });
 
@@ -146,8 +157,9 @@ describe('the timing of a SubStation text', () => {
     ]);
   });
 
-  it('follows the columns that a text names, and passes over what is no time', () => {
-    const text = '[Events]\nFormat: Start, End, Text\nDialogue: 0:00:01.00,0:00:02.00,a,b\nDialogue: x,y,z\nDialogue:\n';
+  it('follows the columns that a text names, and leaves lines without times', () => {
+    const text =
+      '[Events]\nFormat: Start, End, Text\nDialogue: 0:00:01.00,0:00:02.00,a,b\nDialogue: x,y,z\nDialogue:\n';
     expect(timedSubstation(text, { offsetMs: 1000, rate: 1, pieces: [] })).to.equal(
       '[Events]\nFormat: Start, End, Text\nDialogue: 0:00:02.00,0:00:03.00,a,b\nDialogue: x,y,z\nDialogue:\n',
     );
@@ -160,6 +172,8 @@ describe('the timing of a SubStation text', () => {
       expect(shown(unit.repeat(1_000_000), timing).length, unit).to.equal(1);
     const pieces = Array.from({ length: 64 }, (_, i) => ({ fromMs: (i + 1) * 1000, offsetMs: (i + 1) * 1000 }));
     const long = `${line('0:00:00.00', '2:00:00.00', 'x'.repeat(100_000))}\n`.repeat(40);
-    expect(timedSubstation(HEAD + long, { offsetMs: 0, rate: 1, pieces }).length).to.be.at.most(long.length + 10_000_000);
+    expect(timedSubstation(HEAD + long, { offsetMs: 0, rate: 1, pieces }).length).to.be.at.most(
+      long.length + 10_000_000,
+    );
   });
 });

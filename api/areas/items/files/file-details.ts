@@ -23,7 +23,9 @@ export async function findFileDetails(
 ): Promise<FileDetail[]> {
   const all = await findFileRows(db, [itemId], { whole: true });
   const rows = fileId === undefined ? all : all.filter((row) => row.id === fileId);
-  const streams = view.include.includes('streams') ? await findStreams(db, view.who, rows) : new Map<string, MediaStream[]>();
+  const streams = view.include.includes('streams')
+    ? await findStreams(db, view.who, rows)
+    : new Map<string, MediaStream[]>();
   const analyses = await findAnalyses(db, rows);
   const details = rows.map((row) => ({
     ...toFileDetail(row, streams.get(row.id) ?? [], view),

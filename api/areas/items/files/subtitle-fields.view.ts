@@ -4,26 +4,38 @@ import type { Db } from '#platform/db.ts';
 import { findSyncs, type Sync } from '#platform/subtitles/syncs.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { SubtitleFields, SubtitleSync } from '../media.schemas.ts';
-import type { StreamRow } from './files.store.ts';
 
 /** For so long the person who fetched a subtitle may remove it. */
 export const REMOVABLE_MS = 7 * 86_400_000;
 
 const FORMATS: Readonly<Record<string, SubtitleFields['format']>> = {
-  ...{ subrip: 'srt', text: 'srt', mov_text: 'srt', webvtt: 'vtt', ass: 'ass', ssa: 'ass', pgs: 'pgs', vobsub: 'vobsub' },
+  ...{
+    subrip: 'srt',
+    text: 'srt',
+    mov_text: 'srt',
+    webvtt: 'vtt',
+    ass: 'ass',
+    ssa: 'ass',
+    pgs: 'pgs',
+    vobsub: 'vobsub',
+  },
   ...{ dvb_subtitle: 'dvb', dvbsub: 'dvb', dvb_teletext: 'teletext', eia_608: 'cea608' },
 };
 const PICTURES = ['pgs', 'vobsub', 'dvb', 'xsub'];
 const ENDINGS: Readonly<Record<string, string>> = { subrip: 'srt', webvtt: 'vtt', ass: 'ass' };
 
-/** The name that getSubtitleFile takes: of a file beside the film its own, of a kept text `<stream id>.<ext>`, else the index. */
+/** The name that getSubtitleFile takes: of a sidecar file its own, of a kept text `<stream id>.<ext>`, else the index. */
 export function subtitleFileName(
-  row: Pick<StreamRow, 'id' | 'codec' | 'kept' | 'external_path' | 'stream_index'>,
+  row: Pick<SubtitleRow, 'id' | 'codec' | 'kept' | 'external_path' | 'stream_index'>,
 ): string {
   if (row.kept) return `${row.id}.${ENDINGS[row.codec] ?? 'srt'}`;
   return row.external_path?.split('/').at(-1) ?? String(row.stream_index);
 }
 
+type SubtitleRow = Pick<
+  Row<'media_streams'>,
+  'id' | 'file_id' | 'kind' | 'codec' | 'kept' | 'external_path' | 'stream_index'
+>;
 type Kept = Row<'kept_subtitles'>;
 
 interface Facts {
@@ -37,7 +49,7 @@ interface Facts {
 export async function findSubtitleFields(
   db: Db,
   who: Principal,
-  rows: readonly StreamRow[],
+  rows: readonly SubtitleRow[],
 ): Promise<Map<string, SubtitleFields>> {
   const subtitles = rows.filter(({ kind }) => kind === 'subtitle');
   if (subtitles.length === 0) return new Map();
@@ -63,37 +75,47 @@ export async function findSubtitleFields(
 async function namesOf(db: Db, who: Principal, ids: readonly (string | null)[]): Promise<Map<string, string>> {
   const known = [...new Set(ids)].filter((id) => id !== null && (isEditingAdmin(who) || id === who.accountId));
   if (known.length === 0) return new Map();
-  const rows = await db('accounts').whereIn('id', known as string[]).select('id', 'display_name');
+  const rows = await db('accounts')
+    .whereIn('id', known as string[])
+    .select('id', 'display_name');
   return new Map(rows.map((row) => [row.id, row.display_name]));
 }
 
-function fieldsOf(row: StreamRow, who: Principal, { files, kept, syncs, names }: Facts): [string, SubtitleFields][] {
-  const [file, sync] = [files.get(row.file_id), syncs.get(row.id)];
+function fieldsOf(row: SubtitleRow, who: Principal, facts: Facts): [string, SubtitleFields][] {
+  const [file, sync] = [facts.files.get(row.file_id), facts.syncs.get(row.id)];
   if (!file || !sync) return [];
-  const own = kept.get(row.id);
+  const own = facts.kept.get(row.id);
   const format = FORMATS[row.codec] ?? 'other';
-  const by = named(names, own?.account_id);
-  const until = own?.source === 'fetched' ? new Date(own.added_at.getTime() + REMOVABLE_MS) : undefined;
-  const fetchedNow = own?.account_id === who.accountId && until !== undefined && until.getTime() > Date.now();
   const fields: SubtitleFields = {
     ...{ itemId: file.item_id, fileId: file.id, file: subtitleFileName(row), format },
     pictures: PICTURES.includes(format) || PICTURES.includes(row.codec),
     source: own?.source ?? (row.external_path === null ? 'embedded' : 'sidecar'),
-    ...keptFields(own),
-    ...(by && { by }),
-    mayRemove: own?.source === 'fetched' && (fetchedNow || isEditingAdmin(who)),
-    ...(until && { removableUntil: iso(until) }),
-    sync: toSubtitleSync(sync, names),
+    ...keptFields(own, facts.names),
+    ...removalOf(own, who),
+    sync: toSubtitleSync(sync, facts.names),
     addedAt: iso(own?.added_at ?? file.added_at),
   };
   return [[row.id, fields]];
 }
 
-function keptFields(own: Kept | undefined): Partial<SubtitleFields> {
+/** Whether the caller may remove a text now, and until when the one who fetched it may. */
+function removalOf(own: Kept | undefined, who: Principal): Pick<SubtitleFields, 'mayRemove' | 'removableUntil'> {
+  if (own?.source !== 'fetched') return { mayRemove: false };
+  const until = new Date(own.added_at.getTime() + REMOVABLE_MS);
+  const isOwn = own.account_id === who.accountId && until.getTime() > Date.now();
+  return { mayRemove: isOwn || isEditingAdmin(who), removableUntil: iso(until) };
+}
+
+function keptFields(own: Kept | undefined, names: ReadonlyMap<string, string>): Partial<SubtitleFields> {
   if (!own) return {};
+  const by = named(names, own.account_id);
   const { provider, release, model, task, cue_count: cueCount } = own;
   const given = { provider, release, model, task };
-  return { ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as object), cueCount };
+  return {
+    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as object),
+    ...(by && { by }),
+    cueCount,
+  };
 }
 
 function named(names: ReadonlyMap<string, string>, id: string | null | undefined): SubtitleFields['by'] {

@@ -56,7 +56,7 @@ export function masterPlaylist(plan: StreamPlan, options: PlaylistOptions = {}):
   if (plan.startMs > 0) lines.push(`#EXT-X-START:TIME-OFFSET=${seconds(plan.startMs)},PRECISE=YES`);
   const groups = audioGroups(plan);
   for (const group of groups) lines.push(...audioLines(group, options));
-  lines.push(...subtitleLines(plan.subtitles, options));
+  lines.push(...subtitleLines(listed(plan), options));
   for (const video of plan.video) {
     for (const group of groups.length > 0 ? groups : [undefined])
       lines.push(variantLine(plan, video, group), address(video.id, options));
@@ -65,6 +65,8 @@ export function masterPlaylist(plan: StreamPlan, options: PlaylistOptions = {}):
   if (plan.video.length === 0 && audio) lines.push(...audioOnlyLines(plan, audio, options));
   return `${lines.join('\n')}\n`;
 }
+
+const listed = ({ subtitles }: StreamPlan): SubtitleRendition[] => subtitles.filter(({ removed }) => !removed);
 
 function audioLines({ id, tracks }: AudioGroup, options: PlaylistOptions): string[] {
   const names = uniqueNames(tracks);
@@ -121,7 +123,7 @@ function variantLine(plan: StreamPlan, video: VideoRendition, group: AudioGroup 
     'FRAME-RATE': (num / den).toFixed(3),
     'VIDEO-RANGE': rangeOf(video),
     ...(group ? { AUDIO: quoted(group.id) } : {}),
-    ...(plan.subtitles.length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
+    ...(listed(plan).length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
   });
 }
 
@@ -134,7 +136,7 @@ function audioOnlyLines(plan: StreamPlan, audio: AudioRendition, options: Playli
     BANDWIDTH: bandwidth,
     'AVERAGE-BANDWIDTH': bandwidth,
     CODECS: quoted(audioCodec(audio)),
-    ...(plan.subtitles.length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
+    ...(listed(plan).length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
   });
   return [stream, address(audio.id, options)];
 }

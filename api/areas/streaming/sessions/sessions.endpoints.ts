@@ -74,14 +74,14 @@ export const getStreamMaster = defineEndpoint({
   access: { permission: 'library:view' },
   castTicket: true,
   params: IdParams,
-  query: TicketQuery,
+  query: TicketQuery.extend({ texts: z.string().max(32).optional().describe('Revision of the subtitles') }),
   answer: bytes(PLAYLIST),
 
   async handle({ params, query }, call) {
     const { plan } = await getOwnSession(call, params.id);
     openToReceivers(call, query.ticket);
     call.reply.header('Cache-Control', 'no-store');
-    const text = masterPlaylist(plan, query);
+    const text = masterPlaylist(plan, { ticket: query.ticket });
     return { body: text, type: PLAYLIST, length: Buffer.byteLength(text) };
   },
 });

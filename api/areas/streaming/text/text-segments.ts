@@ -44,7 +44,7 @@ interface Corrected {
 
 async function cuesOf(call: Call, row: SessionRow, { track, sync }: Corrected): Promise<readonly Cue[]> {
   const key = `${row.file_id} ${row.plan.source.version} ${track.streamId} ${sync?.version}`;
-  const known = recent.get(key);
+  const known = track.keptKey && !sync ? [] : recent.get(key);
   if (known) return known;
   const cues = timedCues(await madeCues(call, row, track), sync ?? AS_MADE);
   recent.set(key, cues);

@@ -47,7 +47,8 @@ export const clearSubtitleSync = defineEndpoint({
   method: 'delete',
   path: SYNC,
   summary: 'Remove the correction of a subtitle',
-  description: 'The track has its own timing again, and a running automatic correction stops. The request is idempotent.',
+  description:
+    'The track has its own timing again, and a running automatic correction stops. The request is idempotent.',
   access: { permission: 'item:edit' },
   ...common,
   answer: none(),
@@ -81,7 +82,8 @@ export const clearSubtitleTiming = defineEndpoint({
   method: 'delete',
   path: TIMING,
   summary: 'Remove the correction of a subtitle as a viewer',
-  description: 'As clearSubtitleSync, for anyone who may use the subtitle tools. It counts among the 60 changes an hour.',
+  description:
+    'As clearSubtitleSync, for anyone who may use the subtitle tools. It counts among the 60 changes an hour.',
   access: { permission: 'library:view' },
   ...common,
   answer: none(),

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from '#platform/db.ts';
 import type { Sync } from '#platform/subtitles/syncs.ts';
-import type { Timing } from '#platform/subtitles/timing.ts';
+import type { Timing, TimingPiece } from '#platform/subtitles/timing.ts';
+
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'subtitle_syncs.pieces': TimingPiece[];
+  }
+}
 
 export interface Correction extends Timing {
   source: 'manual' | 'auto';
@@ -10,7 +16,11 @@ export interface Correction extends Timing {
 }
 
 /** Replaces the correction of a track. */
-export async function putSync(db: Db, track: Pick<Sync, 'fileId' | 'track' | 'content'>, made: Correction): Promise<void> {
+export async function putSync(
+  db: Db,
+  track: Pick<Sync, 'fileId' | 'track' | 'content'>,
+  made: Correction,
+): Promise<void> {
   const row = {
     ...{ content: track.content, offset_ms: made.offsetMs, rate: made.rate, pieces: JSON.stringify(made.pieces) },
     ...{ source: made.source, confidence: made.confidence ?? null, account_id: made.accountId },
@@ -35,7 +45,7 @@ export interface RunningSync {
   startedAt: Date;
 }
 
-/** Key of the job that corrects a track by what is heard; one runs at a time. */
+/** Key of the job that corrects a track by its soundtrack; one runs at a time. */
 export const syncKey = (streamId: string): string => `subtitles.sync:${streamId}`;
 
 export async function findRunningSync(db: Db, streamId: string): Promise<RunningSync | undefined> {
