@@ -319,6 +319,12 @@ export const routedAreas: readonly RoutedArea[] = [
       ['get', '/items/:id/fonts', 'listItemFonts'],
       ['get', '/items/:id/fonts/:name', 'getItemFont'],
       ['get', '/items/:id/subtitles/:file', 'getSubtitleFile'],
+      ['delete', '/items/:id/subtitles/:streamId', 'removeSubtitle'],
+      ['get', '/items/:id/subtitles/:streamId/sync', 'getSubtitleSync'],
+      ['put', '/items/:id/subtitles/:streamId/sync', 'setSubtitleSync'],
+      ['delete', '/items/:id/subtitles/:streamId/sync', 'clearSubtitleSync'],
+      ['put', '/items/:id/subtitles/:streamId/timing', 'setSubtitleTiming'],
+      ['delete', '/items/:id/subtitles/:streamId/timing', 'clearSubtitleTiming'],
     ],
   },
   {

@@ -87,6 +87,11 @@ export function may(who: Principal, permission: Permission): boolean {
 }
 
 /** 403 with the permission; for an API key whose account has the permission, with `scopes`. */
+/** True for an owner or admin whose credential may edit items: their subtitle tools have no allowance and no limits. */
+export function isEditingAdmin(who: Principal): boolean {
+  return (who.role === 'owner' || who.role === 'admin') && may(who, 'item:edit');
+}
+
 export function requirePermission(who: Principal, permission: Permission): void {
   if (may(who, permission)) return;
   const details = who.scopes && !who.scopes.has(permission) ? { permission, scopes: [permission] } : { permission };

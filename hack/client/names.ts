@@ -79,6 +79,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   SkipMode: { at: 'PlaybackPreferences.skipIntro' },
   SpineWorkKind: { at: 'SpineWork.kind' },
   StudioKind: { at: 'Studio.kind' },
+  SubtitleCorrection: { at: 'setSubtitleSync.body', doc: 'The timing of a subtitle, as it is to be' },
   SubtitleFont: { at: 'PlaybackPreferences.subtitleStyle.family', doc: 'The typeface of subtitles' },
   SubtitleMode: { at: 'PlaybackPreferences.subtitleMode' },
   SubtitleStyle: { at: 'PlaybackPreferences.subtitleStyle' },

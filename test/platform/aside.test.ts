@@ -48,7 +48,12 @@ describe('work aside', () => {
     const line = 'Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,Hello\n';
     for (const times of [1, 10_000]) {
       const bytes = Buffer.from(`[Script Info]\n[Events]\n${line.repeat(times)}`);
-      const moved = await substationOf({ bytes, language: null, format: 'ass', offsetMs: 1000 });
+      const moved = await substationOf({
+        bytes,
+        language: null,
+        format: 'ass',
+        timing: { offsetMs: 1000, rate: 1, pieces: [] },
+      });
       expect(moved.split('\n').slice(2, -1)).to.deep.equal(
         Array<string>(times).fill('Dialogue: 0,0:00:02.00,0:00:03.00,Default,,0,0,0,,Hello'),
       );

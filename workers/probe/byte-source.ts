@@ -8,6 +8,7 @@ export class ByteSource {
   readonly #file: FileHandle;
   readonly #window: number;
   readonly #windows: { at: number; bytes: Buffer }[] = [];
+  #loaded = 0;
 
   private constructor(file: FileHandle, { size, window }: { size: number; window: number }) {
     this.#file = file;
@@ -26,6 +27,11 @@ export class ByteSource {
     }
   }
 
+  /** Bytes that were read from the file. */
+  get loaded(): number {
+    return this.#loaded;
+  }
+
   /** The bytes from `at`; fewer than `length` only at the end of the file. */
   async read(at: number, length: number): Promise<Buffer> {
     const known = this.#windows.find((w) => at >= w.at && at + length <= w.at + w.bytes.length);
@@ -33,6 +39,7 @@ export class ByteSource {
     const want = Math.max(0, Math.min(Math.max(length, this.#window), this.size - at));
     const bytes = Buffer.allocUnsafe(want);
     const got = await this.#fill(bytes, at);
+    this.#loaded += got;
     this.#windows.unshift({ at, bytes: bytes.subarray(0, got) });
     this.#windows.length = Math.min(this.#windows.length, 2);
     return bytes.subarray(0, Math.min(length, got));

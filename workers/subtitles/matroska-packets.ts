@@ -17,10 +17,15 @@ export interface Packet {
 /** More than any line of text needs; video and audio are never loaded. */
 const LARGEST = 1 << 20;
 
-interface Reading {
+export interface Blocks {
   source: ByteSource;
-  layout: Layout;
   tracks: ReadonlyMap<number, Track>;
+  /** A larger block is passed over; absent is the limit of a text. */
+  largest?: number;
+}
+
+interface Reading extends Blocks {
+  layout: Layout;
   signal: AbortSignal;
 }
 
@@ -101,7 +106,8 @@ async function hasOthers(
   return false;
 }
 
-async function clusterAt(
+/** The content and time of the cluster at `at` in the file. */
+export async function clusterAt(
   source: ByteSource,
   at: number,
 ): Promise<{ content: number; end: number; time: number } | undefined> {
@@ -132,20 +138,23 @@ async function walked(reading: Reading): Promise<Packet[]> {
 }
 
 /** The packet of a block, alone or in its group, if its track is wanted. */
-async function packetAt(reading: Reading, placed: Placed, clusterTime: number): Promise<Packet | undefined> {
-  const { source, tracks } = reading;
+export async function packetAt(
+  { source, tracks, largest = LARGEST }: Blocks,
+  placed: Placed,
+  clusterTime: number,
+): Promise<Packet | undefined> {
   const block = await blockIn(source, placed);
-  if (!block || block.size > LARGEST || block.at + block.size > source.size) return undefined;
+  if (!block || block.size > largest || block.at + block.size > source.size) return undefined;
   const track = tracks.get(vint(await source.read(block.at, 8), 0)?.value ?? -1);
   if (!track) return undefined;
-  const duration = await durationIn(source, placed);
-  return packetOf(track, { bytes: await load(source, block, LARGEST), clusterTime, duration });
+  const duration = await durationIn(source, placed, 2 * largest);
+  return packetOf(track, { bytes: await load(source, block, largest), clusterTime, duration, largest });
 }
 
 /** The duration in a block group; a single block has none. */
-async function durationIn(source: ByteSource, group: Placed): Promise<number | undefined> {
-  if (group.id !== ID.blockGroup || group.size > 2 * LARGEST) return undefined;
-  const duration = child(await load(source, group, 2 * LARGEST), ID.blockDuration);
+async function durationIn(source: ByteSource, group: Placed, limit: number): Promise<number | undefined> {
+  if (group.id !== ID.blockGroup || group.size > limit) return undefined;
+  const duration = child(await load(source, group, limit), ID.blockDuration);
   return duration && uint(duration);
 }
 
@@ -162,13 +171,17 @@ async function blockIn(source: ByteSource, group: Placed): Promise<Placed | unde
 
 const LACING = 0x06;
 
-function packetOf(
-  track: Track,
-  { bytes, clusterTime, duration }: { bytes: Buffer; clusterTime: number; duration: number | undefined },
-): Packet {
+interface Block {
+  bytes: Buffer;
+  clusterTime: number;
+  duration: number | undefined;
+  largest: number;
+}
+
+function packetOf(track: Track, { bytes, clusterTime, duration, largest }: Block): Packet {
   const { length = 1 } = vint(bytes, 0) ?? {};
-  if (bytes.length < length + 3 || ((bytes[length + 2] ?? 0) & LACING) !== 0) unsure('laced text');
+  if (bytes.length < length + 3 || ((bytes[length + 2] ?? 0) & LACING) !== 0) unsure('laced blocks');
   const own = bytes.subarray(length + 3);
-  const content = track.zipped ? inflateSync(own, { maxOutputLength: LARGEST }) : Buffer.concat([track.stripped, own]);
+  const content = track.zipped ? inflateSync(own, { maxOutputLength: largest }) : Buffer.concat([track.stripped, own]);
   return { track: track.number, time: clusterTime + bytes.readInt16BE(length), duration, bytes: content };
 }

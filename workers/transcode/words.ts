@@ -1,8 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { type BurnIn, type StreamPlan, textTrackKey } from '#areas/streaming/public.ts';
 import { DiskFull, requireSpace } from '#platform/disk.ts';
 import type { Objects } from '#platform/objects.ts';
+import { timedSubstation } from '#platform/subtitles/substation.ts';
 import { matroskaFonts } from '#workers/subtitles/matroska-texts.ts';
 import { substationFile, substationText } from '#workers/subtitles/substation.ts';
 import { BUCKET, type TextTrack, takeOutTexts, textsOf } from '#workers/subtitles/take-out.ts';
@@ -53,7 +55,7 @@ export class SessionTexts {
     const file = await this.#deps.pathOf(burn.path);
     if (file === undefined) return undefined;
     this.#words ??= this.#scratch().then(async (folder) => ({
-      file: await substationFile(file, folder, burn.language),
+      file: await inTime(await substationFile(file, folder, burn.language), burn),
     }));
     return this.#words.catch(unreadable);
   }
@@ -65,18 +67,19 @@ export class SessionTexts {
 
   async #place(burn: BurnIn, film: string): Promise<Words> {
     const text = await this.#textOf(burn, film);
-    const file = await substationText(text.toString(), await this.#scratch());
+    const file = await inTime(await substationText(text.toString(), await this.#scratch()), burn);
     return { file, ...(await this.#fonts(film)) };
   }
 
   /** The stored text; extracted for this session if the store does not have it. */
   async #textOf(burn: BurnIn, film: string): Promise<Buffer> {
+    if (burn.keptKey) return wholeOf(await this.#deps.objects.get(BUCKET, burn.keptKey));
     const source = { ...this.#plan.source, file: film };
     const stored = this.take(film).then(() =>
       this.#deps.objects.get(BUCKET, textTrackKey(this.#plan.source, burn.streamIndex)),
     );
     const text = await stored.catch(() => undefined);
-    if (text) return Buffer.concat((await text.toArray()) as Buffer[]);
+    if (text) return wholeOf(text);
     const own = await textsOf(source, [{ index: burn.streamIndex, format: 'ass' }], this.#stopping.signal);
     return own.get(burn.streamIndex) ?? Buffer.alloc(0);
   }
@@ -108,12 +111,22 @@ export class SessionTexts {
   }
 }
 
+async function wholeOf(stream: Readable): Promise<Buffer> {
+  return Buffer.concat((await stream.toArray()) as Buffer[]);
+}
+
+/** Writes the times of the correction into a text that is to be drawn. */
+async function inTime(file: string, { timing }: BurnIn): Promise<string> {
+  if (timing) await writeFile(file, timedSubstation(await readFile(file, 'utf8'), timing));
+  return file;
+}
+
 function tracksInside({ subtitles, video }: StreamPlan): TextTrack[] {
   const sent = subtitles.flatMap(({ externalPath, streamIndex = -1, format }) =>
     externalPath || streamIndex < 0 ? [] : [{ index: streamIndex, format }],
   );
   const burned = video.flatMap(({ burnIn }) =>
-    burnIn?.kind === 'text' && !burnIn.path ? [{ index: burnIn.streamIndex, format: 'ass' }] : [],
+    burnIn?.kind === 'text' && !burnIn.path && !burnIn.keptKey ? [{ index: burnIn.streamIndex, format: 'ass' }] : [],
   );
   return [...new Map([...burned, ...sent].map((track) => [track.index, track])).values()];
 }

@@ -12,6 +12,12 @@ export {
   toMediaFile,
   toMediaStream,
 } from './files/files.store.ts';
+export {
+  findSubtitleFields,
+  REMOVABLE_MS,
+  subtitleFileName,
+  toSubtitleSync,
+} from './files/subtitle-fields.view.ts';
 export { itemDetail } from './item/detail.ts';
 export {
   findHeldItem,
@@ -39,6 +45,14 @@ export { dayOf, idsPage, type Listing } from './listing/listing.ts';
 export { itemsMatching } from './listing/matching.ts';
 export { librarySorts as sortNames } from './listing/sorts.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
-export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';
+export {
+  Chapter,
+  Marker,
+  MediaFile,
+  MediaStream,
+  type SubtitleFields,
+  SubtitleSync,
+  SubtitleTrack,
+} from './media.schemas.ts';
 export { itemFilter, itemFilterOf } from './queries.ts';
 export { listChapters } from './relations/relations.store.ts';

@@ -6,10 +6,18 @@ import type { Settings } from '#platform/settings.ts';
 import { findSource, versionOf } from './files/sources.view.ts';
 import { choosePrerolls, type PrerollOptions, prerollRules } from './preroll/preroll.ts';
 import { findClipsWithAge } from './preroll/preroll.view.ts';
-import { planOf, type StreamOptions, segmentAt } from './segments/plan.ts';
+import { planOf, type StreamOptions, type StreamPlan, segmentAt } from './segments/plan.ts';
 import { announceStop, countWorkerSlots, offerSession } from './sessions/offers.store.ts';
-import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './sessions/sessions.store.ts';
+import {
+  countSlots,
+  insertSession,
+  lockOpenSession,
+  pauseSessionsOf,
+  replacePlan,
+  stopSessionsOf,
+} from './sessions/sessions.store.ts';
 import { PrerollClip } from './streaming.schemas.ts';
+import { differsInTextsAlone, renewedTexts, textsRevision, withTexts } from './text/plan-texts.ts';
 
 export { sendRanged } from './files/file-answer.ts';
 export { findOpenings, openSidecar, refuseUnavailableSource, storageUnavailable } from './files/sources.ts';
@@ -56,6 +64,7 @@ export { servePoolMetrics } from './sessions/pool-metrics.ts';
 export { tryEncoders } from './sessions/trials.store.ts';
 export { readCues } from './text/cue-reader.ts';
 export { type Cue, decodeText } from './text/cues.ts';
+export { keptKey } from './text/kept-texts.view.ts';
 export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } from './text/text-tracks.ts';
 
 /**
@@ -63,18 +72,7 @@ export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } f
  * worker starts immediately; otherwise a worker finds the row within 2 seconds.
  */
 export async function openTranscodeSession(db: Db, options: StreamOptions): Promise<{ id: string; url: string }> {
-  const source = await findSource(db, options.fileId);
-  if (!source) throw new Error(`file ${options.fileId} does not exist`);
-  const streams = source.probe?.streams ?? [];
-  const plan = planOf(options, {
-    storageId: source.storageId,
-    path: source.path,
-    container: source.probe?.container ?? '',
-    version: versionOf(source),
-    startMs: source.probe?.startMs ?? 0,
-    keyframes: source.keyframes,
-    codecStrings: Object.fromEntries(streams.flatMap((one) => (one.codecString ? [[one.index, one.codecString]] : []))),
-  });
+  const plan = await madePlan(db, options);
   const id = newId();
   await insertSession(db, {
     id,
@@ -86,7 +84,46 @@ export async function openTranscodeSession(db: Db, options: StreamOptions): Prom
     plan,
     wanted_segment: segmentAt(plan, plan.startMs),
   });
-  return { id, url: `/api/v1/stream/${id}/master.m3u8` };
+  return { id, url: await masterUrl(db, id, plan) };
+}
+
+/** Address of the master playlist, with the revision of its texts. */
+async function masterUrl(db: Db, id: string, plan: StreamPlan): Promise<string> {
+  const revision = await textsRevision(db, plan);
+  return `/api/v1/stream/${id}/master.m3u8${revision ? `?texts=${revision}` : ''}`;
+}
+
+/**
+ * Goes on with an open transcode session when only its texts are to change: nothing is encoded again, and the address has
+ * the revision of the texts. Undefined when the session has ended or something else is to change.
+ */
+export async function renewTranscodeTexts(
+  db: Db,
+  sessionId: string,
+  options: StreamOptions,
+): Promise<{ id: string; url: string } | undefined> {
+  const row = await lockOpenSession(db, sessionId);
+  if (!row) return undefined;
+  const plan = await madePlan(db, options);
+  if (!differsInTextsAlone(row.plan, plan)) return undefined;
+  const renewed = renewedTexts(row.plan, plan);
+  await replacePlan(db, sessionId, renewed);
+  return { id: sessionId, url: await masterUrl(db, sessionId, renewed) };
+}
+
+async function madePlan(db: Db, options: StreamOptions): Promise<StreamPlan> {
+  const source = await findSource(db, options.fileId);
+  if (!source) throw new Error(`file ${options.fileId} does not exist`);
+  const streams = source.probe?.streams ?? [];
+  return planOf(await withTexts(db, options), {
+    storageId: source.storageId,
+    path: source.path,
+    container: source.probe?.container ?? '',
+    version: versionOf(source),
+    startMs: source.probe?.startMs ?? 0,
+    keyframes: source.keyframes,
+    codecStrings: Object.fromEntries(streams.flatMap((one) => (one.codecString ? [[one.index, one.codecString]] : []))),
+  });
 }
 
 /** Offers the session to the workers, after the commit. */

@@ -1,5 +1,23 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { getItemFont, listItemFonts } from './fonts.endpoints.ts';
+import { removeSubtitle } from './kept/remove.endpoints.ts';
+import {
+  clearSubtitleSync,
+  clearSubtitleTiming,
+  getSubtitleSync,
+  setSubtitleSync,
+  setSubtitleTiming,
+} from './sync/sync.endpoints.ts';
 import { getSubtitleFile } from './texts.endpoints.ts';
 
-export const subtitlesArea = defineArea('subtitles', 'Subtitles', [listItemFonts, getItemFont, getSubtitleFile]);
+export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
+  listItemFonts,
+  getItemFont,
+  getSubtitleFile,
+  removeSubtitle,
+  getSubtitleSync,
+  setSubtitleSync,
+  clearSubtitleSync,
+  setSubtitleTiming,
+  clearSubtitleTiming,
+]);

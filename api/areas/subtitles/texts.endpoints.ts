@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { openToReceivers, sendRanged } from '#areas/streaming/public.ts';
 import { bytes, defineEndpoint } from '#kernel/endpoint.ts';
 import { Id, queryInt } from '#kernel/schemas.ts';
+import { findSync } from '#platform/subtitles/syncs.ts';
+import { AS_MADE, later } from '#platform/subtitles/timing.ts';
 import { getFilm } from './film.ts';
 import { findTextTrack, languageOf, readTrack } from './text-tracks.ts';
 import { substationOf, webvttOf } from './writers.ts';
@@ -16,7 +18,7 @@ export const getSubtitleFile = defineEndpoint({
   path: '/items/:id/subtitles/:file',
   summary: 'Read a text subtitle',
   description:
-    'Returns WebVTT, or SubStation for a renderer of styles. `file` is an index in the stream order of the file or the bare name of a sidecar file. `offsetMs` is added to every cue. A picture-based track is 415.',
+    'Returns WebVTT, or SubStation for a renderer of styles. `file` is an index in the stream order of the file, the bare name of a sidecar file, or `<stream id>.<ext>` of a text that the server keeps. The times are those of the correction (getSubtitleSync); `offsetMs` is added to every cue. A picture-based track is 415.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: z.object({ id: Id, file: z.string().min(1).max(255) }),
@@ -33,7 +35,8 @@ export const getSubtitleFile = defineEndpoint({
     const film = await getFilm(call, params.id, query.fileId);
     const track = await findTextTrack(call, film, params.file);
     const bytes = await readTrack(call, film, track);
-    const shown = { bytes, format: track.codec, language: languageOf(track), offsetMs: query.offsetMs };
+    const timing = later((await findSync(call.db, track.id)) ?? AS_MADE, query.offsetMs);
+    const shown = { bytes, format: track.codec, language: languageOf(track), timing };
     const body = Buffer.from(await (query.format === 'ass' ? substationOf(shown) : webvttOf(shown)));
     openToReceivers(call, query.ticket);
     return sendRanged(call, {

@@ -1,27 +1,28 @@
 import { type Cue, decodeText, readCues, webvttBlock } from '#areas/streaming/public.ts';
 import { readForeign } from '#kernel/reading.ts';
-import { clock, restyled } from './restyled.ts';
+import { clock, timedSubstation } from '#platform/subtitles/substation.ts';
+import { type Timing, timedCues } from '#platform/subtitles/timing.ts';
 
-const restyle = { module: new URL('./restyled.ts', import.meta.url), name: 'restyled', read: restyled };
+const inTime = {
+  module: new URL('../../platform/subtitles/substation.ts', import.meta.url),
+  name: 'timedSubstation',
+  read: timedSubstation,
+};
 
 export interface Shown {
   bytes: Uint8Array;
   language: string | null;
   /** Name of the subtitle format. */
   format: string;
-  offsetMs: number;
+  timing: Timing;
 }
 
-/** Shifts cues and drops those that would end before the film begins. */
-async function shifted({ bytes, format, language, offsetMs }: Shown): Promise<Cue[]> {
-  const cues = await readCues(bytes, { format, ...(language && { language }) });
-  return cues
-    .map((cue) => ({ ...cue, startMs: Math.max(cue.startMs + offsetMs, 0), endMs: cue.endMs + offsetMs }))
-    .filter((cue) => cue.endMs > 0);
+async function cuesOf({ bytes, format, language, timing }: Shown): Promise<readonly Cue[]> {
+  return timedCues(await readCues(bytes, { format, ...(language && { language }) }), timing);
 }
 
 export async function webvttOf(shown: Shown): Promise<string> {
-  return `WEBVTT\n${(await shifted(shown)).map(webvttBlock).join('')}`;
+  return `WEBVTT\n${(await cuesOf(shown)).map(webvttBlock).join('')}`;
 }
 
 const HEAD = `[Script Info]
@@ -38,11 +39,11 @@ Style: Default,Arial,16,&Hffffff,&Hffffff,&H0,&H0,0,0,0,0,100,100,0,0,1,1,0,2,10
 Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 `;
 
-/** A SubStation track with shifted times, or any other text in a default style. */
+/** A SubStation track at its corrected times, or any other text in a default style. */
 export async function substationOf(shown: Shown): Promise<string> {
   const text = decodeText(shown.bytes, shown.language ?? undefined);
-  if (/^\uFEFF?\[Script Info\]/im.test(text.slice(0, 2000))) return readForeign(restyle, text, shown.offsetMs);
-  const lines = (await shifted(shown)).map(
+  if (/^\uFEFF?\[Script Info\]/im.test(text.slice(0, 2000))) return readForeign(inTime, text, shown.timing);
+  const lines = (await cuesOf(shown)).map(
     ({ startMs, endMs, text }) => `Dialogue: 0,${clock(startMs)},${clock(endMs)},Default,,0,0,0,,${styled(text)}\n`,
   );
   return HEAD + lines.join('');

@@ -227,9 +227,15 @@ export const routes = {
   streamFile: 'GET /files/{fileId}/stream bytes',
   streamPreroll: 'GET /preroll/{id}/stream bytes',
   // subtitles
+  clearSubtitleSync: 'DELETE /items/{id}/subtitles/{streamId}/sync',
+  clearSubtitleTiming: 'DELETE /items/{id}/subtitles/{streamId}/timing',
   getItemFont: 'GET /items/{id}/fonts/{name} bytes',
   getSubtitleFile: 'GET /items/{id}/subtitles/{file} bytes',
+  getSubtitleSync: 'GET /items/{id}/subtitles/{streamId}/sync',
   listItemFonts: 'GET /items/{id}/fonts',
+  removeSubtitle: 'DELETE /items/{id}/subtitles/{streamId}',
+  setSubtitleSync: 'PUT /items/{id}/subtitles/{streamId}/sync',
+  setSubtitleTiming: 'PUT /items/{id}/subtitles/{streamId}/timing',
   // server-account
   acceptServerClaim: 'PUT /claim',
   cancelServerClaim: 'DELETE /claim',

@@ -295,6 +295,7 @@ export interface MediaFile {
   addedAt: Instant;
 }
 
+/** A stream of a file; `itemId` and what follows is of subtitles */
 export interface MediaStream {
   id: Uuid;
   /** In the container; external tracks start at 1000 */ index: number;
@@ -313,6 +314,22 @@ export interface MediaStream {
   hdr?: HdrFormat;
   channels?: number;
   sampleRate?: number;
+  itemId?: Uuid;
+  fileId?: Uuid;
+  /** The name that getSubtitleFile takes */ file?: string;
+  format?: 'srt' | 'vtt' | 'ass' | 'pgs' | 'vobsub' | 'dvb' | 'teletext' | 'cea608' | 'other';
+  /** The track has pictures instead of text */ pictures?: boolean;
+  source?: 'embedded' | 'sidecar' | 'fetched' | 'generated';
+  /** Fetched texts */ provider?: string;
+  /** Fetched texts */ release?: string;
+  /** Generated texts */ model?: string;
+  /** Generated texts */ task?: 'transcribe' | 'translate';
+  /** Who requested it; for administrators and oneself */ by?: AccountRef;
+  /** By the caller, now, with removeSubtitle */ mayRemove?: boolean;
+  removableUntil?: Instant;
+  cueCount?: number;
+  sync?: SubtitleSync;
+  addedAt?: Instant;
 }
 
 /** A name, with an id where it has a page of its own */
@@ -457,6 +474,23 @@ export interface SignIn {
 export interface SimilarItem extends ItemSummary {
   score: number;
   because: ('genre' | 'person' | 'studio' | 'tag' | 'series' | 'embedding')[];
+}
+
+/** The timing correction of a subtitle track */
+export interface SubtitleSync {
+  streamId: Uuid;
+  offsetMs: number;
+  /** 1 is as made */ rate: number;
+  /** Cue times from which another offset holds; an empty list is one offset */ pieces: {
+    fromMs: number;
+    offsetMs: number;
+  }[];
+  source: 'none' | 'manual' | 'auto';
+  /** Automatic corrections only */ confidence?: number;
+  /** New at every change */ version: string;
+  /** For administrators and oneself */ setBy?: AccountRef;
+  setAt?: Instant;
+  /** An automatic correction in progress */ running?: { progress: number; startedAt: Instant };
 }
 
 /** The profile's own */

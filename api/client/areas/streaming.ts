@@ -123,6 +123,7 @@ export interface DownloadFileQuery {
 /** Query of getStreamMaster */
 export interface GetStreamMasterQuery {
   /** Cast ticket */ ticket?: Words;
+  /** Revision of the subtitles */ texts?: Words;
 }
 
 /** Query of getStreamPlaylist */
@@ -133,6 +134,7 @@ export interface GetStreamPlaylistQuery {
 /** Query of getStreamSegment */
 export interface GetStreamSegmentQuery {
   /** Cast ticket */ ticket?: Words;
+  /** Version of a subtitle */ v?: Words;
 }
 
 /** Query of getTrickplay */

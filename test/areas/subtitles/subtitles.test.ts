@@ -1,6 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { AS_MADE } from '#platform/subtitles/timing.ts';
 import { errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -201,13 +202,13 @@ describe('texts in other words', () => {
       bytes: Buffer.from('1\n00:00:01,000 --> 00:00:02,000\n{x} &lt;b&gt; &#65; <b>bold</b>\ntwo\n'),
       language: null,
       format: 'srt',
-      offsetMs: 0,
+      timing: AS_MADE,
     };
     expect((await substationOf(shown)).split('\n').at(-2)).to.equal(
       'Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,(x) <b> A {\\b1}bold{\\b0}\\Ntwo',
     );
     const vtt = 'WEBVTT\n\n00:01.000 --> 00:02.000 line:10% align:start evil:1\nHi\n';
-    expect(await webvttOf({ bytes: Buffer.from(vtt), language: null, format: 'webvtt', offsetMs: 0 })).to.equal(
+    expect(await webvttOf({ bytes: Buffer.from(vtt), language: null, format: 'webvtt', timing: AS_MADE })).to.equal(
       'WEBVTT\n\n00:00:01.000 --> 00:00:02.000 line:10% align:start\nHi\n',
     );
   });

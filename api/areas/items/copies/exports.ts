@@ -108,7 +108,7 @@ async function nextIds(call: Call, { listing, rules }: ExportQuery, last: string
 
 async function linesOf({ db, who }: { db: Db; who: Call['who'] }, ids: readonly string[]): Promise<Line[]> {
   const details = await findItemDetails(db, who, ids);
-  const files = await findFiles(db, ids, { streams: false });
+  const files = await findFiles(db, ids, { streams: undefined });
   const values = await findCustomValues(db, who, [...details.values()]);
   const paths = seesPaths(who) ? Map.groupBy(await findFileRows(db, ids, {}), (row) => row.item_id) : undefined;
   return ids.flatMap((id): Line[] => {

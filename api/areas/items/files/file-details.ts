@@ -1,3 +1,4 @@
+import type { Principal } from '#identity/principal.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import type { ProbedFile } from '#platform/media.ts';
@@ -6,6 +7,7 @@ import { listChapters } from '../relations/relations.store.ts';
 import { type FileRow, findFileRows, findStreams, toMediaFile } from './files.store.ts';
 
 export interface FileView {
+  who: Principal;
   /** With library:manage: include storage, folder and path. */
   paths: boolean;
   /** Include the location of photos. */
@@ -21,7 +23,9 @@ export async function findFileDetails(
 ): Promise<FileDetail[]> {
   const all = await findFileRows(db, [itemId], { whole: true });
   const rows = fileId === undefined ? all : all.filter((row) => row.id === fileId);
-  const streams = view.include.includes('streams') ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
+  const streams = view.include.includes('streams')
+    ? await findStreams(db, view.who, rows)
+    : new Map<string, MediaStream[]>();
   const analyses = await findAnalyses(db, rows);
   const details = rows.map((row) => ({
     ...toFileDetail(row, streams.get(row.id) ?? [], view),

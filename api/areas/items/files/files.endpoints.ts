@@ -33,6 +33,7 @@ export const listItemFiles = defineEndpoint({
     const item = await itemAt(call, params.id, (id) => `/items/${id}/files`);
     if (item.container) return { items: [], totals: await findFileTotals(db, who, item.id) };
     const sight = {
+      who,
       paths: seesPaths(who),
       place: sharesPlace(who, item.librarySettings),
       include: query.include ?? [],
@@ -58,7 +59,7 @@ export const getItemFile = defineEndpoint({
     const include = query.include ?? [];
     if (include.includes('probe')) requirePermission(who, 'library:manage');
     const item = await itemAt(call, params.id, (id) => `/items/${id}/files/${params.fileId}`);
-    const sight = { paths: seesPaths(who), place: sharesPlace(who, item.librarySettings), include };
+    const sight = { who, paths: seesPaths(who), place: sharesPlace(who, item.librarySettings), include };
     const [file] = await findFileDetails(db, { itemId: item.id, fileId: params.fileId }, sight);
     if (!file) throw notFound();
     return file;

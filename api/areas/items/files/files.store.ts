@@ -4,6 +4,7 @@ import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { visibleItems } from '../item/summaries.store.ts';
 import type { MediaFile, MediaStream } from '../media.schemas.ts';
+import { findSubtitleFields } from './subtitle-fields.view.ts';
 
 export interface FileRow
   extends Pick<Row<'media_files'>, (typeof FILE_COLUMNS)[number] | 'probe' | 'sampled_hash' | 'content_hash'> {
@@ -45,10 +46,12 @@ const STREAM_COLUMNS = [
   'hearing_impaired',
   'external_path',
   'probe',
+  'kept',
 ] as const;
 
 export interface FileOptions {
-  streams: boolean;
+  /** The reader of the streams; absent without them. */
+  streams: Principal | undefined;
   /** Adds the columns of a single file: probe, hashes, chapters. */
   whole?: boolean;
 }
@@ -92,14 +95,18 @@ export async function findFiles(
   options: FileOptions,
 ): Promise<Map<string, MediaFile[]>> {
   const rows = itemIds.length > 0 ? await findFileRows(db, itemIds, {}) : [];
-  const streams = options.streams ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
+  const streams = options.streams ? await findStreams(db, options.streams, rows) : new Map<string, MediaStream[]>();
   return Map.groupBy(
     rows.map((row) => toMediaFile(row, streams.get(row.id) ?? [])),
     (file) => file.itemId,
   );
 }
 
-export async function findStreams(db: Db, files: readonly { id: string }[]): Promise<Map<string, MediaStream[]>> {
+export async function findStreams(
+  db: Db,
+  who: Principal,
+  files: readonly { id: string }[],
+): Promise<Map<string, MediaStream[]>> {
   const rows =
     files.length > 0
       ? await findStreamRows(
@@ -108,7 +115,9 @@ export async function findStreams(db: Db, files: readonly { id: string }[]): Pro
         )
       : [];
   const grouped = Map.groupBy(rows, (row) => row.file_id);
-  return new Map([...grouped].map(([id, list]) => [id, list.map(toMediaStream)]));
+  const subtitles = await findSubtitleFields(db, who, rows);
+  const shown = (row: StreamRow): MediaStream => ({ ...toMediaStream(row), ...subtitles.get(row.id) });
+  return new Map([...grouped].map(([id, list]) => [id, list.map(shown)]));
 }
 
 /** A file without its path. */

@@ -46,7 +46,7 @@ export async function itemDetail(call: Call, item: VisibleItem, options: DetailO
   const { db, who } = call;
   const [details, files, next] = await Promise.all([
     findItemDetails(db, who, [item.id]),
-    findFiles(db, item.container ? [] : [item.id], { streams: true }),
+    findFiles(db, item.container ? [] : [item.id], { streams: who }),
     isOrdered(item.type) ? nextUp(db, who, item.id) : undefined,
   ]);
   const detail = details.get(item.id);

@@ -34,8 +34,8 @@ const idsOf = (items: readonly ItemSummary[]): string[] => items.map((item) => i
 
 const files =
   (streams: boolean): Adder =>
-  async (db, _who, items) => {
-    const found = await findFiles(db, idsOf(items), { streams });
+  async (db, who, items) => {
+    const found = await findFiles(db, idsOf(items), { streams: streams ? who : undefined });
     return (item) => ({ files: found.get(item.id) ?? [] });
   };
 

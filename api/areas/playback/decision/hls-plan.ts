@@ -164,8 +164,9 @@ function spread<T extends { height: number }>(rungs: readonly T[]): T[] {
 }
 
 function burnIn(track: Track, tracks: readonly Track[]): VideoOptions['burnIn'] {
-  const inside = tracks.filter((one) => one.kind === 'subtitle' && !one.externalPath);
+  const inside = tracks.filter((one) => one.kind === 'subtitle' && !one.externalPath && !one.kept);
   return {
+    streamId: track.id,
     streamIndex: track.index,
     number: inside.filter((one) => one.index < track.index).length,
     kind: isPicture(track) ? 'picture' : 'text',

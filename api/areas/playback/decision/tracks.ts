@@ -5,6 +5,8 @@ export interface Track extends ProbedStream {
   id: string;
   /** A sidecar file in the same storage. */
   externalPath?: string | undefined;
+  /** The server keeps its text. */
+  kept?: boolean | undefined;
 }
 
 export interface TrackOptions {

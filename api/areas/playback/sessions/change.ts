@@ -1,5 +1,5 @@
 import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
-import { stopTranscodeSessions } from '#areas/streaming/public.ts';
+import { renewTranscodeTexts, stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { type SessionRow, takePlace, updateSession } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { type Choice, choose, type PlayOptions } from '../decision/choose.ts';
@@ -8,7 +8,7 @@ import type { ChangePlayback, ClientProfile, PlaybackStart } from '../playback.s
 import { findState } from '../progress/progress.store.ts';
 import { type Places, placesOf, refuseFull } from './places.ts';
 import { ownOpenSession } from './report.ts';
-import { openStream, withinFile } from './start.ts';
+import { openStream, streamOptions, withinFile } from './start.ts';
 import { toStart } from './start-answer.ts';
 import { rememberTracks } from './track-choices.ts';
 
@@ -21,7 +21,7 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
   const item = await holdVisibleItem(db, who, before.item_id);
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
-  const options = preferencesOf(before, body);
+  const options = await withPresentSubtitle(call, preferencesOf(before, body), body);
   const choice = await choose(call, item, { profile, options });
   const places = await keepRoom(call, before, choice);
   const row = await move(call, { before, item, choice, body, options, profile: given });
@@ -50,6 +50,14 @@ async function keepRoom(call: Call, before: SessionRow, choice: Choice): Promise
   const places = await placesOf(call);
   if (before.transcode_session_id === null) refuseFull(places);
   return places;
+}
+
+/** A chosen subtitle that was removed meanwhile is none. */
+async function withPresentSubtitle({ db }: Call, options: PlayOptions, body: ChangePlayback): Promise<PlayOptions> {
+  const id = options.subtitleStreamId;
+  if (!id || body.subtitleStreamId) return options;
+  const there = await db('media_streams').where({ id }).first('id');
+  return there ? options : { ...options, subtitleStreamId: null };
 }
 
 /** Absent members keep their value, except the tracks when another file is chosen. */
@@ -92,13 +100,27 @@ interface Move {
   profile: object;
 }
 
+type Opening = Parameters<typeof openStream>[1];
+
+/** The stream goes on when only its texts change. */
+async function renewed(call: Call, before: SessionRow, opening: Opening): ReturnType<typeof openStream> {
+  const { transcode_session_id: id } = before;
+  const options = streamOptions(call, opening);
+  return id && options ? renewTranscodeTexts(call.db, id, options) : undefined;
+}
+
+async function reopened(call: Call, opening: Opening): ReturnType<typeof openStream> {
+  await stopTranscodeSessions(call.db, opening.id, { afterMs: OLD_STREAM_LIVES_MS });
+  return openStream(call, opening);
+}
+
 /** The previous stream continues for 10 seconds, so that playback does not break while the player loads the new one. */
 async function move(call: Call, { before, item, choice, body, options, profile }: Move): Promise<SessionRow> {
   const { db } = call;
   const startMs = withinFile(body.positionMs ?? before.position_ms, choice.file);
   const { quality, maxBitrate, allow } = options;
-  await stopTranscodeSessions(db, before.id, { afterMs: OLD_STREAM_LIVES_MS });
-  const stream = await openStream(call, { id: before.id, item, choice, startMs });
+  const opening = { id: before.id, item, choice, startMs };
+  const stream = (await renewed(call, before, opening)) ?? (await reopened(call, opening));
   return updateSession(db, before.id, {
     file_id: choice.file.id,
     method: choice.decision.method,

@@ -1,4 +1,10 @@
-import { findStreamRows, type MediaStream, toMediaStream, type VisibleItem } from '#areas/items/public.ts';
+import {
+  findStreamRows,
+  type MediaStream,
+  subtitleFileName,
+  toMediaStream,
+  type VisibleItem,
+} from '#areas/items/public.ts';
 import { prerollsFor } from '#areas/streaming/public.ts';
 import type { SessionRow } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -115,7 +121,6 @@ function subtitlesOf(itemId: string, file: CandidateFile): PlaybackStart['subtit
     }));
 }
 
-/** The bare name of a sidecar file, or the index of an embedded track. */
-function fileName(track: Track): string {
-  return track.externalPath?.split('/').at(-1) ?? String(track.index);
+function fileName({ id, codec, kept = false, externalPath, index }: Track): string {
+  return subtitleFileName({ id, codec, kept, external_path: externalPath ?? null, stream_index: index });
 }

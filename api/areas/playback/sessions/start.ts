@@ -3,6 +3,7 @@ import {
   freeTranscoders,
   offerTranscodeSession,
   openTranscodeSession,
+  type StreamOptions,
   stopTranscodeSessions,
 } from '#areas/streaming/public.ts';
 import {
@@ -152,24 +153,37 @@ async function open(call: Call, { item, choice, startMs, profile, body }: Openin
   );
 }
 
+interface StreamOpening {
+  /** Of the playback session. */
+  id: string;
+  item: VisibleItem;
+  choice: Choice;
+  startMs: number;
+}
+
+/** What a stream of this decision needs; undefined without one. */
+export function streamOptions({ who }: Call, { id, item, choice, startMs }: StreamOpening): StreamOptions | undefined {
+  return (
+    choice.stream && {
+      ...choice.stream,
+      playbackSessionId: id,
+      accountId: who.accountId,
+      profileId: who.profileId,
+      itemId: item.id,
+      fileId: choice.file.id,
+      durationMs: choice.file.durationMs,
+      startMs,
+    }
+  );
+}
+
 /** Opens the transcode session of an HLS decision; its worker is notified after the commit. */
-export async function openStream(
-  call: Call,
-  open: { id: string; item: VisibleItem; choice: Choice; startMs: number },
-): Promise<{ id: string; url: string } | undefined> {
-  const { choice, item } = open;
+export async function openStream(call: Call, open: StreamOpening): Promise<{ id: string; url: string } | undefined> {
+  const { choice } = open;
   if (choice.decision.reasons.includes('keyframes-unknown')) await enqueueKeyframes(call, choice.file.id);
-  if (!choice.stream) return undefined;
-  const stream = await openTranscodeSession(call.db, {
-    ...choice.stream,
-    playbackSessionId: open.id,
-    accountId: call.who.accountId,
-    profileId: call.who.profileId,
-    itemId: item.id,
-    fileId: choice.file.id,
-    durationMs: choice.file.durationMs,
-    startMs: open.startMs,
-  });
+  const options = streamOptions(call, open);
+  if (!options) return undefined;
+  const stream = await openTranscodeSession(call.db, options);
   call.afterCommit(() => offerTranscodeSession(call.deps.redis, stream.id));
   return stream;
 }

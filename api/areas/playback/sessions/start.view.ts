@@ -127,6 +127,7 @@ export function toTrack(row: StreamRow): Track {
     forced: row.forced,
     hearingImpaired: row.hearing_impaired,
     ...(row.external_path && { externalPath: row.external_path }),
+    ...(row.kept && { kept: true }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Hdr } from '#platform/media.ts';
+import type { Timing } from '#platform/subtitles/timing.ts';
 import { aacKind, copiedCodec, encodedCodec } from './codecs.ts';
 import { exactRate, type Rate } from './rate.ts';
 
@@ -47,6 +48,8 @@ export interface VideoOptions {
 
 /** The subtitle that is drawn into the picture. */
 export interface BurnIn {
+  /** Identifies the track in the API. */
+  streamId?: string | undefined;
   streamIndex: number;
   /** Index among the embedded subtitles, from 0. */
   number: number;
@@ -55,6 +58,10 @@ export interface BurnIn {
   path?: string | undefined;
   /** Language of that file, to guess a legacy encoding. */
   language?: string | undefined;
+  /** Key in the bucket `foyer-subtitles` of a text that the server keeps. */
+  keptKey?: string | undefined;
+  /** Correction of the text; absent is its own timing. */
+  timing?: Timing | undefined;
 }
 
 /** One audio track. `streamId` identifies it in the API, `streamIndex` in the file. */
@@ -79,6 +86,8 @@ export interface SubtitleOptions {
   streamIndex?: number | undefined;
   /** A sidecar file in the same storage. */
   externalPath?: string | undefined;
+  /** Key in the bucket `foyer-subtitles` of a text that the server keeps. */
+  keptKey?: string | undefined;
   format: string;
   language?: string | undefined;
   title?: string | undefined;
@@ -115,10 +124,13 @@ export interface AudioRendition extends AudioOptions {
 }
 export interface SubtitleRendition extends SubtitleOptions {
   id: string;
+  /** The text is gone since the plan was made: it keeps its number and is not listed. */
+  removed?: boolean | undefined;
 }
 
 /**
- * The plan that playlists, workers and segments follow. It is stored as JSON in the session's row and never changes.
+ * The plan that playlists, workers and segments follow. It is stored as JSON in the session's row. Only its
+ * subtitles change: one may come at the end, be marked as removed, or become the default.
  */
 export interface StreamPlan {
   version: 1;
@@ -143,7 +155,7 @@ export const GRID_MS = 2000;
 /** A shorter rest belongs to the last segment, because it might contain no picture. */
 const SHORTEST_TAIL_MS = 500;
 const MAX_AUDIO = 16;
-const MAX_SUBTITLES = 32;
+export const MAX_SUBTITLES = 32;
 const MAX_VARIANTS = 4;
 
 /** Makes a plan. The same input gives the same plan, playlists and addresses on every server. */

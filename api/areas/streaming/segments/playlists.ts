@@ -12,6 +12,8 @@ import { exactRate } from './rate.ts';
 export interface PlaylistOptions {
   /** Cast ticket that every listed address repeats. */
   ticket?: string | undefined;
+  /** Version of a subtitle's correction, so that no cache shows old times. */
+  version?: string | undefined;
 }
 
 /** RFC 6381 strings by codec name, for audio whose rendition has none. */
@@ -54,7 +56,7 @@ export function masterPlaylist(plan: StreamPlan, options: PlaylistOptions = {}):
   if (plan.startMs > 0) lines.push(`#EXT-X-START:TIME-OFFSET=${seconds(plan.startMs)},PRECISE=YES`);
   const groups = audioGroups(plan);
   for (const group of groups) lines.push(...audioLines(group, options));
-  lines.push(...subtitleLines(plan.subtitles, options));
+  lines.push(...subtitleLines(listed(plan), options));
   for (const video of plan.video) {
     for (const group of groups.length > 0 ? groups : [undefined])
       lines.push(variantLine(plan, video, group), address(video.id, options));
@@ -63,6 +65,8 @@ export function masterPlaylist(plan: StreamPlan, options: PlaylistOptions = {}):
   if (plan.video.length === 0 && audio) lines.push(...audioOnlyLines(plan, audio, options));
   return `${lines.join('\n')}\n`;
 }
+
+const listed = ({ subtitles }: StreamPlan): SubtitleRendition[] => subtitles.filter(({ removed }) => !removed);
 
 function audioLines({ id, tracks }: AudioGroup, options: PlaylistOptions): string[] {
   const names = uniqueNames(tracks);
@@ -119,7 +123,7 @@ function variantLine(plan: StreamPlan, video: VideoRendition, group: AudioGroup 
     'FRAME-RATE': (num / den).toFixed(3),
     'VIDEO-RANGE': rangeOf(video),
     ...(group ? { AUDIO: quoted(group.id) } : {}),
-    ...(plan.subtitles.length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
+    ...(listed(plan).length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
   });
 }
 
@@ -132,7 +136,7 @@ function audioOnlyLines(plan: StreamPlan, audio: AudioRendition, options: Playli
     BANDWIDTH: bandwidth,
     'AVERAGE-BANDWIDTH': bandwidth,
     CODECS: quoted(audioCodec(audio)),
-    ...(plan.subtitles.length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
+    ...(listed(plan).length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
   });
   return [stream, address(audio.id, options)];
 }
@@ -146,7 +150,7 @@ function rangeOf(video: VideoRendition): string {
 /** Playlist of the rendition with this id (`v0`, `a0`, `s0`). It is complete before any segment exists. */
 export function mediaPlaylist(plan: StreamPlan, rendition: string, options: PlaylistOptions = {}): string {
   const count = segmentCount(plan);
-  const suffix = ticketSuffix(options);
+  const suffix = querySuffix(options);
   const type = rendition.startsWith('s') ? 'vtt' : plan.container === 'ts' ? 'ts' : 'm4s';
   const lines: string[] = [];
   let longest = 0;
@@ -169,11 +173,12 @@ export function mediaPlaylist(plan: StreamPlan, rendition: string, options: Play
 
 /** Address of a media playlist. */
 function address(rendition: string, options: PlaylistOptions): string {
-  return `${rendition}/index.m3u8${ticketSuffix(options)}`;
+  return `${rendition}/index.m3u8${querySuffix(options)}`;
 }
 
-function ticketSuffix({ ticket }: PlaylistOptions): string {
-  return ticket ? `?ticket=${encodeURIComponent(ticket)}` : '';
+function querySuffix({ ticket, version }: PlaylistOptions): string {
+  const query = new URLSearchParams({ ...(version && { v: version }), ...(ticket && { ticket }) }).toString();
+  return query && `?${query}`;
 }
 
 /** Values of NAME, which must be unique in a group; a repeated name gets a number. */

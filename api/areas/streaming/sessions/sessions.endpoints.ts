@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { may } from '#identity/principal.ts';
-import { bytes, defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { bytes, type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { knowsEtag } from '#kernel/etag.ts';
 import { Id, IdParams } from '#kernel/schemas.ts';
+import { findSync } from '#platform/subtitles/syncs.ts';
 import { countSent } from '../metered.ts';
 import { openToReceivers } from '../receivers.ts';
-import { renditionOf } from '../segments/plan.ts';
+import { renditionOf, type StreamPlan } from '../segments/plan.ts';
 import { masterPlaylist, mediaPlaylist } from '../segments/playlists.ts';
 import { sendSegment } from '../segments/segments.ts';
 import { TranscodeSession } from '../streaming.schemas.ts';
@@ -19,7 +20,14 @@ import { stopSession } from './sessions.store.ts';
 
 const PLAYLIST = 'application/vnd.apple.mpegurl';
 const TicketQuery = z.object({ ticket: z.string().max(2000).optional().describe('Cast ticket') });
+const VersionQuery = TicketQuery.extend({ v: z.string().max(32).optional().describe('Version of a subtitle') });
 const RenditionParams = z.object({ id: Id, rendition: z.string().max(4) });
+
+/** Version of the correction of a subtitle rendition, which its segments carry in their addresses. */
+async function correctionOf({ db }: Call, plan: StreamPlan, rendition: string): Promise<string | undefined> {
+  const track = plan.subtitles.find(({ id }) => id === rendition);
+  return track && (await findSync(db, track.streamId))?.version;
+}
 
 export const getTranscodeSession = defineEndpoint({
   operationId: 'getTranscodeSession',
@@ -66,14 +74,14 @@ export const getStreamMaster = defineEndpoint({
   access: { permission: 'library:view' },
   castTicket: true,
   params: IdParams,
-  query: TicketQuery,
+  query: TicketQuery.extend({ texts: z.string().max(32).optional().describe('Revision of the subtitles') }),
   answer: bytes(PLAYLIST),
 
   async handle({ params, query }, call) {
     const { plan } = await getOwnSession(call, params.id);
     openToReceivers(call, query.ticket);
     call.reply.header('Cache-Control', 'no-store');
-    const text = masterPlaylist(plan, query);
+    const text = masterPlaylist(plan, { ticket: query.ticket });
     return { body: text, type: PLAYLIST, length: Buffer.byteLength(text) };
   },
 });
@@ -95,7 +103,8 @@ export const getStreamPlaylist = defineEndpoint({
     const { plan } = await getOwnSession(call, params.id);
     if (!renditionOf(plan, params.rendition)) throw notFound();
     openToReceivers(call, query.ticket);
-    const text = mediaPlaylist(plan, params.rendition, query);
+    const version = await correctionOf(call, plan, params.rendition);
+    const text = mediaPlaylist(plan, params.rendition, { ticket: query.ticket, version });
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
     call.reply.header('ETag', etag);
     call.reply.header('Cache-Control', 'private, no-cache');
@@ -117,7 +126,7 @@ export const getStreamSegment = defineEndpoint({
   access: { permission: 'library:view' },
   castTicket: true,
   params: RenditionParams.extend({ segment: z.string().max(20) }),
-  query: TicketQuery,
+  query: VersionQuery,
   answer: bytes('video/mp4', 'video/mp2t', 'audio/mp4', 'text/vtt'),
   errors: ['TRANSCODE_FAILED', 'TRANSCODE_LIMIT_REACHED', 'STORAGE_UNAVAILABLE', 'RANGE_NOT_SATISFIABLE'],
 
@@ -126,7 +135,7 @@ export const getStreamSegment = defineEndpoint({
     const kind = renditionOf(row.plan, params.rendition);
     if (!kind) throw notFound();
     openToReceivers(call, query.ticket);
-    const requested = { rendition: params.rendition, name: params.segment };
+    const requested = { rendition: params.rendition, name: params.segment, version: query.v };
     const sent =
       kind === 'subtitle' ? await sendTextSegment(call, row, requested) : await sendSegment(call, row, requested);
     return countSent(call, row.playback_session_id, sent);

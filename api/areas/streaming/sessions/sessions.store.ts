@@ -55,6 +55,18 @@ export async function insertSession(db: Db, draft: SessionDraft): Promise<void> 
   await db(TABLE).insert({ ...draft, plan: JSON.stringify(draft.plan), state: 'starting' });
 }
 
+/** An open session that does not end later on, locked for the caller's transaction. */
+export async function lockOpenSession(db: Db, id: string): Promise<SessionRow | undefined> {
+  return db(TABLE).where({ id, stop_at: null, stopped_at: null }).whereIn('state', OPEN).forUpdate().first();
+}
+
+/** Replaces the plan of a session; only its texts may be different. */
+export async function replacePlan(db: Db, id: string, plan: StreamPlan): Promise<void> {
+  await db(TABLE)
+    .where({ id })
+    .update({ plan: JSON.stringify(plan) });
+}
+
 export async function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
   return db(TABLE).where({ id }).first();
 }

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { firstBytes } from '#platform/bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
+import { findSync, type Sync } from '#platform/subtitles/syncs.ts';
+import { AS_MADE, timedCues } from '#platform/subtitles/timing.ts';
 import { openSidecar } from '../files/sources.ts';
 import type { SubtitleRendition } from '../segments/plan.ts';
 import { segmentOf } from '../segments/segments.ts';
@@ -14,32 +16,47 @@ import { textTrackKey, vttSegment } from './text-tracks.ts';
 
 const LARGEST = 20 * 2 ** 20;
 
-/** Recently used cues, by track, because players read segments in sequence. */
-const recent = new Map<string, Cue[]>();
+/** Recently used cues at their corrected times, by track and correction, because players read segments in sequence. */
+const recent = new Map<string, readonly Cue[]>();
 const RECENT = 32;
 
 /** A subtitle segment, made in this process without an encoder. */
 export async function sendTextSegment(
   call: Call,
   row: SessionRow,
-  { rendition, name }: { rendition: string; name: string },
+  { rendition, name, version }: { rendition: string; name: string; version?: string | undefined },
 ): Promise<Bytes> {
   const n = segmentOf(row, rendition, name);
   const track = row.plan.subtitles.find((one) => one.id === rendition) as SubtitleRendition;
-  const text = vttSegment(row.plan, n, await cuesOf(call, row, track));
-  call.reply.header('Cache-Control', 'private, max-age=3600');
+  const sync = await findSync(call.db, track.streamId);
+  const text = vttSegment(row.plan, n, await cuesOf(call, row, { track, sync }));
+  const isCurrent = version === sync?.version;
+  call.reply.header('Cache-Control', isCurrent ? 'private, max-age=3600' : 'private, no-cache');
   return { body: text, type: 'text/vtt; charset=utf-8', length: Buffer.byteLength(text) };
 }
 
-async function cuesOf(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
-  const key = `${row.file_id} ${row.plan.source.version} ${track.externalPath ?? track.streamIndex}`;
-  const known = recent.get(key);
+/** A track of the plan with its correction. */
+interface Corrected {
+  track: SubtitleRendition;
+  /** Absent when the track is gone. */
+  sync: Sync | undefined;
+}
+
+async function cuesOf(call: Call, row: SessionRow, { track, sync }: Corrected): Promise<readonly Cue[]> {
+  const key = `${row.file_id} ${row.plan.source.version} ${track.streamId} ${sync?.version}`;
+  const known = track.keptKey && !sync ? [] : recent.get(key);
   if (known) return known;
-  const cues = track.externalPath ? await cuesOfSidecar(call, row, track) : await cuesOfEmbedded(call, row, track);
+  const cues = timedCues(await madeCues(call, row, track), sync ?? AS_MADE);
   recent.set(key, cues);
   const [oldest] = recent.keys();
   if (recent.size > RECENT && oldest) recent.delete(oldest);
   return cues;
+}
+
+/** The cues of a track at its own times. */
+async function madeCues(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
+  if (track.keptKey) return readCues((await storedText(call, track.keptKey)) ?? new Uint8Array(), track);
+  return track.externalPath ? cuesOfSidecar(call, row, track) : cuesOfEmbedded(call, row, track);
 }
 
 async function cuesOfSidecar(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {

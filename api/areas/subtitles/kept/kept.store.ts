@@ -1,6 +1,7 @@
 // Texts that the server keeps itself: fetched from a provider, or generated from speech.
 import { createHash } from 'node:crypto';
 import { insertKeptStream, type KeptStream } from '#areas/libraries/public.ts';
+import { keptKey } from '#areas/streaming/public.ts';
 import type { Db } from '#platform/db.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { Row } from '#platform/typed-query.ts';
@@ -22,9 +23,6 @@ export interface Keeping extends Omit<KeptStream, 'codec'> {
     | { source: 'fetched'; provider: string; providerFile: string; release: string }
     | { source: 'generated'; model: string; task: 'transcribe' | 'translate' };
 }
-
-/** Key of a kept text in the bucket `foyer-subtitles`. */
-export const keptKey = (sha256: string): string => `kept/${sha256}`;
 
 const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
