@@ -67,6 +67,8 @@ export interface AccountLimits {
   maxBitrateRemote?: number | undefined;
   maxHeight?: number | undefined;
   remote?: boolean | undefined;
+  /** Uses of the subtitle tools a day. */
+  subtitleDaily?: number | undefined;
 }
 
 export const anyone: Principal = {

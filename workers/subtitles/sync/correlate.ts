@@ -34,7 +34,7 @@ export interface Activity {
   lead: number;
 }
 
-/** Speech as sums of bins: positive where somebody speaks, negative where nobody does, and zero on average. */
+/** Speech as sums of bins: positive where somebody speaks, negative where there is silence, and zero on average. */
 export function activity({ speech, stretches }: Heard, { binMs, last }: { binMs: number; last: number }): Activity {
   const lead = MOST_OFFSET_MS / binMs;
   const bins = Math.ceil(Math.max(stretches.at(-1)?.endMs ?? 0, last) / binMs) + 2 * lead + 2;
