@@ -55,7 +55,13 @@ export interface SubtitlesOperations {
   /** List the fonts attached to a file */
   listItemFonts: { params: { id: Uuid }; query?: ListItemFontsQuery; response: ListItemFontsResponse };
   /** Remove a fetched subtitle */
-  removeSubtitle: { params: { id: Uuid; streamId: Uuid }; response: undefined };
+  removeSubtitle: {
+    params: {
+      id: Uuid;
+      /** The id of the stream */ file: string;
+    };
+    response: undefined;
+  };
   /** Correct the timing of a subtitle */
   setSubtitleSync: { params: { id: Uuid; streamId: Uuid }; body: SubtitleCorrection; response: SubtitleSync };
   /** Correct the timing of a subtitle as a viewer */
