@@ -374,6 +374,17 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'home',
+    load: async () => (await import('./areas/home/index.ts')).homeArea,
+    routes: [
+      ['get', '/home', 'getHome'],
+      ['get', '/home/rows/:rowId', 'getHomeRow'],
+      ['put', '/home/hidden', 'hideFromHome'],
+      ['get', '/home/layout', 'getHomeLayout'],
+      ['put', '/home/layout', 'setHomeLayout'],
+    ],
+  },
+  {
     slug: 'notifications',
     load: async () => (await import('./areas/notifications/index.ts')).notificationsArea,
     routes: [

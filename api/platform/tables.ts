@@ -422,6 +422,22 @@ export interface Tables {
     due_at: Defaulted<Date>;
     at: Defaulted<Date>;
   };
+  home_hidden: {
+    profile_id: string;
+    item_id: string;
+    row_id: string;
+    until: 'played-again' | 'forever' | 'time';
+    until_at: Date | null;
+    hidden_at: Defaulted<Date>;
+  };
+  home_layouts: {
+    id: string;
+    profile_id: string | null;
+    document: Json;
+    revision: Defaulted<number>;
+    managed_by: Json | null;
+    updated_at: Defaulted<Date>;
+  };
   idempotency_keys: {
     account_id: string;
     operation: string;

@@ -57,6 +57,8 @@ export const owners: Record<TableName, string> = {
   kept_subtitles: 'subtitles',
   label_principals: 'labels',
   labels: 'labels',
+  home_hidden: 'home',
+  home_layouts: 'home',
   libraries: 'libraries',
   library_access: 'accounts',
   library_folders: 'libraries',

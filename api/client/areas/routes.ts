@@ -262,6 +262,12 @@ export const routes = {
   getBrandingLogo: 'GET /branding/{kind}/{scheme} bytes open',
   setBrandingLogo: 'PUT /branding/{kind}/{scheme}',
   updateBranding: 'PATCH /branding',
+  // home
+  getHome: 'GET /home',
+  getHomeLayout: 'GET /home/layout',
+  getHomeRow: 'GET /home/rows/{rowId}',
+  hideFromHome: 'PUT /home/hidden',
+  setHomeLayout: 'PUT /home/layout',
   // notifications
   deleteNotification: 'DELETE /notifications/{id}',
   getNotificationPreferences: 'GET /notifications/preferences',
