@@ -61,7 +61,7 @@ export const hideFromHome = defineEndpoint({
   path: '/home/hidden',
   summary: 'Hide a card from the home screen',
   description:
-    'Hides what a card stands for (a film, the show of an episode, a book) from one row or from all, until it is played again, for ever, or until a time; progress and marks stay. Rows to continue with share what is hidden. At most 2,000 cards a profile are hidden; the oldest return. The request is idempotent.',
+    'Hides what a card stands for (a film, the show of an episode, a book) from one row or from all, until it is played again, for ever, or until a time; progress and marks stay. Rows to continue with share their hidden cards. At most 2,000 cards a profile are hidden; the oldest return. The request is idempotent.',
   access: views,
   body: HideChange,
   answer: json(200, HideAnswer),

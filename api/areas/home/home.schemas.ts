@@ -31,11 +31,11 @@ const row = {
   hasMore: z.boolean(),
   total: z.int().optional(),
   seeAll: z.string().optional().describe('Relative address of a whole list').meta({ example: '/libraries' }),
-  deferred: z.boolean().describe('The row was late: ask getHomeRow for it'),
+  deferred: z.boolean().describe('The row was late: read it with getHomeRow'),
   reason: z
     .object({ itemId: Id, title: z.string().meta({ example: 'Nosferatu' }) })
     .optional()
-    .describe('Because of what'),
+    .describe('The item that the row was made for'),
   refreshAfterMs: z.int().optional(),
 };
 

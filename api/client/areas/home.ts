@@ -77,8 +77,8 @@ export interface HomeRowHead {
   hasMore: boolean;
   total?: number;
   /** Relative address of a whole list */ seeAll?: string;
-  /** The row was late: ask getHomeRow for it */ deferred: boolean;
-  /** Because of what */ reason?: { itemId: Uuid; title: string };
+  /** The row was late: read it with getHomeRow */ deferred: boolean;
+  /** The item that the row was made for */ reason?: { itemId: Uuid; title: string };
   refreshAfterMs?: number;
 }
 

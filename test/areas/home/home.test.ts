@@ -51,7 +51,7 @@ describe('the home screen', () => {
     expect((await admin.getHome()).body.notices.map(({ code }) => code)).to.deep.equal(['no-libraries']);
   });
 
-  it('continues with what was started and with the next episodes, in one order', async () => {
+  it('continues with started items and next episodes, in one order', async () => {
     const { db } = api.deps;
     const film = await givenItem(db, films, { title: 'Begun' });
     const seen = await givenItem(db, films, { title: 'Seen' });
@@ -128,7 +128,7 @@ describe('the home screen', () => {
     expect(again.status).to.equal(304);
   });
 
-  it('shows nothing of what the caller may not see', async () => {
+  it('shows no item that the caller may not see', async () => {
     const { db } = api.deps;
     const hidden = await givenLibrary(db, 'movies', { name: 'Others', everyone: false });
     const off = await givenLibrary(db, 'movies', { name: 'Off', settings: JSON.stringify({ onHome: false }) });
@@ -219,8 +219,8 @@ describe('the home screen', () => {
       const stale = await me.setHomeLayout({ body: { rows: [], revision: 0 } });
       expect([stale.status, errorOf(stale).details]).to.deep.equal([409, { reason: 'revision', revision: 1 }]);
       expect((await me.setHomeLayout({ body: { rows: null } })).body.source).to.equal('server');
-      const told = await api.deps.db('outbox').where({ event: 'settings.changed' }).pluck('payload');
-      expect(told.at(-1)).to.deep.include({ keys: ['home.layout'] });
+      const emitted = await api.deps.db('outbox').where({ event: 'settings.changed' }).pluck('payload');
+      expect(emitted.at(-1)).to.deep.include({ keys: ['home.layout'] });
     });
 
     it('refuses what no row can show, and who may not', async () => {
@@ -258,7 +258,7 @@ describe('the home screen', () => {
       expect((await admin.setHomeLayout({ body })).status).to.equal(403);
     });
 
-    it('tells which kinds can be added, and why others cannot', async () => {
+    it('lists the kinds that can be added, and the reasons of the others', async () => {
       const { kinds } = (await me.getHomeLayout({ query: {} })).body;
       const of = (kind: string) => kinds.find((one) => one.kind === kind);
       expect(of('next-up')).to.deep.include({ available: true });

@@ -4,7 +4,7 @@ import { newId } from '#platform/ids.ts';
 import type { Row } from '#platform/typed-query.ts';
 import type { HomeLayout, LayoutRow } from './layout.schemas.ts';
 
-/** What is stored of a layout. */
+/** The stored part of a layout. */
 export interface LayoutDocument {
   rows: LayoutRow[];
   hiddenLibraryIds: string[];

@@ -1,4 +1,4 @@
-// Rows of what came to the libraries.
+// Rows of new items.
 import type { Knex } from 'knex';
 import { type LibraryRow, type Shelf, visibleItems } from '#areas/items/public.ts';
 import { baseOf } from '#platform/own-types.ts';

@@ -7,7 +7,7 @@ const NEW_MS = 7 * 86_400_000;
 
 interface Look {
   target: HomeCard['target'];
-  /** The row shows what is new. */
+  /** The row is one of new items. */
   isNew: boolean;
   now: Date;
 }

@@ -75,7 +75,7 @@ export const continueReading = async (reading: Reading): Promise<Found> => ({ ca
 export const continueListening = async (reading: Reading): Promise<Found> => ({ cards: await begun(reading, HEARD) });
 export const nextUp = async (reading: Reading): Promise<Found> => ({ cards: await upcoming(reading) });
 
-/** What was started and what comes next, in one order. */
+/** Started items and next episodes, in one order. */
 export async function continueBoth(reading: Reading): Promise<Found> {
   const both = await Promise.all([begun(reading, WATCHED), upcoming(reading)]);
   const inOrder = both.flat().sort((a, b) => b.at.getTime() - a.at.getTime());

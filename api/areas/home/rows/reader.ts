@@ -42,7 +42,7 @@ export interface RowReader {
   restriction?: Restriction;
   /** What a press on a card does. */
   target: z.output<typeof CardTarget>;
-  /** Rows of one family share what is hidden in them. */
+  /** Rows of one family share their hidden cards. */
   family?: 'continue';
   read: (reading: Reading) => Promise<Found>;
   /** Address of the whole list. */

@@ -1,4 +1,4 @@
-// What is played most on this server.
+// The most played films and shows of this server.
 import { visibleItems } from '#areas/items/public.ts';
 import { keySql, onlyOnHome, onlyShown } from './cards.view.ts';
 import type { Found, Reading } from './reader.ts';
@@ -27,7 +27,7 @@ export async function topHere(reading: Reading): Promise<Found> {
   return { cards };
 }
 
-/** Ids of films and shows. At least two profiles must have played one, so that the row tells nobody's habits. */
+/** Ids of films and shows. At least two profiles must have played one, so that the row shows no one's habits. */
 async function ranking({ call }: Reading): Promise<string[]> {
   const { redis } = call.deps;
   const kept = await redis.get(KEY).catch(() => null);
