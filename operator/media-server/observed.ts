@@ -10,6 +10,7 @@ import type { ObservedSettings } from '../server-api/settings.ts';
 import type { Secrets } from '../server-environment.ts';
 import type { Sharing } from './desired/one-node.ts';
 import type { Release } from './release.ts';
+import type { SpeechReport } from './speech-worker.ts';
 import type { ObservedVolume } from './store-volumes.ts';
 import type { PoolDemand } from './transcode-pool.ts';
 
@@ -45,12 +46,22 @@ export interface Observed {
   volumes: readonly ObservedVolume[];
   /** Running transcode pods that have not reported for minutes. */
   silent: ReadonlySet<string>;
-  /** Likewise. */
+  speech: ObservedSpeech;
+  /** Undefined while the server does not report it. */
   plus: ObservedPlus | undefined;
   /** Likewise, and only when the resource declares settings. */
   settings: ObservedSettings | undefined;
   /** Result of spec.declared; undefined before the first pass. */
   declared: ObservedDeclared | undefined;
+}
+
+export interface ObservedSpeech {
+  /** Requests that want a speech worker now; undefined while the server does not report them. */
+  waiting: number | undefined;
+  /** Milliseconds without such a request. */
+  idleMs: number;
+  /** The pods that answer. */
+  workers: readonly (SpeechReport & { pod: string })[];
 }
 
 export const childOf = ({ children }: Observed, kind: string, name: string): KubeObject | undefined =>
@@ -81,6 +92,10 @@ interface WorkloadStatus {
   observedGeneration?: number;
 }
 
+/** The Deployment of the speech workers. The server is whole without them: a roll-out does not wait for their model. */
+export const isSpeech = ({ metadata }: KubeObject): boolean =>
+  metadata.labels?.['app.kubernetes.io/component'] === 'subtitles';
+
 /** A Deployment or a StatefulSet. */
 export function workloadOf(object: KubeObject): Workload {
   const { replicas: desired = 1 } = object.spec as { replicas?: number };
@@ -88,6 +103,7 @@ export function workloadOf(object: KubeObject): Workload {
   const number = (name: keyof WorkloadStatus): number => status[name] ?? 0;
   const [total, ready] = [number('replicas'), number('readyReplicas')];
   const isObserved = number('observedGeneration') >= (object.metadata.generation ?? 0);
-  const current = total === desired && number('updatedReplicas') === desired && ready === desired;
+  const isServing = ready === desired || isSpeech(object);
+  const current = total === desired && number('updatedReplicas') === desired && isServing;
   return { desired, total, ready, settled: isObserved && current };
 }
