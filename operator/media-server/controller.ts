@@ -7,8 +7,7 @@ import { POD_LABELS } from './desired/meta.ts';
 import { Probes } from './observe.ts';
 import { type MediaServerTools, reconcileMediaServer } from './reconcile.ts';
 import { refusedObject } from './refused-pods.ts';
-import { SpeechProbes } from './speech-probes.ts';
-import { querySpeechPod } from './speech-worker.ts';
+import { querySpeechPod, SpeechProbes } from './speech-probes.ts';
 
 const keyOf = ({ metadata }: KubeObject): Key => ({ namespace: metadata.namespace ?? '', name: metadata.name });
 

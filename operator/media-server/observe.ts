@@ -9,13 +9,13 @@ import type { SendRequest } from '../server-api/server-client.ts';
 import { settingsFrom } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
 import { SilentWorkers } from '../silent-workers.ts';
+import { speechWaiting } from '../speech/worker.ts';
 import { selectorOf } from './desired/meta.ts';
 import { type Sharing, sharingOf } from './desired/one-node.ts';
 import { childOf, type Observed, workloadOf } from './observed.ts';
 import { refusalsIn, warningsAt } from './refused-pods.ts';
 import { RELEASE, releaseOf } from './release.ts';
 import type { Server } from './server.ts';
-import { speechWaiting } from './speech-worker.ts';
 import { volumesIn } from './store-volumes.ts';
 import { demandOf } from './transcode-demand.ts';
 

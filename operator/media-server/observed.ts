@@ -8,9 +8,9 @@ import type { MediaServerStatus } from '../schemas/media-server.ts';
 import type { ObservedPlus } from '../server-api/plus.ts';
 import type { ObservedSettings } from '../server-api/settings.ts';
 import type { Secrets } from '../server-environment.ts';
+import type { ObservedSpeech } from '../speech/reports.ts';
 import type { Sharing } from './desired/one-node.ts';
 import type { Release } from './release.ts';
-import type { SpeechReport } from './speech-worker.ts';
 import type { ObservedVolume } from './store-volumes.ts';
 import type { PoolDemand } from './transcode-pool.ts';
 
@@ -53,15 +53,6 @@ export interface Observed {
   settings: ObservedSettings | undefined;
   /** Result of spec.declared; undefined before the first pass. */
   declared: ObservedDeclared | undefined;
-}
-
-export interface ObservedSpeech {
-  /** Requests that want a speech worker now; undefined while the server does not report them. */
-  waiting: number | undefined;
-  /** Milliseconds without such a request. */
-  idleMs: number;
-  /** The pods that answer. */
-  workers: readonly (SpeechReport & { pod: string })[];
 }
 
 export const childOf = ({ children }: Observed, kind: string, name: string): KubeObject | undefined =>

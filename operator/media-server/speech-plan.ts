@@ -1,7 +1,7 @@
 // Decides how many speech workers run, and whether they use the GPU. Pure.
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { PodSpec } from '../runtime/manifest.ts';
-import type { MediaServerSpec } from '../schemas/media-server.ts';
+import { speechReplicas } from '../speech/reports.ts';
 import type { SpeechPlan } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
 import { childOf, type Observed, trueCondition } from './observed.ts';
@@ -9,8 +9,6 @@ import { podsOf } from './pod-trouble.ts';
 import type { Server } from './server.ts';
 import { FALLBACK, unschedulable } from './transcode-jobs.ts';
 import { FALLBACK_AFTER_MS, RETRY_AFTER_MS } from './transcode-pool.ts';
-
-type Subtitles = NonNullable<MediaServerSpec['subtitles']>;
 
 export function planSpeech(server: Server, observed: Observed): SpeechPlan {
   const { subtitles } = server.spec;
@@ -22,18 +20,6 @@ export function planSpeech(server: Server, observed: Observed): SpeechPlan {
 
 const replicasOf = (object: KubeObject | undefined): number =>
   (object?.spec as { replicas?: number } | undefined)?.replicas ?? 0;
-
-/** `running` is the number of now. Demand that is unknown changes nothing. */
-export function speechReplicas(
-  { replicas, scaleToZero, idleSeconds }: Pick<Subtitles, 'replicas' | 'scaleToZero' | 'idleSeconds'>,
-  { waiting, idleMs }: Pick<Observed['speech'], 'waiting' | 'idleMs'>,
-  running: number,
-): number {
-  if (!scaleToZero) return replicas ?? 1;
-  if (waiting !== undefined && waiting > 0) return 1;
-  if (waiting === 0 && idleMs >= idleSeconds * 1000) return 0;
-  return Math.min(running, 1);
-}
 
 interface Now {
   live: KubeObject | undefined;

@@ -1,11 +1,15 @@
 // Queries the speech workers of the servers, and keeps their last reports. All maps are keyed by the uid of the server.
 import type { PodStatus } from '../runtime/manifest.ts';
+import { IdleClock, querySpeechWorker, type SpeechReport } from '../speech/worker.ts';
+import { SPEECH_PORT } from './desired/environment.ts';
 import { isSpeech, type Observed } from './observed.ts';
 import type { Server } from './server.ts';
-import { IdleClock, type SpeechReport } from './speech-worker.ts';
 
 /** Reads the state of the speech worker at an address of the cluster. */
 export type QuerySpeech = (ip: string) => Promise<SpeechReport | undefined>;
+
+export const querySpeechPod: QuerySpeech = (ip) =>
+  querySpeechWorker(`http://${ip.includes(':') ? `[${ip}]` : ip}:${SPEECH_PORT}`);
 
 /** A worker that misses a request is busy: its last report is valid for this long. */
 const BUSY_MS = 30_000;

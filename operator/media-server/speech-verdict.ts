@@ -1,12 +1,11 @@
-// The condition SubtitlesReady and status.subtitles, from the pods and what the workers report. Pure.
+// The condition SubtitlesReady, from the pods and what the workers report. Pure.
 import type { Verdict } from '../schemas/conditions.ts';
-import type { MediaServerStatus } from '../schemas/media-server.ts';
+import { readyVerdict, unavailableVerdict } from '../speech/reports.ts';
 import { type Check, type CheckInput, judge, no, yes } from './checks.ts';
-import { defined, nameOf } from './desired/meta.ts';
+import { nameOf } from './desired/meta.ts';
 import { childOf, trueCondition, workloadOf } from './observed.ts';
 import { podsOf, troubleIn } from './pod-trouble.ts';
 import { requests } from './speech-plan.ts';
-import type { SpeechReport } from './speech-worker.ts';
 import { notAvailable } from './starting.ts';
 
 /** The size of the pool: none wanted, or none while nothing waits. */
@@ -29,21 +28,11 @@ const inTrouble: Check = ({ server, observed }) => {
   return trouble && no(trouble.reason, trouble.message);
 };
 
-const ready: Check = (input) => {
-  const workers = input.observed.speech.workers.filter(({ state }) => state === 'ready');
-  const [first] = workers;
-  if (!first) return undefined;
-  const what = `${workers.length === 1 ? '1 worker has' : `${workers.length} workers have`} loaded model ${first.model}`;
-  const fell = whyOnCpu(input);
-  if (fell !== undefined) return yes('FellBackToCPU', `${fell}: ${what} on the CPU`);
-  return yes('Running', `${what} on the ${first.device === 'gpu' ? 'GPU' : 'CPU'}`);
-};
+const ready: Check = (input) => readyVerdict(input.observed.speech.workers, { why: whyOnCpu(input), where: 'pod' });
 
 /** Why a ready worker does not use the GPU that the spec requires. */
 function whyOnCpu({ server, observed, plan }: CheckInput): string | undefined {
   const { accelerator } = server.spec.subtitles ?? {};
-  const fallen = observed.speech.workers.find(({ state, fellBack }) => state === 'ready' && fellBack);
-  if (fallen) return `pod ${fallen.pod}: ${fallen.message || 'the GPU does not run the model'}`;
   if (!accelerator) return undefined;
   if (plan.speech.fallback !== undefined) return `no ${accelerator.resourceName} was available for 10 s`;
   const unused = observed.speech.workers.find(({ state, device }) => state === 'ready' && device === 'cpu');
@@ -53,21 +42,7 @@ function whyOnCpu({ server, observed, plan }: CheckInput): string | undefined {
     : undefined;
 }
 
-/** Reasons that a worker reports, as those of the condition. */
-const REASONS = {
-  'model-missing': 'ModelMissing',
-  'model-invalid': 'ModelInvalid',
-  'sample-failed': 'ModelInvalid',
-} as const;
-const isKnown = (reason: string): reason is keyof typeof REASONS => Object.hasOwn(REASONS, reason);
-
-const reasonOf = ({ reason }: SpeechReport) => (isKnown(reason) ? REASONS[reason] : 'Unavailable');
-
-const unavailable: Check = ({ observed }) => {
-  const worker = observed.speech.workers.find(({ state }) => state === 'unavailable');
-  if (!worker) return undefined;
-  return no(reasonOf(worker), `pod ${worker.pod}: ${worker.message || worker.reason || 'it cannot load the model'}`);
-};
+const unavailable: Check = ({ observed }) => unavailableVerdict(observed.speech.workers, 'pod');
 
 const refused: Check = ({ server, observed }) => {
   const there = childOf(observed, 'Deployment', nameOf(server, 'subtitles'));
@@ -85,21 +60,3 @@ const starting: Check = (input) => {
 
 export const subtitlesVerdict = (input: CheckInput): Verdict =>
   judge('SubtitlesReady', input, [asleep, inTrouble, ready, unavailable, refused, starting]);
-
-/** The content of status.subtitles. */
-export function subtitlesStatus({ server, observed }: CheckInput): Pick<MediaServerStatus, 'subtitles'> {
-  const { subtitles } = server.spec;
-  if (!subtitles) return {};
-  const ready = observed.speech.workers.filter(({ state }) => state === 'ready');
-  const [first] = ready;
-  const seconds = first?.secondsPerMinute ?? undefined;
-  return {
-    subtitles: defined({
-      model: first?.model ?? subtitles.model,
-      device: first?.device ?? undefined,
-      workers: ready.length,
-      waiting: observed.speech.waiting,
-      secondsPerMinute: seconds === undefined ? undefined : Math.round(seconds * 10) / 10,
-    }),
-  };
-}

@@ -3,6 +3,7 @@ import { backupStatus } from '../backup-verdict.ts';
 import type { StatusCondition } from '../runtime/kube.ts';
 import { type Condition, type Judged, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
+import { speechStatus } from '../speech/reports.ts';
 import * as checks from './checks.ts';
 import { type CheckInput, judge, no, yes } from './checks.ts';
 import { keysSecret, serverIdOf } from './desired/context.ts';
@@ -14,7 +15,7 @@ import { childOf, childrenOf, isSpeech, type Observed, trueCondition, workloadOf
 import { notServed } from './optional-checks.ts';
 import { type Trouble, troubleIn } from './pod-trouble.ts';
 import { upgradeTarget } from './roll-out.ts';
-import { subtitlesStatus, subtitlesVerdict } from './speech-verdict.ts';
+import { subtitlesVerdict } from './speech-verdict.ts';
 import { notAvailable } from './starting.ts';
 import { lowVolumes } from './store-volumes.ts';
 import { withStores } from './stores-in-use.ts';
@@ -264,7 +265,7 @@ export function statusOf(input: CheckInput, before: readonly Condition[]): Media
     selector: selectorText(input),
     conditions: setConditions(before, verdicts, judged),
     ...(plan.pool && { transcode: poolStatus(plan.pool.state) }),
-    ...subtitlesStatus(input),
+    ...speechStatus(server.spec.subtitles, observed.speech),
     ...remembered(input),
     libraries: observed.libraries,
     tuners: observed.tuners,

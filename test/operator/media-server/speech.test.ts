@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { speechReplicas } from '#operator/media-server/speech-plan.ts';
-import { IdleClock, querySpeechWorker, speechWaiting } from '#operator/media-server/speech-worker.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
+import { speechReplicas } from '#operator/speech/reports.ts';
+import { IdleClock, querySpeechWorker, speechWaiting } from '#operator/speech/worker.ts';
 import { managed, specOf, world } from './specs.ts';
 import type { World } from './support.ts';
 

@@ -1,7 +1,6 @@
 // What a speech worker reports of itself, and what the API reports of the queue.
 import { z } from 'zod';
 import { exchange } from '../server-api/exchange.ts';
-import { SPEECH_PORT } from './desired/environment.ts';
 
 const TIMEOUT_MS = 2000;
 
@@ -29,10 +28,6 @@ export async function querySpeechWorker(address: string): Promise<SpeechReport |
     return undefined;
   }
 }
-
-/** The worker of a pod, by the address of the pod. */
-export const querySpeechPod = (ip: string): Promise<SpeechReport | undefined> =>
-  querySpeechWorker(`http://${ip.includes(':') ? `[${ip}]` : ip}:${SPEECH_PORT}`);
 
 const WAITING = 'foyer_speech_waiting ';
 
