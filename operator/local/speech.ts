@@ -19,7 +19,7 @@ type Children = Pick<Supervisor, 'children'>;
 export class LocalSpeech {
   readonly #clock: () => number;
   readonly #idle = new IdleClock();
-  #seen: Pick<ObservedSpeech, 'waiting' | 'idleMs'> = { waiting: undefined, idleMs: 0 };
+  #seen: ObservedSpeech = { waiting: undefined, idleMs: 0, workers: [] };
 
   constructor(clock: () => number = Date.now) {
     this.#clock = clock;
@@ -31,7 +31,7 @@ export class LocalSpeech {
     if (!subtitles) return [];
     const metrics = await seeMetrics(supervisor.children('api'));
     const waiting = metrics === undefined ? undefined : speechWaiting(metrics);
-    this.#seen = { waiting, idleMs: this.#idle.look(waiting, this.#clock()) };
+    this.#seen = { ...this.#seen, waiting, idleMs: this.#idle.look(waiting, this.#clock()) };
     const count = speechReplicas(subtitles, this.#seen, supervisor.children('speech').length);
     const env = speechEnvironment(subtitles, { file: server.source.file, environment });
     return Array.from({ length: count }, (_, index) => speechProcess(index + 1, env));
@@ -43,7 +43,8 @@ export class LocalSpeech {
       const report = await querySpeechWorker(`http://127.0.0.1:${child.ownPort}`);
       return report ? [{ ...report, pod: child.spec.name }] : [];
     });
-    return { ...this.#seen, workers: (await Promise.all(queries)).flat() };
+    this.#seen = { ...this.#seen, workers: (await Promise.all(queries)).flat() };
+    return this.#seen;
   }
 }
 

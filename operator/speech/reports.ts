@@ -17,15 +17,19 @@ export interface ObservedSpeech {
   workers: readonly NamedReport[];
 }
 
-/** `running` is the number of now. Demand that is unknown changes nothing. */
+/**
+ * `running` is the number of now. Demand that is unknown changes nothing. A worker without a model stays, so that it finds one
+ * that was mended, and so that the condition goes on to report the fault.
+ */
 export function speechReplicas(
   { replicas, scaleToZero, idleSeconds }: Pick<Subtitles, 'replicas' | 'scaleToZero' | 'idleSeconds'>,
-  { waiting, idleMs }: Pick<ObservedSpeech, 'waiting' | 'idleMs'>,
+  { waiting, idleMs, workers }: ObservedSpeech,
   running: number,
 ): number {
   if (!scaleToZero) return replicas ?? 1;
   if (waiting !== undefined && waiting > 0) return 1;
-  if (waiting === 0 && idleMs >= idleSeconds * 1000) return 0;
+  const isStuck = workers.some(({ state }) => state === 'unavailable');
+  if (waiting === 0 && idleMs >= idleSeconds * 1000 && !isStuck) return 0;
   return Math.min(running, 1);
 }
 

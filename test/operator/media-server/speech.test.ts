@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
-import { speechReplicas } from '#operator/speech/reports.ts';
+import { type NamedReport, speechReplicas } from '#operator/speech/reports.ts';
 import { IdleClock, querySpeechWorker, speechWaiting } from '#operator/speech/worker.ts';
 import { managed, specOf, world } from './specs.ts';
 import type { World } from './support.ts';
@@ -124,11 +124,17 @@ describe('the speech workers of a server', () => {
 
   it('stay as many as they are while the demand is unknown, and as many as spec.subtitles.replicas without scaling', () => {
     const zero = { scaleToZero: true, idleSeconds: 10, replicas: undefined };
-    const idle = { waiting: undefined, idleMs: 99_000 };
+    const none = { waiting: 0, idleMs: 99_000, workers: [] };
+    const idle = { waiting: undefined, idleMs: 99_000, workers: [] };
     expect([0, 1].map((running) => speechReplicas(zero, idle, running))).to.deep.equal([0, 1]);
-    expect(speechReplicas(zero, { waiting: 0, idleMs: 9000 }, 3), 'after a change from 3 replicas').to.equal(1);
+    expect(
+      speechReplicas(zero, { waiting: 0, idleMs: 9000, workers: [] }, 3),
+      'after a change from 3 replicas',
+    ).to.equal(1);
+    const stuck = { ...unavailable('model-missing'), pod: 'speech-1' } as unknown as NamedReport;
+    expect(speechReplicas(zero, { ...none, workers: [stuck] }, 1), 'without a model it waits for one').to.equal(1);
+    expect(speechReplicas(zero, none, 1)).to.equal(0);
     const fixed = { scaleToZero: undefined, idleSeconds: 10 };
-    const none = { waiting: 0, idleMs: 99_000 };
     expect(speechReplicas({ ...fixed, replicas: 2 }, none, 0)).to.equal(2);
     expect(speechReplicas({ ...fixed, replicas: undefined }, none, 0)).to.equal(1);
     const clock = new IdleClock();
