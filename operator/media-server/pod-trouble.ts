@@ -39,7 +39,7 @@ const MODEL_TROUBLE = /^(ModelMissing|ModelInvalid|ObjectsUnreachable): (.+)$/s;
  */
 function modelTrouble({ metadata }: KubeObject, { name, state, lastState }: ContainerStatus): Trouble | undefined {
   const ended = state?.terminated ?? lastState?.terminated;
-  if (name !== 'model' || !ended?.message || ended.exitCode === 0) return undefined;
+  if (name !== 'model' || !ended?.message) return undefined; // a run that succeeds has no message
   const [, reason, message] = MODEL_TROUBLE.exec(ended.message) ?? [];
   return reason ? { reason: reason as Reason, message: `pod ${metadata.name}: ${message}` } : undefined;
 }

@@ -258,11 +258,19 @@ describe('the speech workers of a server', () => {
     expect(await image({ subtitles: { image: 'own@sha256:1' } })).to.equal('own@sha256:1');
   });
 
-  it('of another image do not hold up the contract migration of a new version', async () => {
+  it('that are not ready, and of another image, do not hold up the contract migration of a new version', async () => {
     const here = world({ ...managed, subtitles: { image: 'own/speech:7' } });
-    await here.settle();
+    const settle = async (): Promise<void> => {
+      await here.settle({ stuck: [DEPLOYMENT] });
+      const live = here.kube.get('Deployment', 'media', DEPLOYMENT) as KubeObject;
+      const status = { replicas: 1, updatedReplicas: 1, readyReplicas: 0, observedGeneration: 99 };
+      here.kube.put({ ...live, status });
+      await here.settle({ stuck: [DEPLOYMENT] });
+    };
+    await settle();
     here.change({ version: '2.0.0' });
-    await here.settle();
+    await settle();
+    expect(here.condition('Progressing')).to.equal('False Stable');
     const contracted = here.kube
       .list('Job', 'media')
       .filter(({ metadata }) => metadata.annotations?.['foyer.media/phase'] === 'contract');
