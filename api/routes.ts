@@ -320,6 +320,7 @@ export const routedAreas: readonly RoutedArea[] = [
       ['get', '/items/:id/fonts/:name', 'getItemFont'],
       ['get', '/items/:id/subtitles/:file', 'getSubtitleFile'],
       ['delete', '/items/:id/subtitles/:file', 'removeSubtitle'],
+      ['get', '/items/:id/subtitles/:streamId/images', 'getSubtitleImages'],
       ['get', '/items/:id/subtitles/:streamId/sync', 'getSubtitleSync'],
       ['put', '/items/:id/subtitles/:streamId/sync', 'setSubtitleSync'],
       ['delete', '/items/:id/subtitles/:streamId/sync', 'clearSubtitleSync'],

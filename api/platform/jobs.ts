@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PictureStretch } from './subtitles/stretches.ts';
 
 const Id = z.uuid();
 
@@ -119,12 +120,16 @@ export const jobs = {
   'search.transcripts': { queue: 'maintenance' },
   'search.rebuild': { queue: 'maintenance' },
   'search.optimise': { queue: 'maintenance' },
-  'subtitles.extract': { queue: 'media', payload: z.object({ fileId: Id }) },
+  /** Texts and fonts of a film, or a stretch of a picture track. */
+  'subtitles.extract': {
+    queue: 'media',
+    payload: z.object({ fileId: Id, pictures: PictureStretch.optional() }),
+  },
   'subtitles.sync': { queue: 'interactive' },
   'subtitles.generate': { queue: 'speech' },
   'subtitles.batch': { queue: 'speech' },
   'subtitles.folder': { queue: 'maintenance' },
-  'subtitles.trim': { queue: 'maintenance' },
+  'subtitles.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '40 * * * *' },
   'media.keyframes': { queue: 'media', payload: z.object({ fileId: Id }) },
   'preroll.prepare': { queue: 'media', payload: z.object({ clipId: Id }) },
   'playback.mark': {

@@ -73,6 +73,14 @@ const issuesOf = async (response: Response): Promise<string[]> => {
   return (error.details.issues ?? []).map(({ path, code }) => `${path.join('.')} ${code}`);
 };
 
+/** Queries of operations that require one. */
+const QUERIES: Record<string, Record<string, string | number>> = {
+  deleteUser: { confirm: 'x' },
+  getLibraryFacets: { fields: 'year' },
+  getLibraryMap: { bbox: '0,0,1,1', zoom: 1 },
+  getSubtitleImages: { from: 0, to: 1 },
+};
+
 const pathOf = (endpoint: Endpoint): string =>
   `/api/v1${endpoint.path.replace(/:(\w+)/g, (_, name: string) => absentParams(endpoint)[name] ?? '')}`;
 
@@ -186,14 +194,7 @@ describe('every endpoint', () => {
             expect(errorOf(answer).code).to.equal('VALIDATION_FAILED');
           }
           if (endpoint.operationId === 'endSession') return; // tests of its own cover the end of one's own session
-          const query =
-            endpoint.operationId === 'getLibraryFacets'
-              ? { fields: 'year' }
-              : endpoint.operationId === 'getLibraryMap'
-                ? { bbox: '0,0,1,1', zoom: 1 }
-                : endpoint.operationId === 'deleteUser'
-                  ? { confirm: 'x' }
-                  : {};
+          const query = QUERIES[endpoint.operationId] ?? {};
           const answer = await call(api.as(owner), endpoint, { body, query });
           expect(answer.status, JSON.stringify(answer.body)).to.equal(404);
         });

@@ -126,6 +126,7 @@ const errorOf = ({ body }: Answered): RefusalBody => {
 const QUERIES: Record<string, Record<string, string | number>> = {
   getLibraryFacets: { fields: 'year' },
   getLibraryMap: { bbox: '0,0,1,1', zoom: 1 },
+  getSubtitleImages: { from: 0, to: 1 },
 };
 const PARAMS: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp', kind: 'poster' };
 const paramsOf = ({ path }: Endpoint, known: Record<string, string> = {}): Record<string, string> =>

@@ -3,12 +3,18 @@ import { type FileSource, findSource, fontKey, fontsKey, TEXT_CODECS, versionOf 
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Work } from '../work.ts';
 import { matroskaFonts } from './matroska-texts.ts';
+import { extractPictures } from './pictures-job.ts';
 import { BUCKET, type TextSource, takeOutTexts } from './take-out.ts';
 
 /** Extracts text tracks and fonts of a film once, and stores them under the file's current content. */
-export async function extractSubtitles({ fileId }: JobPayload<'subtitles.extract'>, work: Work): Promise<void> {
+export async function extractSubtitles(
+  { fileId, pictures }: JobPayload<'subtitles.extract'>,
+  work: Work,
+): Promise<object | undefined> {
+  if (pictures) return extractPictures({ fileId, pictures }, work);
+
   const source = await findSource(work.db, fileId);
-  if (!source?.probe) return;
+  if (!source?.probe) return undefined;
   const place = await openMedia(work, source);
   if (place.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
   const { container, startMs, streams } = source.probe;
@@ -20,6 +26,7 @@ export async function extractSubtitles({ fileId }: JobPayload<'subtitles.extract
     tracks.map(({ index, codec }) => ({ index, format: codec })),
     work,
   );
+  return undefined;
 }
 
 /** Stores the fonts, and last the list of them. */

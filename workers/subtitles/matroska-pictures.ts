@@ -1,37 +1,25 @@
 import { ByteSource } from '../probe/byte-source.ts';
 import { unsure } from '../probe/fault.ts';
-import { child, children, placedAt, uint } from '../probe/matroska/ebml.ts';
+import { placedAt, uint } from '../probe/matroska/ebml.ts';
 import { ID } from '../probe/matroska/ids.ts';
-import { type Layout, layoutOf, section } from '../probe/matroska/layout.ts';
+import { layoutOf, section } from '../probe/matroska/layout.ts';
 import { number, type Track, tracksOf } from '../probe/matroska/tracks.ts';
 import { clearsScreen, displaySets, type PictureCodec, type PicturePacket } from './display-sets.ts';
 import { clusterAt, type Packet, packetAt } from './matroska-packets.ts';
+import { type PictureQuery, type Place, placesIn } from './matroska-places.ts';
 
 const CODECS: Readonly<Record<string, PictureCodec>> = { 'S_HDMV/PGS': 'pgs', S_VOBSUB: 'vobsub' };
 
 /** Limit of a block of pictures. */
 const LARGEST = 4 << 20;
-/** Bytes that one stretch may read; the rest of a longer one is left for the next request. */
-const MOST_READ = 56 << 20;
 /** A stretch of so many bytes is read as a whole; in a longer one the reader jumps from block to block. */
 const SMALL_SPAN = 32 << 20;
 const LARGE_WINDOW = 1 << 20;
-const SMALL_WINDOW = 1024;
+const SMALL_WINDOW = 256;
 const LANES = 4;
 /** No picture is shown for longer, so a packet before that is not looked for. */
 const MOST_BACK_MS = 300_000;
 const BACK_STEP_MS = 20_000;
-
-export interface PictureQuery {
-  /** As ffmpeg counts streams. */
-  index: number;
-  /** The file's clock at the beginning of the film. */
-  startMs: number;
-  /** On the film's clock. */
-  fromMs: number;
-  toMs: number;
-  signal: AbortSignal;
-}
 
 export interface PictureStretch {
   codec: PictureCodec;
@@ -52,15 +40,10 @@ export async function matroskaPictures(file: string, query: PictureQuery): Promi
   const source = await ByteSource.open(file, { window: 4096 });
   try {
     const layout = await layoutOf(source);
-    const track = tracksOf((await section(source, layout, ID.tracks)) ?? unsure('no Tracks'))[query.index];
-    const codec = CODECS[track?.codec ?? ''];
-    if (!track || !codec || (track.packed && !track.zipped)) unsure('not a picture track');
+    const { track, codec } = pictureTrackOf((await section(source, layout, ID.tracks)) ?? unsure('no Tracks'), query);
     const info = (await section(source, layout, ID.info)) ?? unsure('no Info');
     const scale = number(info, ID.scale, 1_000_000) / 1_000_000;
-    const cues = await section(source, layout, ID.cues).catch(() => undefined);
-    const places = cues
-      ? placesOf(cues, layout, { scale, startMs: query.startMs })
-      : await hopped(source, layout, { scale, ...query });
+    const places = await placesIn(source, layout, { scale, ...query });
     const reading: Reading = { file, source, track, codec, scale, places, query, lost: 0 };
     const found = (await byIndex(reading)) ?? (await byBlocks(reading));
     return { codec, header: track.codecPrivate.toString('utf8'), ...found, loaded: source.loaded + reading.lost };
@@ -69,12 +52,11 @@ export async function matroskaPictures(file: string, query: PictureQuery): Promi
   }
 }
 
-interface Place {
-  timeMs: number;
-  cluster: number;
-  /** Of the block that the index names, in the content of the cluster. */
-  relative: number | undefined;
-  track: number;
+function pictureTrackOf(tracks: Buffer, { index }: PictureQuery): { track: Track; codec: PictureCodec } {
+  const track = tracksOf(tracks)[index];
+  const codec = CODECS[track?.codec ?? ''];
+  if (!track || !codec || (track.packed && !track.zipped)) unsure('not a picture track');
+  return { track, codec };
 }
 
 interface Reading {
@@ -95,48 +77,6 @@ interface Found {
   untilMs: number;
 }
 
-function placesOf(cues: Buffer, { origin }: Layout, { scale, startMs }: { scale: number; startMs: number }): Place[] {
-  const places: Place[] = [];
-  for (const point of children(cues, ID.cuePoint)) {
-    const timeMs = number(point, ID.cueTime, 0) * scale - startMs;
-    for (const position of children(point, ID.cuePositions)) {
-      const relative = child(position, ID.cueRelative);
-      const cluster = origin + number(position, ID.cueCluster, 0);
-      places.push({ timeMs, cluster, relative: relative && uint(relative), track: number(position, ID.cueTrack, 0) });
-    }
-  }
-  return places.sort((a, b) => a.timeMs - b.timeMs);
-}
-
-/** Most clusters of a file without an index. */
-const MOST_HOPS = 20_000;
-
-/** Without an index: the clusters by their sizes, until the end of the stretch. */
-async function hopped(
-  source: ByteSource,
-  layout: Layout,
-  { scale, startMs, toMs, signal }: PictureQuery & { scale: number },
-): Promise<Place[]> {
-  const places: Place[] = [];
-  const first = layout.firstCluster ?? unsure('no Cluster');
-  let at = first.at - 12;
-  for (let back = 5; back <= 12; back += 1) {
-    const placed = await placedAt(source, first.at - back);
-    if (placed?.id === ID.cluster && placed.at === first.at) at = first.at - back;
-  }
-  for (let n = 0; n < MOST_HOPS && at < source.size; n += 1) {
-    signal.throwIfAborted();
-    const placed = await placedAt(source, at);
-    if (!placed || placed.unknown) break;
-    const cluster = placed.id === ID.cluster ? await clusterAt(source, at) : undefined;
-    const timeMs = cluster && cluster.time * scale - startMs;
-    if (timeMs !== undefined) places.push({ timeMs, cluster: at, relative: undefined, track: 0 });
-    if (timeMs !== undefined && timeMs > toMs + BACK_STEP_MS) break;
-    at = placed.at + placed.size;
-  }
-  return places;
-}
-
 const byTime = (a: PicturePacket, b: PicturePacket): number => a.timeMs - b.timeMs;
 
 /** Packets where the index names each block of the track. Undefined where it does not. */
@@ -146,28 +86,38 @@ async function byIndex(reading: Reading): Promise<Found | undefined> {
   if (own.length === 0 || own.some(({ relative }) => relative === undefined)) return undefined;
   const first = own.findIndex(({ timeMs }) => timeMs >= query.fromMs);
   const begin = first < 0 ? own.length : first;
+  const stretch = own.slice(begin).filter(({ timeMs }) => timeMs < query.toMs);
+  const found = await takeAll(reading, stretch);
+  const packets = [...(await takeBack(reading, own.slice(0, begin))), ...found.packets].sort(byTime);
+  const sets = displaySets(codec, packets);
+  return sets.length === packets.length ? { packets: sets, untilMs: found.untilMs } : undefined;
+}
+
+/** The packets of these places, until too much was read. */
+async function takeAll(reading: Reading, places: readonly Place[]): Promise<Found> {
+  const { source, query } = reading;
   const packets: PicturePacket[] = [];
-  const seen = new Set<string>();
-  const take = async (place: Place | undefined): Promise<PicturePacket | undefined> => {
-    const key = `${place?.cluster} ${place?.relative}`;
-    if (!place || seen.has(key)) return undefined;
-    seen.add(key);
+  for (const place of places) {
     query.signal.throwIfAborted();
-    return packetOfPlace(reading, place);
-  };
-  for (let i = begin; (own[i]?.timeMs ?? Number.POSITIVE_INFINITY) < query.toMs; i += 1) {
-    if (reading.source.loaded > MOST_READ) return { packets: packets.sort(byTime), untilMs: own[i]?.timeMs ?? 0 };
-    const packet = await take(own[i]);
+    if (source.loaded > query.mostRead) return { packets, untilMs: place.timeMs };
+    const packet = await packetOfPlace(reading, place);
     if (packet) packets.push(packet);
   }
-  for (let i = begin - 1; i >= 0 && (own[i]?.timeMs ?? 0) > query.fromMs - MOST_BACK_MS; i -= 1) {
-    const packet = await take(own[i]);
+  return { packets, untilMs: query.toMs };
+}
+
+/** The packets of the last of these places, back to one that clears the screen. */
+async function takeBack(reading: Reading, places: readonly Place[]): Promise<PicturePacket[]> {
+  const { query, codec } = reading;
+  const packets: PicturePacket[] = [];
+  for (const place of places.toReversed()) {
+    if (place.timeMs <= query.fromMs - MOST_BACK_MS) break;
+    query.signal.throwIfAborted();
+    const packet = await packetOfPlace(reading, place);
     if (packet) packets.push(packet);
     if (packet && clearsScreen(codec, packet.bytes)) break;
   }
-  packets.sort(byTime);
-  const sets = displaySets(codec, packets);
-  return sets.length === packets.length ? { packets: sets, untilMs: query.toMs } : undefined;
+  return packets;
 }
 
 async function packetOfPlace(
@@ -205,27 +155,30 @@ async function byBlocks(reading: Reading): Promise<Found> {
   const { query, codec } = reading;
   const units = unitsOf(reading);
   if (units.length === 0) unsure('no index');
-  const after = units.findIndex(({ timeMs }) => timeMs > query.fromMs);
-  const first = Math.max((after < 0 ? units.length : after) - 1, 0);
-  const last = units.findIndex(({ timeMs }) => timeMs >= query.toMs);
-  const stretch = units.slice(first, last < 0 ? undefined : last);
+  const first = Math.max(
+    units.findLastIndex(({ timeMs }) => timeMs <= query.fromMs),
+    0,
+  );
+  const stretch = units.slice(first).filter(({ timeMs }, n) => n === 0 || timeMs < query.toMs);
   const { packets, untilMs } = await walked(reading, stretch);
-  const clear = (): boolean =>
-    displaySets(codec, packets.sort(byTime)).some(
-      ({ timeMs, bytes }) => timeMs <= query.fromMs && clearsScreen(codec, bytes),
-    );
-  for (let next = first; next > 0 && !clear(); ) {
+  for (let next = first; next > 0 && !isClear(reading, packets); ) {
     const to = units[next]?.timeMs ?? 0;
-    if (to < query.fromMs - MOST_BACK_MS || reading.source.loaded + reading.lost > MOST_READ) break;
-    let begin = next - 1;
-    while (begin > 0 && (units[begin]?.timeMs ?? 0) > to - BACK_STEP_MS) begin -= 1;
-    packets.push(...(await walked(reading, units.slice(begin, next))).packets);
-    next = begin;
+    if (to < query.fromMs - MOST_BACK_MS || reading.source.loaded + reading.lost > query.mostRead) break;
+    const back = Math.min(units.findLastIndex(({ timeMs }) => timeMs <= to - BACK_STEP_MS) + 1, next - 1);
+    packets.push(...(await walked(reading, units.slice(back, next))).packets);
+    next = back;
   }
   return {
     packets: sinceClear(codec, displaySets(codec, packets.sort(byTime)), query),
     untilMs: Math.min(untilMs, query.toMs),
   };
+}
+
+/** True when a packet at or before the beginning clears the screen. */
+function isClear({ codec, query }: Reading, packets: PicturePacket[]): boolean {
+  return displaySets(codec, packets.sort(byTime)).some(
+    ({ timeMs, bytes }) => timeMs <= query.fromMs && clearsScreen(codec, bytes),
+  );
 }
 
 /** From the last packet that clears the screen at or before the beginning. */
@@ -252,7 +205,7 @@ async function walked(reading: Reading, units: readonly Unit[]): Promise<Found> 
   const lane = async (source: ByteSource): Promise<void> => {
     for (let unit = units[next]; unit; unit = units[next]) {
       query.signal.throwIfAborted();
-      if (read() > MOST_READ) {
+      if (read() > query.mostRead) {
         untilMs = Math.min(untilMs, unit.timeMs);
         return;
       }

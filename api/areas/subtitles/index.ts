@@ -1,6 +1,7 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { getItemFont, listItemFonts } from './fonts.endpoints.ts';
 import { removeSubtitle } from './kept/remove.endpoints.ts';
+import { getSubtitleImages } from './pictures/images.endpoints.ts';
 import {
   clearSubtitleSync,
   clearSubtitleTiming,
@@ -15,6 +16,7 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   getItemFont,
   getSubtitleFile,
   removeSubtitle,
+  getSubtitleImages,
   getSubtitleSync,
   setSubtitleSync,
   clearSubtitleSync,

@@ -231,6 +231,7 @@ export const routes = {
   clearSubtitleTiming: 'DELETE /items/{id}/subtitles/{streamId}/timing',
   getItemFont: 'GET /items/{id}/fonts/{name} bytes',
   getSubtitleFile: 'GET /items/{id}/subtitles/{file} bytes',
+  getSubtitleImages: 'GET /items/{id}/subtitles/{streamId}/images bytes',
   getSubtitleSync: 'GET /items/{id}/subtitles/{streamId}/sync',
   listItemFonts: 'GET /items/{id}/fonts',
   removeSubtitle: 'DELETE /items/{id}/subtitles/{file}',

@@ -23,6 +23,14 @@ export interface GetSubtitleFileQuery {
   /** Cast ticket */ ticket?: Words;
 }
 
+/** Query of getSubtitleImages */
+export interface GetSubtitleImagesQuery {
+  /** On the clock of the video, ms */ from: number;
+  /** After `from`, at most 10 minutes */ to: number;
+  /** Version of the SubtitleSync */ v?: Words;
+  /** Cast ticket */ ticket?: Words;
+}
+
 /** Query of listItemFonts */
 export interface ListItemFontsQuery {
   /** The default file when absent */ fileId?: Words;
@@ -50,6 +58,8 @@ export interface SubtitlesOperations {
   };
   /** Read a text subtitle */
   getSubtitleFile: { params: { id: Uuid; file: string }; query?: GetSubtitleFileQuery; response: Response };
+  /** Read a stretch of a picture subtitle */
+  getSubtitleImages: { params: { id: Uuid; streamId: Uuid }; query: GetSubtitleImagesQuery; response: Response };
   /** Read the timing of a subtitle */
   getSubtitleSync: { params: { id: Uuid; streamId: Uuid }; response: SubtitleSync };
   /** List the fonts attached to a file */

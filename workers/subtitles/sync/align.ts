@@ -111,38 +111,52 @@ const DISORDER_MS = 1000;
  * go back by more than its pause.
  */
 function bestPath(spans: readonly Span[], sound: Activity): Path {
-  const { sums, offsets, lead, binMs } = sound;
-  const price = SPLIT_MS / binMs;
-  const scores = new Float64Array(offsets);
-  const changed = spans.map(() => new Uint8Array((offsets >> 3) + 1));
-  const steps: Before[] = [];
-  for (const [i, span] of spans.entries()) {
-    const [from, to] = binsOf(span, sound);
-    const changes = changed[i] as Uint8Array;
+  const scores = new Float64Array(sound.offsets);
+  const steps = spans.map((span, i): Step => {
     const pause = i === 0 ? 0 : span.startMs - (spans[i - 1]?.endMs ?? 0) + DISORDER_MS;
-    const before = bestBefore(scores, Math.round(pause / binMs));
-    steps.push(before);
-    for (let o = 0; o < offsets; ) {
-      const end = Math.min(offsets, before.blockEnd(o));
-      const other = i === 0 ? Number.NEGATIVE_INFINITY : (before.scores[before.blockOf(o)] as number) - price;
-      for (; o < end; o += 1) {
-        let score = scores[o] as number;
-        if (other > score) {
-          score = other;
-          changes[o >> 3] = (changes[o >> 3] as number) | (1 << (o & 7));
-        }
-        scores[o] = score + (sums[to + o] as number) - (sums[from + o] as number);
-      }
+    const before = bestBefore(scores, Math.round(pause / sound.binMs));
+    const step = { before, changed: new Uint8Array((sound.offsets >> 3) + 1) };
+    addSpan(scores, step, { span, sound, price: i === 0 ? Number.POSITIVE_INFINITY : SPLIT_MS / sound.binMs });
+    return step;
+  });
+  return pathBack(steps, bestOf(scores, sound), sound);
+}
+
+/** What led to the scores of a span. */
+interface Step {
+  before: Before;
+  /** A bit for each offset: set where the spans before have another offset. */
+  changed: Uint8Array;
+}
+
+/** Adds a span to the scores of each offset, or to the best of the others less the price. */
+function addSpan(
+  scores: Float64Array,
+  { before, changed }: Step,
+  { span, sound, price }: { span: Span; sound: Activity; price: number },
+): void {
+  const { sums, offsets } = sound;
+  const [from, to] = binsOf(span, sound);
+  for (let o = 0; o < offsets; ) {
+    const end = Math.min(offsets, before.blockEnd(o));
+    const other = (before.scores[before.blockOf(o)] as number) - price;
+    for (; o < end; o += 1) {
+      const stays = scores[o] as number;
+      if (other > stays) changed[o >> 3] = (changed[o >> 3] as number) | (1 << (o & 7));
+      scores[o] = Math.max(other, stays) + (sums[to + o] as number) - (sums[from + o] as number);
     }
   }
-  const best = bestOf(scores, sound);
-  const path: number[] = [];
-  for (let i = spans.length - 1, at = best.offsetMs / binMs + lead; i >= 0; i -= 1) {
-    path[i] = (at - lead) * binMs;
-    const before = steps[i];
-    if (before && ((changed[i]?.[at >> 3] ?? 0) >> (at & 7)) & 1) at = before.offsets[before.blockOf(at)] ?? at;
+}
+
+/** The offsets that lead to the best score. */
+function pathBack(steps: readonly Step[], best: { score: number; offsetMs: number }, { lead, binMs }: Activity): Path {
+  const offsets: number[] = [];
+  let at = best.offsetMs / binMs + lead;
+  for (const [i, { before, changed }] of [...steps.entries()].reverse()) {
+    offsets[i] = (at - lead) * binMs;
+    if (((changed[at >> 3] ?? 0) >> (at & 7)) & 1) at = before.offsets[before.blockOf(at)] ?? at;
   }
-  return { score: best.score, offsets: path };
+  return { score: best.score, offsets };
 }
 
 /** The best scores of the spans before, over all offsets up to the end of each block. */

@@ -1,0 +1,272 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { AS_MADE } from '#platform/subtitles/timing.ts';
+import { tool } from '#support/hls-validator.ts';
+import {
+  displaySetsOf,
+  dvdFilm,
+  type Packet,
+  probedPackets,
+  readCis1,
+  realSup,
+  repeatedSup,
+} from '#support/picture-films.ts';
+import { temporaryFolder } from '#support/stores.ts';
+import { ID } from '#workers/probe/matroska/ids.ts';
+import { cis1 } from '#workers/subtitles/cis1.ts';
+import { readPictures } from '#workers/subtitles/pictures-job.ts';
+import { shownPictures, windowsOf } from '#workers/subtitles/shown-pictures.ts';
+import { fixtures } from '../../../hack/fixtures/index.ts';
+
+const SECONDS = 320;
+const signal = new AbortController().signal;
+const md5 = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
+const named = (packets: readonly Packet[]): string[] => packets.map(({ timeMs, bytes }) => `${timeMs} ${md5(bytes)}`);
+
+interface Film {
+  file: string;
+  container: string;
+  index: number;
+}
+
+describe('pictures of subtitle tracks', function () {
+  this.timeout(120_000);
+  const folder = temporaryFolder('pictures');
+  const at = (name: string): string => join(folder, name);
+  let sup: Buffer;
+
+  const read = async (
+    { file, container, index }: Film,
+    [fromMs, toMs]: [number, number],
+    timing = AS_MADE,
+  ): ReturnType<typeof shownPictures> =>
+    shownPictures(timing, { fromMs, toMs }, (window, mostRead) =>
+      readPictures({ file, container, scratchDir: folder }, { index, startMs: 0, ...window, mostRead, signal }),
+    );
+  const matroska = (name: string, index = 1): Film => ({ file: at(name), container: 'matroska', index });
+
+  before(async function () {
+    this.timeout(600_000);
+    const { real } = await fixtures();
+    sup = repeatedSup(realSup(real), Math.floor(SECONDS / 15), 15_000);
+    writeFileSync(at('long.sup'), sup);
+    const picture = ['-f', 'lavfi', '-i', `color=s=64x36:r=5:d=${SECONDS}`];
+    await tool('ffmpeg', ['-v', 'error', ...picture, '-c:v', 'libx264', '-g', '10', at('film.mkv')]);
+  });
+
+  /** The display sets of a stretch, from the last one before it that starts an epoch, as every picture of this track does. */
+  const expected = (sets: readonly Packet[], [from, to]: [number, number]): Packet[] => {
+    const start = sets.findLastIndex(({ timeMs, bytes }) => timeMs <= from && bytes[10] === 0x80);
+    return sets.filter(({ timeMs }, n) => n >= start && timeMs < to);
+  };
+
+  it('of Blu-rays are those that mkvextract finds, however the file is written', async () => {
+    const ways: Record<string, string[]> = {
+      'indexed.mkv': ['film.mkv', 'long.sup'],
+      'unindexed.mkv': ['--no-cues', 'film.mkv', '--compression', '0:none', 'long.sup'],
+      'by-video.mkv': ['film.mkv', '--cues', '0:none', 'long.sup'],
+      'zlib.mkv': ['film.mkv', '--cues', '0:none', '--compression', '0:zlib', 'long.sup'],
+    };
+    for (const [name, args] of Object.entries(ways)) {
+      const files = args.map((arg) => (/\.(?:mkv|sup)$/.test(arg) ? at(arg) : arg));
+      await tool('mkvmerge', ['-q', '-o', at(name), ...files]);
+      await tool('mkvextract', ['-q', at(name), 'tracks', `1:${at('out.sup')}`]);
+      const sets = displaySetsOf(readFileSync(at('out.sup')));
+      expect(sets).to.have.length(6 * Math.floor(SECONDS / 15));
+      for (const from of [0, 1500, 2500, 3000, 100_000, 200_500, 310_000]) {
+        const stretch: [number, number] = [from, from + 40_000];
+        const { packets, codec, untilMs } = await read(matroska(name), stretch);
+        expect(named(packets), `${name} ${from}`).to.deep.equal(named(expected(sets, stretch)));
+        expect([codec, untilMs]).to.deep.equal(['pgs', undefined]);
+      }
+    }
+  });
+
+  it('of Blu-rays come whole where each segment is a block of its own, and from transport streams', async () => {
+    const copied = ['-i', at('film.mkv'), '-i', at('long.sup'), '-map', '0', '-map', '1', '-c', 'copy'];
+    await tool('ffmpeg', ['-v', 'error', ...copied, '-mpegts_m2ts_mode', '1', '-f', 'mpegts', at('film.ts')]);
+    // ffmpeg takes a track as a file of its own to begin at 0, so its times are a second earlier.
+    const earlier = displaySetsOf(sup).map(({ timeMs, bytes }) => ({ timeMs: timeMs - 1000, bytes }));
+    for (const stretch of [
+      [0, 20_000],
+      [200_500, 230_000],
+    ] as [number, number][]) {
+      const { packets } = await read({ file: at('film.ts'), container: 'mpegts', index: 1 }, stretch);
+      expect(named(packets)).to.deep.equal(named(expected(earlier, stretch)));
+    }
+    const [whole] = displaySetsOf(sup);
+    const segments = segmentsOf(whole?.bytes ?? Buffer.alloc(0));
+    writeFileSync(at('split.mkv'), film([cluster(1000, ...segments.map((part) => block(2, 0, part)))], []));
+    const { packets } = await read(matroska('split.mkv'), [0, 5000]);
+    expect(named(packets)).to.deep.equal(named([{ timeMs: 1000, bytes: whole?.bytes ?? Buffer.alloc(0) }]));
+  });
+
+  it('of DVDs are those that ffprobe finds, with the palette of the track', async () => {
+    const dvd = await dvdFilm(folder, SECONDS);
+    await tool('ffmpeg', [
+      '-v',
+      'error',
+      '-fflags',
+      '+genpts',
+      '-i',
+      dvd,
+      '-map',
+      '0:v',
+      '-map',
+      '0:s',
+      '-c',
+      'copy',
+      at('dvd.mkv'),
+    ]);
+    await tool('mkvmerge', ['-q', '-o', at('dvd-zlib.mkv'), at('dvd.mkv')]);
+    const found = await probedPackets(at('dvd.mkv'), 's:0');
+    expect(found).to.have.length(Math.floor(SECONDS / 15));
+    const films = [matroska('dvd.mkv'), matroska('dvd-zlib.mkv'), { file: dvd, container: 'mpegps', index: 2 }];
+    for (const film of films) {
+      for (const from of [0, 3000, 17_000, 100_000, 250_000]) {
+        const { packets, codec } = await read(film, [from, from + 50_000]);
+        const start = Math.max(
+          0,
+          found.findLastIndex(({ timeMs }) => timeMs <= from),
+        );
+        const due = found.slice(start).filter(({ timeMs }) => timeMs < from + 50_000);
+        expect(named(packets)).to.deep.equal(due.map((one) => `${one.timeMs} ${one.md5}`));
+        expect(codec).to.equal('vobsub');
+      }
+    }
+    const idx = 'size: 720x576\npalette: 000000, 0000ff, 00ff00, ff0000, ffff00, ff00ff, 00ffff, ffffff, 1, 2, 3';
+    const whole = idx.replace(/ 1, 2, 3/, Array(8).fill(' 123abc').join(','));
+    const header = (text: string) => readCis1(cis1({ codec: 'vobsub', header: text, packets: [] })).header;
+    expect(header(whole)).to.deep.include({ width: 720, height: 576 });
+    expect(header(whole).palette).to.have.length(16).and.include('#0000ff');
+    expect(header(idx)).to.deep.equal({ codec: 'vobsub', width: 720, height: 576 });
+  });
+
+  it('are at the times of the correction, pieces too', async () => {
+    const sets = displaySetsOf(sup);
+    const timing = { offsetMs: 500, rate: 1.02, pieces: [{ fromMs: 150_000, offsetMs: 20_000 }] };
+    const shown = sets.map(({ timeMs, bytes }) => ({
+      timeMs: Math.round(timeMs * 1.02) + (timeMs < 150_000 ? 500 : 20_000),
+      bytes,
+    }));
+    for (const from of [0, 120_000, 160_000, 180_000]) {
+      const { packets } = await read(matroska('indexed.mkv'), [from, from + 30_000], timing);
+      expect(named(packets), String(from)).to.deep.equal(named(expected(shown, [from, from + 30_000])));
+    }
+    expect(windowsOf(timing, { fromMs: 160_000, toMs: 165_000 })).to.deep.equal([{ fromMs: 150_000, toMs: 150_000 }]);
+  });
+
+  it('end with a cut at 4,096 packets and at 32 MiB', () => {
+    const packets = (count: number, size: number) =>
+      Array.from({ length: count }, (_, n) => ({ timeMs: n, durationMs: 1, bytes: Buffer.alloc(size) }));
+    const made = (count: number, size: number) =>
+      readCis1(cis1({ codec: 'pgs', header: '', packets: packets(count, size) }));
+    expect(made(4096, 1).end).to.deep.equal({ cut: false });
+    const many = made(4097, 1);
+    expect([many.packets.length, many.end]).to.deep.equal([4096, { cut: true, untilMs: 4096 }]);
+    const large = made(40, 1 << 20);
+    expect([large.packets.length, large.end]).to.deep.equal([31, { cut: true, untilMs: 31 }]);
+    expect(large.packets[7]).to.include({ timeMs: 7, durationMs: 1 });
+    expect(made(0, 0)).to.deep.equal({ header: { codec: 'pgs' }, packets: [], end: { cut: false } });
+  });
+
+  it('of a film of 60 GB are found in 64 MiB of it', async () => {
+    const [whole] = displaySetsOf(sup);
+    const picture = whole?.bytes ?? Buffer.alloc(0);
+    writeLargeFilm(at('large.mkv'), picture);
+    let loaded = 0;
+    const found = await shownPictures(AS_MADE, { fromMs: 3_005_000, toMs: 3_600_000 }, async (window, mostRead) => {
+      const query = { index: 1, startMs: 0, ...window, mostRead, signal };
+      const part = await readPictures({ ...matroska('large.mkv'), scratchDir: folder }, query);
+      loaded += part.loaded;
+      return part;
+    });
+    expect(found.untilMs).to.equal(undefined);
+    expect(found.packets.map(({ timeMs }) => timeMs)).to.deep.equal(
+      Array.from({ length: 60 }, (_, n) => 3_000_000 + n * 10_000),
+    );
+    expect(loaded).to.be.lessThan(64 << 20);
+  });
+});
+
+function segmentsOf(set: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  for (let at = 0; at + 3 <= set.length; at += 3 + set.readUInt16BE(at + 1))
+    parts.push(set.subarray(at, at + 3 + set.readUInt16BE(at + 1)));
+  return parts;
+}
+
+/** The head of an EBML element. */
+function head(id: number, size: number): Buffer {
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64BE(BigInt(size) | (1n << 56n));
+  return Buffer.concat([Buffer.from(id.toString(16), 'hex'), length]);
+}
+const element = (id: number, ...parts: Buffer[]): Buffer => {
+  const body = Buffer.concat(parts);
+  return Buffer.concat([head(id, body.length), body]);
+};
+const uint = (id: number, value: number): Buffer => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
+  return element(id, bytes);
+};
+const text = (id: number, value: string): Buffer => element(id, Buffer.from(value));
+const blockHead = (track: number, ms: number): Buffer => {
+  const bytes = Buffer.from([0x80 | track, 0, 0, 0]);
+  bytes.writeInt16BE(ms, 1);
+  return bytes;
+};
+const block = (track: number, ms: number, content: Buffer): Buffer =>
+  element(ID.simpleBlock, blockHead(track, ms), content);
+const cluster = (ms: number, ...blocks: Buffer[]): Buffer => element(ID.cluster, uint(ID.timestamp, ms), ...blocks);
+const track = (number: number, type: number, codec: string): Buffer =>
+  element(ID.track, uint(ID.number, number), uint(ID.uid, number), uint(ID.type, type), text(ID.codec, codec));
+const HEADS = [
+  element(ID.info, uint(ID.scale, 1_000_000)),
+  element(ID.tracks, track(1, 1, 'V_VP9'), track(2, 17, 'S_HDMV/PGS')),
+];
+const EBML = element(ID.ebml, text(ID.docType, 'matroska'));
+
+const film = (clusters: Buffer[], more: Buffer[]): Buffer =>
+  Buffer.concat([EBML, element(ID.segment, ...HEADS, ...more, ...clusters)]);
+
+const [CLUSTER_MS, CLUSTERS, BLOCKS] = [2000, 3600, 110];
+const CLUSTER_SIZE = Math.floor((60 * 2 ** 30) / CLUSTERS);
+
+/** Two hours whose index names the pictures of the film alone. Most of its bytes are holes. */
+function writeLargeFilm(path: string, picture: Buffer): void {
+  const cue = (n: number, first: number): Buffer =>
+    element(
+      ID.cuePoint,
+      uint(ID.cueTime, n * CLUSTER_MS),
+      element(ID.cuePositions, uint(ID.cueTrack, 1), uint(ID.cueCluster, first + n * CLUSTER_SIZE)),
+    );
+  const cuesOf = (first: number): Buffer =>
+    element(ID.cues, ...Array.from({ length: CLUSTERS }, (_, n) => cue(n, first)));
+  const first = HEADS.reduce((sum, one) => sum + one.length, cuesOf(0).length);
+  const start = Buffer.concat([EBML, head(ID.segment, first + CLUSTERS * CLUSTER_SIZE), ...HEADS, cuesOf(first)]);
+  const file = openSync(path, 'w');
+  writeSync(file, start, 0, start.length, 0);
+  for (let n = 0; n < CLUSTERS; n += 1) writeCluster(file, start.length + n * CLUSTER_SIZE, { n, picture });
+  closeSync(file);
+  truncateSync(path, start.length + CLUSTERS * CLUSTER_SIZE);
+}
+
+/** Heads of blocks of the film and, every ten seconds, a picture of the subtitle after them. */
+function writeCluster(file: number, at: number, { n, picture }: { n: number; picture: Buffer }): void {
+  const begin = Buffer.concat([head(ID.cluster, CLUSTER_SIZE - 12), uint(ID.timestamp, n * CLUSTER_MS)]);
+  const last = n % 5 === 0 ? block(2, 0, picture) : Buffer.alloc(0);
+  writeSync(file, begin, 0, begin.length, at);
+  const blocks = n > 1400 && n < 1900 ? BLOCKS : 1; // the rest of the film is never visited
+  const space = CLUSTER_SIZE - begin.length - last.length;
+  const size = Math.floor(space / blocks);
+  for (let i = 0; i < blocks; i += 1) {
+    const length = i === blocks - 1 ? space - size * (blocks - 1) : size;
+    const block = Buffer.concat([head(ID.simpleBlock, length - 9), blockHead(1, i * 10)]);
+    writeSync(file, block, 0, block.length, at + begin.length + i * size);
+  }
+  writeSync(file, last, 0, last.length, at + begin.length + space);
+}
