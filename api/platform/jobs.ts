@@ -123,8 +123,9 @@ export const jobs = {
   'subtitles.sync': { queue: 'interactive' },
   'subtitles.generate': { queue: 'speech' },
   'subtitles.batch': { queue: 'speech' },
-  'subtitles.folder': { queue: 'maintenance' },
-  'subtitles.trim': { queue: 'maintenance' },
+  /** Reads the folder of `subtitles.folder` into the index. */
+  'subtitles.folder': { queue: 'maintenance', payload: z.object({}), scheduled: '25 * * * *' },
+  'subtitles.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '15 4 * * *' },
   'media.keyframes': { queue: 'media', payload: z.object({ fileId: Id }) },
   'preroll.prepare': { queue: 'media', payload: z.object({ clipId: Id }) },
   'playback.mark': {

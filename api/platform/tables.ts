@@ -1409,6 +1409,48 @@ export interface Tables {
     shuffle: Defaulted<number>;
     created_at: Defaulted<Date>;
   };
+  subtitle_folder: {
+    path: string;
+    entry: string;
+    size_bytes: number;
+    modified_ms: number;
+    release: string;
+    title: string;
+    year: number | null;
+    season: number | null;
+    episode: number | null;
+    imdb: string | null;
+    tmdb: string | null;
+    movie_hash: string | null;
+    language: string;
+    forced: boolean;
+    hearing_impaired: boolean;
+    format: string;
+  };
+  subtitle_leases: {
+    account_id: string;
+    token: string;
+    until: Date;
+  };
+  subtitle_origins: {
+    stream_id: string;
+    file_id: string;
+    provider: string;
+    provider_file: string;
+    sha256: string;
+  };
+  subtitle_searches: {
+    id: string;
+    account_id: string;
+    item_id: string;
+    question: string;
+    counted: boolean;
+    languages: string[];
+    candidates: Json;
+    providers: Json;
+    asked_at: Date;
+    made_at: Defaulted<Date>;
+  };
   subtitle_syncs: {
     file_id: string;
     track: string;
@@ -1429,6 +1471,7 @@ export interface Tables {
     item_id: string | null;
     spent_at: Defaulted<Date>;
     given_back_at: Date | null;
+    pending_until: Date | null;
   };
   theme_default: {
     one: Defaulted<boolean>;

@@ -1,4 +1,6 @@
 import { defineArea } from '#kernel/endpoint.ts';
+import { downloadSubtitle, fetchSubtitle } from './fetch/fetch.endpoints.ts';
+import { findSubtitles, searchSubtitles } from './find/find.endpoints.ts';
 import { getItemFont, listItemFonts } from './fonts.endpoints.ts';
 import { removeSubtitle } from './kept/remove.endpoints.ts';
 import {
@@ -14,6 +16,10 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   listItemFonts,
   getItemFont,
   getSubtitleFile,
+  findSubtitles,
+  searchSubtitles,
+  fetchSubtitle,
+  downloadSubtitle,
   removeSubtitle,
   getSubtitleSync,
   setSubtitleSync,

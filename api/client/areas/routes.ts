@@ -229,11 +229,15 @@ export const routes = {
   // subtitles
   clearSubtitleSync: 'DELETE /items/{id}/subtitles/{streamId}/sync',
   clearSubtitleTiming: 'DELETE /items/{id}/subtitles/{streamId}/timing',
+  downloadSubtitle: 'POST /items/{id}/subtitles/download',
+  fetchSubtitle: 'POST /items/{id}/subtitles/fetch',
+  findSubtitles: 'GET /items/{id}/subtitles/find',
   getItemFont: 'GET /items/{id}/fonts/{name} bytes',
   getSubtitleFile: 'GET /items/{id}/subtitles/{file} bytes',
   getSubtitleSync: 'GET /items/{id}/subtitles/{streamId}/sync',
   listItemFonts: 'GET /items/{id}/fonts',
   removeSubtitle: 'DELETE /items/{id}/subtitles/{streamId}',
+  searchSubtitles: 'GET /items/{id}/subtitles/search',
   setSubtitleSync: 'PUT /items/{id}/subtitles/{streamId}/sync',
   setSubtitleTiming: 'PUT /items/{id}/subtitles/{streamId}/timing',
   // server-account
