@@ -1,5 +1,4 @@
 // What the name of a subtitle, and the text where the name is silent, say about it.
-import { posix } from 'node:path';
 import {
   decodeForeign,
   type FolderRow,
@@ -63,23 +62,25 @@ type Named = Pick<FolderRow, 'title' | 'year' | 'season' | 'episode' | 'imdb' | 
 
 /** The film or episode: by the name of the file, with ids of the folders above. */
 function namedIn(release: string, above: readonly string[]): Named {
+  const { imdb = bareImdb(release), tmdb = null } = idsIn([...above, release]);
   const episode = readEpisode([...above, `${release}.mkv`]);
-  const plain = release.replace(HASH, ' ').trim();
-  const film = readName(plain === '' ? posix.basename(above.at(-1) ?? '') : release);
-  const named = episode?.number === undefined ? film : episode.show;
-  const ids = [...above, release].reduce<Record<string, string>>(
-    (all, name) => ({ ...all, ...readName(name).ids }),
-    {},
-  );
-  return {
-    ...{ title: folderTitle(named.title), year: named.year ?? null },
-    ...{ season: episode?.number === undefined ? null : (episode.season ?? null), episode: episode?.number ?? null },
-    ...{ imdb: ids['imdb'] ?? bareImdb(release) ?? null, tmdb: ids['tmdb'] ?? null },
-  };
+  if (episode?.number !== undefined) {
+    const { show, season = null, number } = episode;
+    return { title: folderTitle(show.title), year: show.year ?? null, season, episode: number, imdb, tmdb };
+  }
+  const { title, year = null } = readName(isHash(release) ? (above.at(-1) ?? '') : release);
+  return { title: folderTitle(title), year, season: null, episode: null, imdb, tmdb };
 }
 
+/** A name that is only a hash: the folder names the film. */
+const isHash = (release: string): boolean => release.replace(HASH, ' ').trim() === '';
+
 /** `tt0113277` without brackets. */
-const bareImdb = (name: string): string | undefined => /(?:^|[^0-9a-z])(tt\d{6,10})(?:$|[^0-9a-z])/i.exec(name)?.[1];
+const bareImdb = (name: string): string | null =>
+  /(?:^|[^0-9a-z])(tt\d{6,10})(?:$|[^0-9a-z])/i.exec(name)?.[1] ?? null;
+
+const idsIn = (names: readonly string[]): Record<string, string> =>
+  Object.assign({}, ...names.map((name) => readName(name).ids)) as Record<string, string>;
 
 const FLAGS: Readonly<Record<string, 'forced' | 'hearingImpaired'>> = {
   ...{ forced: 'forced', foreign: 'forced', sdh: 'hearingImpaired', cc: 'hearingImpaired', hi: 'hearingImpaired' },
@@ -92,20 +93,25 @@ interface Marks {
   hearingImpaired: boolean;
 }
 
-/** Language and flags are the last words of a name: `Heat.1995.de.forced`. `hi` is Hindi unless a language is before it. */
+/** Language and flags are the last words of a name: `Heat.1995.de.forced`. */
 function marksOf(stem: string): Marks {
   const parts = stem.split('.');
   const marks: Marks = { release: stem, language: undefined, forced: false, hearingImpaired: false };
-  while (parts.length > 1 || (parts.length === 1 && languageOf(parts[0] ?? '') !== undefined)) {
-    const word = parts.at(-1) ?? '';
-    const flag = FLAGS[word.toLowerCase()];
-    const language = marks.language === undefined ? languageOf(word) : undefined;
-    const isHindi = word.toLowerCase() === 'hi' && languageOf(parts.at(-2) ?? '') === undefined;
-    if (flag && !isHindi) marks[flag] = true;
-    else if (language !== undefined) marks.language = language;
-    else break;
-    parts.pop();
-  }
-  marks.release = parts.join('.');
+  while (parts.length > 0 && noted(marks, parts)) parts.pop();
+  marks.release = parts.join('.') || stem;
   return marks;
+}
+
+/** Whether the last word is a flag or the language. `hi` is Hindi unless a language is before it. */
+function noted(marks: Marks, parts: readonly string[]): boolean {
+  const [word = '', before = ''] = [parts.at(-1), parts.at(-2)];
+  const flag = FLAGS[word.toLowerCase()];
+  const isHindi = word.toLowerCase() === 'hi' && languageOf(before) === undefined;
+  if (flag && !isHindi) {
+    marks[flag] = true;
+    return true;
+  }
+  if (marks.language !== undefined) return false;
+  marks.language = languageOf(word);
+  return marks.language !== undefined;
 }

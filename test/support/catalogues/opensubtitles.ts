@@ -120,13 +120,11 @@ export async function startOpenSubtitles(uploaded: Uploaded[] = []) {
       return { status: 301, headers: { location: `${request.path}?${wanted}`, 'content-type': 'text/html' }, body: '' };
     const found = matching(state.uploaded, request.query);
     const page = Number(request.query.get('page') ?? 1);
-    const data = found
-      .slice((page - 1) * PER_PAGE, page * PER_PAGE)
-      .map((one) => ({
-        id: String(one.files[0]?.id),
-        type: 'subtitle',
-        attributes: attributes(one, request.query.get('moviehash')),
-      }));
+    const data = found.slice((page - 1) * PER_PAGE, page * PER_PAGE).map((one) => ({
+      id: String(one.files[0]?.id),
+      type: 'subtitle',
+      attributes: attributes(one, request.query.get('moviehash')),
+    }));
     const pages = Math.ceil(found.length / PER_PAGE);
     return json(200, { total_pages: pages, total_count: found.length, per_page: PER_PAGE, page, data });
   };

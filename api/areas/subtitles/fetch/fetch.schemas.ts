@@ -9,7 +9,7 @@ const Language = z
   .regex(/^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$/i)
   .describe('BCP 47; default: as the provider says');
 
-export const SubtitleChoice = z.object({
+export const SubtitleChoice = z.strictObject({
   candidateId: z.string().min(1).max(100).meta({ example: '01900000-0000-7000-8000-000000000009.0' }),
   fileId: Id.optional().describe('The default file when absent'),
   language: Language.optional(),

@@ -42,7 +42,8 @@ export async function fetch(call: Call, id: string, choice: SubtitleChoice): Pro
 interface Taking {
   film: Film;
   finding: Finding;
-  marks: Marks;
+  /** In place of those of the provider. */
+  marks?: Partial<Marks>;
   /** Absent when the server keeps the text. */
   directory?: string;
   /** Absent for those who spend nothing. */
@@ -55,24 +56,36 @@ async function taken(
 ): Promise<SubtitleTrack> {
   if (!finding) throw notFound();
   await refuseHere(call, film, (here) => here.byFile(finding.provider, finding.file));
-  const place = choice ? (choice.place ?? call.deps.settings.get('subtitles.place')) : 'server';
-  const directory = place === 'beside' ? await writableFolder(call, film) : undefined;
-  const use = choice
-    ? undefined
-    : await call.transact((inside) => spendFor(inside, { kind: 'fetch', itemId: film.itemId, pendingMs: PENDING_MS }));
-  const marks = {
-    language: choice?.language ?? finding.language,
-    ...{
-      forced: choice?.forced ?? finding.forced,
-      hearingImpaired: choice?.hearingImpaired ?? finding.hearingImpaired,
-    },
-  };
-  const taking = { film, finding, marks, ...(directory !== undefined && { directory }), ...(use && { use }) };
+  const taking: Taking = { film, finding, ...(choice ? await chosen(call, film, choice) : await spent(call, film)) };
+  const { use } = taking;
   return received(call, taking).catch(async (error: unknown) => {
     if (use) await giveBackUse(call.deps.db, use);
     throw error instanceof ProviderFault ? unavailable(error) : error;
   });
 }
+
+/** What an editor chooses. Throws 409 and 423 for a place that is not written to. */
+async function chosen(call: Call, film: Film, choice: SubtitleChoice): Promise<Pick<Taking, 'marks' | 'directory'>> {
+  const place = choice.place ?? call.deps.settings.get('subtitles.place');
+  const { language, forced, hearingImpaired } = choice;
+  const marks = Object.entries({ language, forced, hearingImpaired }).filter(([, value]) => value !== undefined);
+  return {
+    marks: Object.fromEntries(marks) as Partial<Marks>,
+    ...(place === 'beside' && { directory: await writableFolder(call, film) }),
+  };
+}
+
+/** A viewer's use, which counts as given back when this process ends before the text is kept. */
+async function spent(call: Call, { itemId }: Film): Promise<Pick<Taking, 'use'>> {
+  const use = { kind: 'fetch', itemId, pendingMs: PENDING_MS } as const;
+  const id = await call.transact((inside) => spendFor(inside, use));
+  return { ...(id !== undefined && { use: id }) };
+}
+
+const marksOf = ({ finding, marks }: Taking): Marks => ({
+  ...{ language: finding.language, forced: finding.forced, hearingImpaired: finding.hearingImpaired },
+  ...marks,
+});
 
 function unavailable({ reason, retryAfterSec }: ProviderFault): ApiError {
   const details = {
@@ -108,13 +121,13 @@ async function received(call: Call, taking: Taking): Promise<SubtitleTrack> {
 }
 
 async function kept(call: Call, taking: Taking, text: KeptText): Promise<string> {
-  const { film, finding, marks } = taking;
+  const { film, finding } = taking;
   await putKeptText(call.deps.objects, text);
   return call.transact(async (inside) => {
     await begin(inside, taking, text);
     const origin = { source: 'fetched', provider: finding.provider, providerFile: finding.file } as const;
     const id = await addKept(inside.db, text, {
-      ...{ fileId: film.fileId, ...marks, accountId: call.who.accountId },
+      ...{ fileId: film.fileId, ...marksOf(taking), accountId: call.who.accountId },
       origin: { ...origin, release: finding.release },
     });
     await announceSubtitles(inside.db, film.itemId);
@@ -123,7 +136,8 @@ async function kept(call: Call, taking: Taking, text: KeptText): Promise<string>
 }
 
 async function placed(call: Call, taking: Taking, text: KeptText): Promise<string> {
-  const { film, finding, marks, directory = '' } = taking;
+  const { film, finding, directory = '' } = taking;
+  const marks = marksOf(taking);
   const written = await writeBeside(directory, film, { text, marks });
   return call.transact(async (inside) => {
     await begin(inside, taking, text);

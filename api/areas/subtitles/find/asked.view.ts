@@ -28,18 +28,18 @@ export async function askedFilm(call: Call, itemId: string, fileId?: string): Pr
   if (!TYPES.includes(item.type)) throw conflict('wrong-type', 'Subtitles are for films, episodes and videos');
   const file = fileId ? await findSource(call.db, fileId) : await findItemSource(call.db, item.id);
   if (fileId && file?.itemId !== item.id) throw notFound();
+  return { item, file, facts: { ...(await itemFacts(call, item)), ...(file && fileFacts(file)) } };
+}
+
+async function itemFacts(call: Call, item: VisibleItem): Promise<Facts> {
   const own = await factsOf(call, item.id);
-  const show = item.type === 'episode' && item.grandparentId ? await factsOf(call, item.grandparentId) : undefined;
-  return {
-    ...{ item, file },
-    facts: {
-      ...{ type: item.type, title: own.title, ids: idsOf(own) },
-      ...(own.year !== null && { year: own.year }),
-      ...(show && { show: { title: show.title, ids: idsOf(show) } }),
-      ...(item.type === 'episode' && numbersOf(item)),
-      ...(file && fileFacts(file)),
-    },
+  const facts = {
+    ...{ type: item.type, title: own.title, ids: idsOf(own) },
+    ...(own.year !== null && { year: own.year }),
   };
+  if (item.type !== 'episode' || item.grandparentId === null) return facts;
+  const show = await factsOf(call, item.grandparentId);
+  return { ...facts, show: { title: show.title, ids: idsOf(show) }, ...numbersOf(item) };
 }
 
 function numbersOf({ parentIndex, indexNumber }: VisibleItem): { season?: number; episode?: number } {

@@ -22,7 +22,7 @@ export const FETCHABLE = { own: 30, admin: 24 * 60 };
 export async function searchAsEditor(call: Call, id: string, query: FindQuery): Promise<SubtitleFindings> {
   const film = await askedFilm(call, id);
   const search = await searched(call, film, { query, counted: false });
-  return shown(call, film, search, FETCHABLE.admin);
+  return shown(call, { film, search, minutes: FETCHABLE.admin });
 }
 
 /** As a viewer: within the allowance, by the film's own identifiers, without forced subtitles. */
@@ -36,7 +36,7 @@ export async function find(call: Call, id: string, query: FindQuery): Promise<Su
     const before = await requireSearches(call);
     const search = await searched(call, film, { query: asked, counted: before !== undefined });
     return {
-      ...(await shown(call, film, search, isAdmin ? FETCHABLE.admin : FETCHABLE.own)),
+      ...(await shown(call, { film, search, minutes: isAdmin ? FETCHABLE.admin : FETCHABLE.own })),
       ...(before && { allowance: before.allowance, searchesLeft: before.left - 1 }),
     };
   });
@@ -136,7 +136,10 @@ function ranked(asking: readonly Asking[], asked: Asked): Finding[] {
     .slice(0, MOST);
 }
 
-async function shown(call: Call, film: AskedFilm, search: Search, minutes: number): Promise<SubtitleFindings> {
+async function shown(
+  call: Call,
+  { film, search, minutes }: { film: AskedFilm; search: Search; minutes: number },
+): Promise<SubtitleFindings> {
   const here = film.file ? await findHere(call.db, film.file.id) : undefined;
   return {
     items: search.candidates.map(({ file, ...one }, place) => {

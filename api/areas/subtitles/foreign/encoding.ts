@@ -81,7 +81,7 @@ function scoreOf(sample: Uint8Array, label: string): number {
   const text = new TextDecoder(label).decode(sample);
   let score = -8 * (text.match(ODD)?.length ?? 0) - 3 * (text.match(FOREIGN_MARKS)?.length ?? 0);
   for (const [word] of text.matchAll(WORD)) {
-    if (!/[^\u0000-\u007f]/.test(word)) continue;
+    if (/^\p{ASCII}+$/u.test(word)) continue;
     const whole = SCRIPTS.some((script) => script.test(word)) && !MIXED.test(word);
     score += whole ? Math.min(word.length, 12) : -2 * Math.min(word.length, 12);
   }

@@ -39,11 +39,15 @@ const SAMPLE = 40_000;
 /** BCP 47; undefined for a text that is too short or looks like no known language. */
 export function guessedLanguage(text: string): string | undefined {
   const sample = text.slice(0, SAMPLE).toLowerCase();
-  const letters = sample.match(/\p{L}/gu)?.length ?? 0;
+  const letters = countOf(sample, /\p{L}/gu);
   if (letters < 200) return undefined;
-  const script = SCRIPTS.find(([letter]) => (sample.match(letter)?.length ?? 0) > letters / 5);
-  if (script) return script[1];
-  const all = sample.match(/\p{L}+/gu) ?? [];
+  const [, ofScript] = SCRIPTS.find(([letter]) => countOf(sample, letter) > letters / 5) ?? [];
+  return ofScript ?? byWords(sample.match(/\p{L}+/gu) ?? []);
+}
+
+const countOf = (text: string, part: RegExp): number => text.match(part)?.length ?? 0;
+
+function byWords(all: readonly string[]): string | undefined {
   const [best, next] = Object.entries(COMMON)
     .map(([code, common]) => ({ code, share: all.filter((word) => common.has(word)).length / all.length }))
     .sort((a, b) => b.share - a.share);

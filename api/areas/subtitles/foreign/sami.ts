@@ -46,10 +46,12 @@ class SamiReader {
   #at = 0;
 
   readonly tag = ({ name, closing, attributes }: Tag): void => {
-    if (name === 'sync' && !closing) this.#begin(Number.parseInt(attributes['start'] ?? '', 10) || 0);
-    else if (name === 'p' && !closing) this.#turn((attributes['class'] ?? '').toLowerCase().slice(0, 64));
+    const { start = '', class: className = '' } = attributes;
+    if (STYLES.includes(name)) this.text(`<${closing ? '/' : ''}${name}>`, false);
     else if (name === 'br') this.text('\n');
-    else if (STYLES.includes(name)) this.text(`<${closing ? '/' : ''}${name}>`, false);
+    else if (closing) return;
+    else if (name === 'sync') this.#begin(Number.parseInt(start, 10) || 0);
+    else if (name === 'p') this.#turn(className.toLowerCase().slice(0, 64));
   };
 
   readonly text = (text: string, isForeign = true): void => {

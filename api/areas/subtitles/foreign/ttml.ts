@@ -67,17 +67,16 @@ class TtmlReader {
   }
 }
 
-const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+const UNITS: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 /** `00:01:02.500`, `00:01:02:12` with frames, `62.5s`, `123f`, `1000t`. */
 function timeOf(text: string | undefined, { frameRate, tickRate }: Clock): number {
   const value = (text ?? '').trim().slice(0, 40);
   const [, number, unit] = /^(\d{1,12}(?:\.\d{1,9})?)(h|m|s|ms|f|t)$/.exec(value) ?? [];
-  if (unit === 'f') return Math.round((Number(number) / frameRate) * 1000);
-  if (unit === 't') return Math.round((Number(number) / (tickRate || frameRate)) * 1000);
-  if (unit !== undefined) return Math.round(Number(number) * (UNITS[unit] ?? 0));
-  const [, h, m, s, frames] = /^(\d{1,4}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)(?::(\d{1,3}))?$/.exec(value) ?? [];
+  const units: Record<string, number> = { ...UNITS, f: 1000 / frameRate, t: 1000 / (tickRate || frameRate) };
+  if (unit !== undefined) return Math.round(Number(number) * (units[unit] ?? 0));
+  const [, h, m, s, frames = 0] = /^(\d{1,4}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)(?::(\d{1,3}))?$/.exec(value) ?? [];
   if (h === undefined) return 0;
-  const seconds = Number(h) * 3600 + Number(m) * 60 + Number(s) + Number(frames ?? 0) / frameRate;
+  const seconds = Number(h) * 3600 + Number(m) * 60 + Number(s) + Number(frames) / frameRate;
   return Math.round(seconds * 1000);
 }

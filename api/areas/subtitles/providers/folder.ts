@@ -26,17 +26,19 @@ export const folder: Provider = {
 };
 
 async function search({ deps: { db } }: Means, asked: Asked): Promise<Found[]> {
-  const { ids, show, query } = asked;
-  const named = query === undefined ? (show?.ids ?? ids) : {};
+  const { query, movieHash = null, season = null, episode = null } = asked;
+  const { imdb = null, tmdb = null } = idsOf(asked);
   const rows = await findInFolder(db, {
-    movieHash: query === undefined ? (asked.movieHash ?? null) : null,
-    ...{ imdb: named['imdb'] ?? null, tmdb: named['tmdb'] ?? null },
-    title: folderTitle(query ?? show?.title ?? asked.title),
-    ...{ season: asked.season ?? null, episode: asked.episode ?? null },
+    ...{ movieHash: query === undefined ? movieHash : null, imdb, tmdb, season, episode },
+    title: folderTitle(titleOf(asked)),
     languages: asked.languages.map((tag) => tag.split('-')[0]?.toLowerCase() ?? ''),
   });
   return rows.filter((row) => fitsYear(row, asked)).map((row) => foundIn(row, asked));
 }
+
+/** Those of the show for an episode; none for another title. */
+const idsOf = ({ ids, show, query }: Asked): Asked['ids'] => (query === undefined ? (show?.ids ?? ids) : {});
+const titleOf = ({ title, show, query }: Asked): string => query ?? show?.title ?? title;
 
 /** Films of the same name differ by a year or more. */
 function fitsYear({ year, title, movie_hash: hash }: FolderRow, asked: Asked): boolean {
@@ -55,14 +57,17 @@ function foundIn(row: FolderRow, asked: Asked): Found {
   };
 }
 
-function matchOf(row: FolderRow, { movieHash, ids, show, release, query }: Asked): MatchedBy {
-  if (query !== undefined) return 'title';
-  if (row.movie_hash !== null && row.movie_hash === movieHash) return 'hash';
-  const named = show?.ids ?? ids;
-  const byId = (row.imdb !== null && row.imdb === named['imdb']) || (row.tmdb !== null && row.tmdb === named['tmdb']);
-  if (byId) return show ? 'episode' : 'id';
-  const [own, film] = [folderTitle(row.release), folderTitle(release ?? '')];
-  return film !== '' && own.startsWith(film) ? 'release' : 'title';
+function matchOf(row: FolderRow, asked: Asked): MatchedBy {
+  if (asked.query !== undefined) return 'title';
+  if (row.movie_hash !== null && row.movie_hash === asked.movieHash) return 'hash';
+  if (hasId(row, asked)) return asked.show ? 'episode' : 'id';
+  const [own, film] = [folderTitle(row.release), folderTitle(asked.release ?? '')];
+  return film !== '' && own === film ? 'release' : 'title';
+}
+
+function hasId({ imdb, tmdb }: FolderRow, asked: Asked): boolean {
+  const ids = idsOf(asked);
+  return (imdb !== null && imdb === ids['imdb']) || (tmdb !== null && tmdb === ids['tmdb']);
 }
 
 async function download({ deps }: Means, file: string): Promise<ForeignFile> {

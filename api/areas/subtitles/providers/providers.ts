@@ -1,7 +1,7 @@
 import type { Call } from '#kernel/endpoint.ts';
+import { openSubtitles } from '../opensubtitles/opensubtitles.ts';
 import { openFor } from './breaker.ts';
 import { folder } from './folder.ts';
-import { openSubtitles } from './opensubtitles/opensubtitles.ts';
 import { type Asked, type ForeignFile, type Found, type Provider, ProviderFault } from './provider.ts';
 
 /** Every built-in provider, in the order of an unset `subtitles.providers`. */

@@ -5,8 +5,8 @@ import { keysInForce, noteRefusal } from '#platform/agents/keys.store.ts';
 import { takeSlot } from '#platform/agents/pace.ts';
 import { dropToken, keepToken, knownToken } from '#platform/agents/tokens.ts';
 import { type OutboundAnswer, OutboundRefused } from '#platform/outbound.ts';
-import { admit, noteFailure, noteSuccess, pause } from '../breaker.ts';
-import { type Means, ProviderFault } from '../provider.ts';
+import { admit, noteFailure, noteSuccess, pause } from '../providers/breaker.ts';
+import { type Means, ProviderFault } from '../providers/provider.ts';
 import { ErrorBody, Login } from './answers.ts';
 
 export const ID = 'opensubtitles';

@@ -1,6 +1,6 @@
 import { OutboundRefused } from '#platform/outbound.ts';
-import { likeness } from '../../find/likeness.ts';
-import { badFile } from '../../foreign/read.ts';
+import { likeness } from '../find/likeness.ts';
+import { badFile } from '../foreign/read.ts';
 import {
   type Asked,
   type Choice,
@@ -10,7 +10,7 @@ import {
   type Means,
   type Provider,
   ProviderFault,
-} from '../provider.ts';
+} from '../providers/provider.ts';
 import { type Attributes, Link, Page } from './answers.ts';
 import { ask, faultOf, ID, keysOf } from './client.ts';
 import { codesOf, tagOf } from './languages.ts';
@@ -116,12 +116,17 @@ function factsOf(one: Attributes) {
     hearingImpaired: one.hearing_impaired === true,
     forced: one.foreign_parts_only === true,
     translatedByMachine: one.ai_translated === true || one.machine_translated === true,
-    frameRate: one.fps && one.fps > 0 && one.fps < 1000 ? one.fps : undefined,
-    downloads: one.download_count && one.download_count > 0 ? Math.trunc(one.download_count) : undefined,
-    rating: one.ratings && one.ratings > 0 && one.ratings <= 10 ? one.ratings : undefined,
+    frameRate: within(one.fps, 1000),
+    downloads: within(one.download_count, Number.MAX_SAFE_INTEGER, Math.trunc),
+    rating: within(one.ratings, 10),
     uploader: one.uploader?.name?.slice(0, 100) || undefined,
     uploadedAt: dateOf(one.upload_date),
   };
+}
+
+/** The service says 0 for what it does not know. */
+function within(value: number | null | undefined, most: number, made = (known: number) => known): number | undefined {
+  return value && value > 0 && value <= most ? made(value) : undefined;
 }
 
 function dateOf(text: string | null | undefined): string | undefined {
