@@ -323,7 +323,7 @@ export const routedAreas: readonly RoutedArea[] = [
       ['get', '/items/:id/subtitles/search', 'searchSubtitles'],
       ['post', '/items/:id/subtitles/fetch', 'fetchSubtitle'],
       ['post', '/items/:id/subtitles/download', 'downloadSubtitle'],
-      ['delete', '/items/:id/subtitles/:streamId', 'removeSubtitle'],
+      ['delete', '/items/:id/subtitles/:file', 'removeSubtitle'],
       ['get', '/items/:id/subtitles/:streamId/sync', 'getSubtitleSync'],
       ['put', '/items/:id/subtitles/:streamId/sync', 'setSubtitleSync'],
       ['delete', '/items/:id/subtitles/:streamId/sync', 'clearSubtitleSync'],

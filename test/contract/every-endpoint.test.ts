@@ -11,6 +11,8 @@ import type { Person } from '#support/given.ts';
 
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
 const VERIFIER = '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}'; // of RFC 8037
+/** Larger files are not made up in memory, bytes. */
+const MOST_SENT = 64 << 20;
 /** Path parameters that are well formed and name nothing. */
 function absentParams(endpoint: Endpoint): Record<string, string> {
   const samples: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp', kind: 'poster' };
@@ -232,6 +234,7 @@ describe('every endpoint', () => {
           for (const [name, { maxBytes }] of Object.entries(files)) {
             const twice = await form([name, new Blob(['x'])], [name, new Blob(['x'])]);
             expect(issues(twice)).to.include(`body.${name} duplicate`);
+            if (maxBytes > MOST_SENT) continue; // the limit of packs is that of the same reader
             const large = await form([name, new Blob([Buffer.alloc(maxBytes + 1)])]);
             expect(large.status).to.equal(413);
             expect(errorOf(large).details.maxBytes).to.equal(maxBytes);

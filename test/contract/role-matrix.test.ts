@@ -102,6 +102,13 @@ function refusal({ permission, auth }: Contracted, { kind, role, held, scopes }:
 /** Required of all who may not manage libraries, before the library is read. */
 const FURTHER: Record<string, Permission> = { addLibraryFolders: 'photo:upload' };
 
+/** Refused to children and guests, by the restriction `subtitleTools`, before the item is read. */
+const TOOLS = new Set([
+  ...['autoFixSubtitleTiming', 'setSubtitleTiming', 'clearSubtitleTiming'],
+  ...['findSubtitles', 'fetchSubtitle', 'generateSubtitles'],
+]);
+const WITHOUT_TOOLS = ['child', 'guest'];
+
 /** Operations that are not refused before their parameters are parsed. */
 const UNKNOWN_PARAMETER = { status: 400, code: 'VALIDATION_FAILED' };
 /** An operation that requires a setup ticket refuses every request: this server has an owner. */
@@ -242,7 +249,11 @@ describe('roles and endpoints', () => {
           const [start] = /^\/(libraries|items)\/:id(?=\/|$)|^\/files\/:fileId/.exec(endpoint.path) ?? [];
           const further = FURTHER[endpoint.operationId];
           const reached = viewers.filter(
-            (actor) => start && !refusal(expected, actor) && (!further || actor.held.includes(further)),
+            (actor) =>
+              start &&
+              !refusal(expected, actor) &&
+              (!further || actor.held.includes(further)) &&
+              !(TOOLS.has(endpoint.operationId) && WITHOUT_TOOLS.includes(actor.who)),
           );
           if (!start || reached.length === 0 || (start === '/libraries/:id' && how !== 'in a library of others'))
             continue;

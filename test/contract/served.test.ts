@@ -23,7 +23,10 @@ interface ContractedArea {
 }
 
 /** How many operations are served; it may only grow. */
-const SERVED = 221;
+const SERVED = 273;
+
+/** Paths whose parameter has another name than in the contract (hack/decisions/165). */
+const RENAMED: Record<string, string> = { removeSubtitle: '/items/{id}/subtitles/{file}' };
 
 const folder = new URL('./areas/', import.meta.url);
 const contract = readdirSync(folder).map(
@@ -58,7 +61,7 @@ describe('the served API, against the contract', () => {
       expect(is).to.deep.equal({
         op,
         method,
-        path,
+        path: RENAMED[op] ?? path,
         permission,
         success,
         cast: described.cast ?? false,

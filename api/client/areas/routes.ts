@@ -236,7 +236,7 @@ export const routes = {
   getSubtitleFile: 'GET /items/{id}/subtitles/{file} bytes',
   getSubtitleSync: 'GET /items/{id}/subtitles/{streamId}/sync',
   listItemFonts: 'GET /items/{id}/fonts',
-  removeSubtitle: 'DELETE /items/{id}/subtitles/{streamId}',
+  removeSubtitle: 'DELETE /items/{id}/subtitles/{file}',
   searchSubtitles: 'GET /items/{id}/subtitles/search',
   setSubtitleSync: 'PUT /items/{id}/subtitles/{streamId}/sync',
   setSubtitleTiming: 'PUT /items/{id}/subtitles/{streamId}/timing',

@@ -159,7 +159,13 @@ export interface SubtitlesOperations {
   /** List the fonts attached to a file */
   listItemFonts: { params: { id: Uuid }; query?: ListItemFontsQuery; response: ListItemFontsResponse };
   /** Remove a fetched subtitle */
-  removeSubtitle: { params: { id: Uuid; streamId: Uuid }; response: undefined };
+  removeSubtitle: {
+    params: {
+      id: Uuid;
+      /** The id of the stream */ file: string;
+    };
+    response: undefined;
+  };
   /** Search for subtitles as an editor */
   searchSubtitles: { params: { id: Uuid }; query?: SearchSubtitlesQuery; response: SubtitleFindings };
   /** Correct the timing of a subtitle */

@@ -134,7 +134,7 @@ describe('texts that come and go while people watch', function () {
     const chosen = await change(me, { subtitleStreamId: streamId });
     expect(chosen.session.transcodeSessionId).to.equal(stream);
     expect(textLines(await words(chosen.session.url)).at(-1)).to.contain('DEFAULT=YES');
-    expect((await me.removeSubtitle({ params: { id: itemId, streamId } })).status).to.equal(204);
+    expect((await me.removeSubtitle({ params: { id: itemId, file: streamId } })).status).to.equal(204);
     const gone = await change(other);
     expect(gone.session).to.include({ transcodeSessionId: stream });
     expect(gone.session.decision.subtitle).to.equal(undefined);
@@ -145,7 +145,7 @@ describe('texts that come and go while people watch', function () {
     const next = await keep(viewer.accountId);
     const again = textLines(await words((await change(me)).session.url));
     expect(again.at(-1), 'a number is not used again').to.contain(`URI="s${before.length + 1}/`);
-    await me.removeSubtitle({ params: { id: itemId, streamId: next } });
+    await me.removeSubtitle({ params: { id: itemId, file: next } });
     expect(await objects.stat('foyer-transcode', `${stream}/${rendition}/0.m4s`)).to.deep.equal(made);
     const sessions = await db('transcode_sessions').select('restarts');
     expect(sessions).to.deep.equal([{ restarts: 0 }]);
@@ -174,12 +174,13 @@ describe('texts that come and go while people watch', function () {
     expect(changed.transcodeSessionId).to.not.equal(session.transcodeSessionId);
     const row = await api.deps.db('transcode_sessions').where({ id: changed.transcodeSessionId }).first('plan');
     expect(row?.plan.video[0].burnIn).to.deep.include({ timing: { offsetMs: 1000, rate: 1, pieces: [] } });
-    await me.removeSubtitle({ params: { id: itemId, streamId } });
+    await me.removeSubtitle({ params: { id: itemId, file: streamId } });
   });
 
   it('are removed by who fetched them within a week, and by administrators', async () => {
     const admin = api.as(owner);
-    const remove = async (by: TestClient, streamId: string) => by.removeSubtitle({ params: { id: itemId, streamId } });
+    const remove = async (by: TestClient, streamId: string) =>
+      by.removeSubtitle({ params: { id: itemId, file: streamId } });
     const mine = await keep(viewer.accountId);
     const tracks = async (by: TestClient) =>
       (await by.getItem({ params: { id: itemId } })).body.files?.[0]?.streams ?? [];

@@ -138,10 +138,12 @@ describe('the correction of a subtitle', function () {
     const denied = await child.setSubtitleTiming({ params: params(), body });
     expect([denied.status, errorOf(denied).details]).to.deep.equal([403, { restriction: 'subtitleTools' }]);
     await admin.updateSettings({ body: { values: { 'subtitles.tools.sync': 'admins' } } });
+    await api.deps.settings.reload();
     const refused = await me.clearSubtitleTiming({ params: params() });
     expect([refused.status, errorOf(refused).details]).to.deep.equal([403, { by: 'subtitle-tools' }]);
     expect((await admin.setSubtitleTiming({ params: params(), body })).status).to.equal(200);
     await admin.updateSettings({ body: { values: { 'subtitles.tools.sync': 'everyone' } } });
+    await api.deps.settings.reload();
     const eager = api.as(await api.given.member());
     const codes: number[] = [];
     for (let n = 0; n < 61; n += 1) codes.push((await eager.setSubtitleTiming({ params: params(), body })).status);
