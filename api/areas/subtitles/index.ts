@@ -1,6 +1,9 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { getItemFont, listItemFonts } from './fonts.endpoints.ts';
 import { removeSubtitle } from './kept/remove.endpoints.ts';
+import { createSubtitleBatch, stopSubtitleBatch } from './speech/batches.endpoints.ts';
+import { getSubtitleCapabilities } from './speech/capabilities.endpoints.ts';
+import { deleteGeneration, generateSubtitles, listGeneratedSubtitles } from './speech/generate.endpoints.ts';
 import {
   clearSubtitleSync,
   clearSubtitleTiming,
@@ -20,4 +23,10 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   clearSubtitleSync,
   setSubtitleTiming,
   clearSubtitleTiming,
+  generateSubtitles,
+  listGeneratedSubtitles,
+  createSubtitleBatch,
+  stopSubtitleBatch,
+  deleteGeneration,
+  getSubtitleCapabilities,
 ]);
