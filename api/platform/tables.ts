@@ -1444,6 +1444,7 @@ export interface Tables {
     attempts: Defaulted<number>;
     losses: Defaulted<number>;
     not_before: Date | null;
+    respoken: Defaulted<boolean>;
     batch_id: string | null;
     place: number | null;
     account_id: string | null;

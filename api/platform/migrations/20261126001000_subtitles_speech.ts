@@ -39,6 +39,8 @@ export async function up(db: Knex): Promise<void> {
       -- workers lost since the last checkpoint
       losses int not null default 0,
       not_before timestamptz,
+      -- the language was changed once, because the speech is in another one
+      respoken boolean not null default false,
       batch_id uuid references subtitle_batches on delete set null,
       -- order in the batch
       place int,

@@ -50,8 +50,8 @@ function refuseForce({ who }: Call, force: boolean): void {
 /** Requests the subtitles of a soundtrack; with an equal request under way, that one with status 200. */
 export async function requestSubtitles(call: Call, itemId: string, body: GenerateBody): Promise<GenerationRequest> {
   const { db, who } = call;
-  requireTool(call, 'generate');
   const item = await holdVisibleItem(db, who, itemId);
+  requireTool(call, 'generate');
   refuseForce(call, body.force);
   if (!HEARD_TYPES.includes(item.type)) throw conflict('wrong-type', 'Items of this type are not heard');
   const wanted = await wantedOf(call, itemId, body);

@@ -49,7 +49,7 @@ export const GenerationRequest = z
   .meta({ id: 'GenerationRequest', description: 'A request for subtitles from speech' });
 export type GenerationRequest = z.output<typeof GenerationRequest>;
 
-export const GenerateBody = z.object({
+export const GenerateBody = z.strictObject({
   fileId: Id.optional().describe('The default file when absent'),
   audioStreamId: Id.optional().describe('The default soundtrack when absent'),
   language: Language.optional().describe('Of the speech; one of the languages of getSubtitleCapabilities'),
@@ -70,7 +70,7 @@ export const GeneratedQuery = z.object({
 });
 export type GeneratedQuery = z.output<typeof GeneratedQuery>;
 
-export const BatchBody = z.object({
+export const BatchBody = z.strictObject({
   itemIds: z.array(Id).min(1).max(500).describe('Films, episodes, videos, seasons and shows'),
   language: Language.optional().describe('Of the speech'),
   task: Task.default('transcribe'),

@@ -6,7 +6,7 @@ const Offset = z.int().min(-HOUR_MS).max(HOUR_MS);
 
 export const SubtitleParams = z.object({ id: Id, streamId: Id });
 
-export const SyncChange = z.object({
+export const SyncChange = z.strictObject({
   offsetMs: Offset.describe('Added to every cue, after the rate').meta({ example: 1200 }),
   rate: z.number().min(0.9).max(1.1).default(1).describe('1 is as made'),
   pieces: z
