@@ -329,6 +329,12 @@ export const routedAreas: readonly RoutedArea[] = [
       ['delete', '/items/:id/subtitles/:streamId/sync', 'clearSubtitleSync'],
       ['put', '/items/:id/subtitles/:streamId/timing', 'setSubtitleTiming'],
       ['delete', '/items/:id/subtitles/:streamId/timing', 'clearSubtitleTiming'],
+      ['post', '/items/:id/subtitles/generate', 'generateSubtitles'],
+      ['get', '/items/:id/subtitles/generated', 'listGeneratedSubtitles'],
+      ['post', '/subtitles/batches', 'createSubtitleBatch'],
+      ['delete', '/subtitles/batches/:id', 'stopSubtitleBatch'],
+      ['delete', '/subtitles/generations/:id', 'deleteGeneration'],
+      ['get', '/subtitles/capabilities', 'getSubtitleCapabilities'],
     ],
   },
   {

@@ -121,8 +121,8 @@ export const jobs = {
   'search.optimise': { queue: 'maintenance' },
   'subtitles.extract': { queue: 'media', payload: z.object({ fileId: Id }) },
   'subtitles.sync': { queue: 'interactive' },
-  'subtitles.generate': { queue: 'speech' },
-  'subtitles.batch': { queue: 'speech' },
+  'subtitles.generate': { queue: 'speech', apart: true },
+  'subtitles.batch': { queue: 'speech', apart: true },
   /** Reads the folder of `subtitles.folder` into the index. */
   'subtitles.folder': { queue: 'maintenance', payload: z.object({}), scheduled: '25 * * * *' },
   'subtitles.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '15 4 * * *' },

@@ -76,8 +76,7 @@ function namedIn(release: string, above: readonly string[]): Named {
 const isHash = (release: string): boolean => release.replace(HASH, ' ').trim() === '';
 
 /** `tt0113277` without brackets. */
-const bareImdb = (name: string): string | null =>
-  /(?:^|[^0-9a-z])(tt\d{6,10})(?:$|[^0-9a-z])/i.exec(name)?.[1] ?? null;
+const bareImdb = (name: string): string | null => /(?:^|[^0-9a-z])(tt\d{6,10})(?:$|[^0-9a-z])/i.exec(name)?.[1] ?? null;
 
 const idsIn = (names: readonly string[]): Record<string, string> =>
   Object.assign({}, ...names.map((name) => readName(name).ids)) as Record<string, string>;

@@ -3,6 +3,9 @@ import { downloadSubtitle, fetchSubtitle } from './fetch/fetch.endpoints.ts';
 import { findSubtitles, searchSubtitles } from './find/find.endpoints.ts';
 import { getItemFont, listItemFonts } from './fonts.endpoints.ts';
 import { removeSubtitle } from './kept/remove.endpoints.ts';
+import { createSubtitleBatch, stopSubtitleBatch } from './speech/batches.endpoints.ts';
+import { getSubtitleCapabilities } from './speech/capabilities.endpoints.ts';
+import { deleteGeneration, generateSubtitles, listGeneratedSubtitles } from './speech/generate.endpoints.ts';
 import {
   clearSubtitleSync,
   clearSubtitleTiming,
@@ -26,4 +29,10 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   clearSubtitleSync,
   setSubtitleTiming,
   clearSubtitleTiming,
+  generateSubtitles,
+  listGeneratedSubtitles,
+  createSubtitleBatch,
+  stopSubtitleBatch,
+  deleteGeneration,
+  getSubtitleCapabilities,
 ]);

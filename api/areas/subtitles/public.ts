@@ -18,6 +18,8 @@ export {
   signatureOf,
 } from './providers/folder.store.ts';
 export { configuredProviders, type ProviderState, providerStates } from './providers/providers.ts';
+export { speechHealth } from './speech/health.ts';
+export { serveSpeechMetrics } from './speech/metrics.ts';
 export { getSubtitleRow } from './sync/sync.ts';
 export { type Correction, deleteSync, findRunningSync, putSync, syncKey } from './sync/syncs.store.ts';
 export { requireTool, type SubtitleTool } from './tools.ts';

@@ -480,6 +480,7 @@ export type StreamKind = 'video' | 'audio' | 'subtitle' | 'attachment';
 
 export type SubtitleFormat = 'srt' | 'vtt' | 'ass' | 'pgs' | 'vobsub' | 'dvb' | 'teletext' | 'cea608' | 'other';
 
+/** Where a text comes from */
 export type SubtitleSource = 'embedded' | 'sidecar' | 'fetched' | 'generated';
 
 /** The timing correction of a subtitle track */
