@@ -1,7 +1,12 @@
 import { defineArea } from '#kernel/endpoint.ts';
+import { downloadSubtitle, fetchSubtitle } from './fetch/fetch.endpoints.ts';
+import { findSubtitles, searchSubtitles } from './find/find.endpoints.ts';
 import { getItemFont, listItemFonts } from './fonts.endpoints.ts';
 import { removeSubtitle } from './kept/remove.endpoints.ts';
 import { getSubtitleImages } from './pictures/images.endpoints.ts';
+import { createSubtitleBatch, stopSubtitleBatch } from './speech/batches.endpoints.ts';
+import { getSubtitleCapabilities } from './speech/capabilities.endpoints.ts';
+import { deleteGeneration, generateSubtitles, listGeneratedSubtitles } from './speech/generate.endpoints.ts';
 import {
   clearSubtitleSync,
   clearSubtitleTiming,
@@ -15,6 +20,10 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   listItemFonts,
   getItemFont,
   getSubtitleFile,
+  findSubtitles,
+  searchSubtitles,
+  fetchSubtitle,
+  downloadSubtitle,
   removeSubtitle,
   getSubtitleImages,
   getSubtitleSync,
@@ -22,4 +31,10 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   clearSubtitleSync,
   setSubtitleTiming,
   clearSubtitleTiming,
+  generateSubtitles,
+  listGeneratedSubtitles,
+  createSubtitleBatch,
+  stopSubtitleBatch,
+  deleteGeneration,
+  getSubtitleCapabilities,
 ]);
