@@ -14,7 +14,7 @@ import { until } from './support/until.ts';
 
 const FILES = ['config.json', 'tokenizer.json', 'vocabulary.txt', 'model.bin'];
 const GPU = 'nvidia.com/gpu';
-const script = 'root=$PWD; . hack/install.sh; . hack/speech.sh; install_speech >&2; echo "$speech_home/models/base"';
+const script = 'root=$PWD; . hack/install.sh; . hack/speech.sh; install_speech >&2; echo "$FOYER_MODELS_DIR/base"';
 
 /** A film in which a voice says a sentence. */
 function spokenFilm(): string {
