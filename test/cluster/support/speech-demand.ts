@@ -9,13 +9,13 @@ const NAME = 'speech-demand';
 const PORT = 9090;
 
 const PROGRAM = `
-  let waiting = 0;
+  let waiting = '0';
   require('node:http').createServer(async (request, response) => {
     const [, word, number] = request.url.split('/');
-    if (word === 'set') waiting = Number(number);
+    if (word === 'set') waiting = number;
     const real = word === 'metrics' ? await fetch('http://home-api:9090/metrics').then((one) => one.text(), () => '') : '';
-    const rest = real.split('\\n').filter((line) => !line.includes('foyer_speech_waiting')).join('\\n');
-    response.end(rest + '\\nfoyer_speech_waiting ' + waiting + '\\n');
+    const rest = real.split('\\n').filter((line) => waiting === 'real' || !line.includes('foyer_speech_waiting')).join('\\n');
+    response.end(waiting === 'real' ? rest : rest + '\\nfoyer_speech_waiting ' + waiting + '\\n');
   }).listen(${PORT});`;
 
 export class SpeechDemand {
@@ -61,8 +61,8 @@ export class SpeechDemand {
     return this;
   }
 
-  /** So many requests want a worker. */
-  async set(waiting: number): Promise<void> {
+  /** So many requests want a worker; with `real` those that the server has. */
+  async set(waiting: number | 'real'): Promise<void> {
     await until('the metrics', async () => (await fetch(`http://${this.#address}:${PORT}/set/${waiting}`)).ok);
   }
 }
