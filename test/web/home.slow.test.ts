@@ -55,6 +55,11 @@ describe('Home in a browser', function () {
     expect(await titles(page, 'Recently added in Series')).to.deep.equal(['Waves']);
     await page.click('button:has-text("Undo")');
     await card.waitFor();
+    await card.locator('a').focus();
+    await page.keyboard.press('Delete');
+    await card.waitFor({ state: 'detached' });
+    await page.click('button:has-text("Undo")');
+    await card.waitFor();
     const elsewhere = await open('/', 1280, await signedIn(api));
     await elsewhere.page.waitForSelector('article:has-text("Harbour")');
     await elsewhere.page.goto(`${api.url}/item/${film}`);
