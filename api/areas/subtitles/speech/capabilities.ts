@@ -12,26 +12,41 @@ type Reason = NonNullable<Tool['reason']>;
 /** What the caller may do with subtitles, and what the server can. Read from Postgres alone. */
 export async function readCapabilities(call: Call): Promise<SubtitleCapabilities> {
   const { db, deps, who } = call;
-  const name = deps.settings.get('subtitles.model');
-  const model = await findModel(db, name);
-  const usable = model?.fault === '' ? model : undefined;
+  const model = await findModel(db, deps.settings.get('subtitles.model'));
   const allowance = allowanceOf(call) && (await readAllowance(call));
-  const spent: Reason[] = allowance?.left === 0 ? ['allowance-spent'] : [];
   const waiting = await countWaiting(db);
-  const pace = paceOf(usable);
+  const usable = model?.fault === '' ? model : undefined;
   return {
-    find: toolOf(call, 'find', ['no-provider']),
-    fetch: toolOf(call, 'find', ['no-provider']),
-    sync: toolOf(call, 'sync', spent),
-    generate: toolOf(call, 'generate', usable ? spent : ['no-model']),
+    ...toolsOf(call, { usable: usable !== undefined, spent: allowance?.left === 0 }),
     admin: isEditingAdmin(who),
     ...(allowance && { allowance }),
     ...(model && { model: await shownModel(call, model, waiting) }),
-    ...(pace !== undefined && { secondsPerMinute: Math.round(pace * 100) / 100 }),
-    languages: usable?.languages ?? [],
-    translatesInto: usable && usable.languages.length > 1 ? ['en'] : [],
+    ...hearingOf(usable),
     waiting: { single: waiting.single, batch: waiting.batch },
     providers: [],
+  };
+}
+
+function toolsOf(
+  call: Call,
+  { usable, spent }: { usable: boolean; spent: boolean },
+): Pick<SubtitleCapabilities, 'find' | 'fetch' | 'sync' | 'generate'> {
+  const day: Reason[] = spent ? ['allowance-spent'] : [];
+  const found = toolOf(call, 'find', ['no-provider']);
+  return {
+    ...{ find: found, fetch: found, sync: toolOf(call, 'sync', day) },
+    generate: toolOf(call, 'generate', usable ? day : ['no-model']),
+  };
+}
+
+function hearingOf(
+  model: ModelRow | undefined,
+): Pick<SubtitleCapabilities, 'secondsPerMinute' | 'languages' | 'translatesInto'> {
+  const pace = paceOf(model);
+  const languages = model?.languages ?? [];
+  return {
+    ...(pace !== undefined && { secondsPerMinute: Math.round(pace * 100) / 100 }),
+    ...{ languages, translatesInto: languages.length > 1 ? ['en'] : [] },
   };
 }
 
