@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { speechDemand } from '#areas/subtitles/speech/line.store.ts';
 import {
   type FoundModel,
   findModel,
@@ -27,7 +28,7 @@ export interface SpeechStatus {
   reason: ModelFault;
   message: string;
   fellBack: boolean;
-  /** Requests that this worker has in hand. */
+  /** Requests that wait or run and that no rest holds back, in the whole server. */
   waiting: number;
   secondsPerMinute: number | null;
 }
@@ -134,7 +135,9 @@ export class SpeechWorker {
   }
 
   async #report(): Promise<void> {
-    await reportSpeechWorker(this.#deps.db, this.#id, this.#place.name).catch(() => undefined);
+    const { db } = this.#deps;
+    await reportSpeechWorker(db, this.#id, this.#place.name).catch(() => undefined);
+    this.status.waiting = await speechDemand(db, undefined).catch(() => this.status.waiting);
   }
 
   async #claim(): Promise<RequestRow | undefined> {
@@ -154,7 +157,6 @@ export class SpeechWorker {
     const signal = AbortSignal.any([lost.signal, this.#stopping.signal]);
     const renewing = setInterval(() => void this.#renew(row, lost), RENEW_MS);
     const reporting = setInterval(() => void this.#report(), REPORT_MS);
-    this.status.waiting = 1;
     const onLost = (): void => child.end(); // what it hears is not wanted any more
     lost.signal.addEventListener('abort', onLost, { once: true });
     try {
@@ -164,7 +166,6 @@ export class SpeechWorker {
     } finally {
       clearInterval(renewing);
       clearInterval(reporting);
-      this.status.waiting = 0;
     }
     if (lost.signal.aborted) this.#child = undefined;
     if (this.#stopping.signal.aborted) await returnTurn(this.#deps.db, row).catch(() => undefined);
