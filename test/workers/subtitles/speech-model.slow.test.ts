@@ -124,7 +124,7 @@ describe('the speech worker with Whisper base', function () {
     expect((await api.deps.db('speech_models').where({ name: 'base' }).first())?.paces).to.have.length(1);
   });
 
-  it('invents no words for music and silence, and says that nobody speaks', async () => {
+  it('invents no words for music and silence, and reports that no one speaks', async () => {
     const music = made('music.flac', [
       '-f',
       'lavfi',

@@ -4,7 +4,7 @@ import { cutAt } from '#workers/subtitles/speech/cut.ts';
 import { betterLanguage } from '#workers/subtitles/speech/languages.ts';
 import { wordsOf } from '#workers/subtitles/speech/words.ts';
 
-const said = (text: string, fromMs = 0, eachMs = 400) =>
+const spoken = (text: string, fromMs = 0, eachMs = 400) =>
   text
     .split(' ')
     .map((word, i) => ({ startMs: fromMs + i * eachMs, endMs: fromMs + (i + 1) * eachMs, text: ` ${word}` }));
@@ -17,7 +17,7 @@ const segment = (text: string, at: number, compression = 1.2) => ({
 describe('text from speech', () => {
   it('has cues of two lines of 42 characters that last 1 to 7 seconds and do not overlap', () => {
     const text = 'It was the best of times, it was the worst of times, it was the age of wisdom. '.repeat(20).trim();
-    const cues = cuesOf(said(text), NO_SHOTS);
+    const cues = cuesOf(spoken(text), NO_SHOTS);
     expect(cues.map((cue) => cue.text.replaceAll('\n', ' ')).join(' ')).to.equal(text);
     for (const [i, cue] of cues.entries()) {
       const lines = cue.text.split('\n');
@@ -43,12 +43,12 @@ describe('text from speech', () => {
   });
 
   it('does not linger over a change of shot by more than two frames', () => {
-    const [word] = said('Yes.', 1000, 300);
+    const [word] = spoken('Yes.', 1000, 300);
     const end = (keyframes: number[]) => cuesOf(word ? [word] : [], { keyframes, frameMs: 40 })[0]?.endMs;
     expect([end([]), end([0, 1500, 3000]), end([0, 5000])]).to.deep.equal([2000, 1580, 2000]);
   });
 
-  it('has no lines that repeat themselves and none where nobody speaks', () => {
+  it('has no lines that repeat themselves and none where no one speaks', () => {
     const heard = (segments: ReturnType<typeof segment>[]) =>
       wordsOf({ language: 'en', segments }, [{ startMs: 0, endMs: 6000 }], 10_000).map(({ text }) => text);
     expect(heard([segment('No.', 1), segment('No.', 2), segment('No.', 3), segment('Yes.', 4)])).to.deep.equal([

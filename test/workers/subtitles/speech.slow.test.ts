@@ -198,7 +198,7 @@ describe('the speech worker', function () {
       expect((await api.deps.db('speech_models').first())?.note).to.match(/fell back to the CPU/);
     });
 
-  it('says what is wrong with a model, and serves nothing with it', async () => {
+  it('reports the fault of a model, and serves nothing with it', async () => {
     const broken = new FakeModel();
     broken.write('model.bin.sha256', `${'0'.repeat(64)}  model.bin\n`);
     const cases: [FakeModel, Record<string, string>, string][] = [

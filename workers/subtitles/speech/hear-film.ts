@@ -39,7 +39,7 @@ export interface Hearing {
   signal: AbortSignal;
 }
 
-const AWAY_MS = 30_000;
+const STORAGE_MS = 30_000;
 /** A frame without a known rate, ms. */
 const FRAME_MS = 40;
 
@@ -65,11 +65,11 @@ export async function hearFilm(deps: HearingDeps, hearing: Hearing): Promise<voi
   }
 }
 
-/** Opens the soundtrack. While its storage is away the request waits; without the file it fails. */
+/** Opens the soundtrack. While its storage is unavailable the request waits; without the file it fails. */
 async function openOrEnd(deps: HearingDeps, row: RequestRow): Promise<Soundtrack> {
   const track = await openSoundtrack(deps, { fileId: row.file_id, index: row.audio_index });
   if (typeof track !== 'string') return track;
-  if (track === 'away') await returnTurn(deps.db, row, AWAY_MS);
+  if (track === 'unavailable') await returnTurn(deps.db, row, STORAGE_MS);
   else await failRequest(deps.db, row, 'storage');
   throw new TurnOver();
 }

@@ -94,7 +94,7 @@ export class SpeechWorker {
     Object.assign(this.status, change);
   }
 
-  /** The last word about the model. A fault keeps what is known of its device and languages. */
+  /** The last word about the model. A fault keeps its known device and languages. */
   async #record(found: Partial<FoundModel> & { fault: ModelFault }): Promise<void> {
     const { name } = this.#place;
     const known = await findModel(this.#deps.db, name);
@@ -172,7 +172,7 @@ export class SpeechWorker {
   }
 
   async #renew(row: RequestRow, lost: AbortController): Promise<void> {
-    const renewed = await renewTurn(this.#deps.db, row).catch(() => true); // Postgres is away: the epoch protects
+    const renewed = await renewTurn(this.#deps.db, row).catch(() => true); // Postgres is unavailable: the epoch protects
     if (!renewed) lost.abort('lost');
   }
 
