@@ -95,12 +95,13 @@ install_for_running() {
   fi
 }
 
-# The tests also need a browser, mkvmerge and spumux to make fixtures, and python3-pip to download the real ones.
+# The tests also need a browser, mkvmerge and spumux to make fixtures, espeak-ng to speak German, and python3-pip to download the real ones.
 install_for_tests() {
   local missing=()
   have chromium || missing+=(chromium)
   have mkvmerge || missing+=(mkvtoolnix)
   have spumux || missing+=(dvdauthor)
+  have espeak-ng || missing+=(espeak-ng)
   { have python3 && python3 -m pip --version >/dev/null 2>&1; } || missing+=(python3-pip)
   have unzip || missing+=(unzip)
   [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}" || die "The tests need ${missing[*]}: have them installed"

@@ -15,6 +15,8 @@ SAMPLE = """The people of this house like to watch films in the evening. Some of
 they listen. A small machine in the cellar hears each film once, and writes down what is said. It does not guess what it
 cannot hear. When the film is over, everyone has a cup of tea and talks about the story. In the morning the children find
 the same film with words in their own language. Nobody had to look for them, and nobody had to wait."""
+# Of the 25.3 seconds that the worker sends first.
+SAMPLE_BYTES = 809600
 _, _, folder, device, compute_type, _ = sys.argv
 orders = json.load(open(os.path.join(folder, "fake.json")))
 
@@ -49,15 +51,13 @@ if device == "cuda" and gpu == "memory":
     sys.exit(1)
 say({"loaded": {"languages": ["en", "de", "jw"]}})
 note(f"loaded {device} {compute_type} {os.environ.get('FOYER_DATABASE_URL', 'no secrets')}")
-first = True
 while line := sys.stdin.buffer.readline():
     order = json.loads(line)
     data = sys.stdin.buffer.read(order["bytes"])
     if order["op"] == "detect":
         say({"languages": [[orders.get("language", "en"), 0.9]]})
         continue
-    if first:
-        first = False
+    if SAMPLE_BYTES - 20000 < len(data) < SAMPLE_BYTES + 20000:
         say({"language": "en", "segments": [segment("!!!" if device == "cuda" else SAMPLE, [])]})
         continue
     note(f"hear {order['language']} {order['task']} {hashlib.sha256(data).hexdigest()[:6]}")

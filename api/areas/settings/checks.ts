@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { issuerOutbound } from '#areas/auth/public.ts';
 import { tryEncoders } from '#areas/streaming/public.ts';
+import { findSpeechModel } from '#areas/subtitles/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { tryAgents } from '#platform/agents/health.ts';
 import { agents } from '#platform/agents/index.ts';
@@ -74,9 +75,14 @@ const encoder: Check = async ({ deps }) => {
   return ok('encoder', `A second was encoded by ${[...new Set(tried.map((one) => one.encoder))].join(', ')}`);
 };
 
-/** There is nothing to test before these areas are served, so the check passes. */
-const model: Check = async () =>
-  skipped('model', 'This version makes no subtitles from speech, so there is no model to load');
+/** The last word of a speech worker; no worker is started for it. */
+const model: Check = async ({ deps }, value) => {
+  const name = String(value('subtitles.model'));
+  const found = await findSpeechModel(deps.db, name);
+  if (!found) return skipped('model', `No speech worker has looked for the model ${name} yet`);
+  if (found.fault !== '') return failed('model', found.note ?? found.fault);
+  return ok('model', `A worker hears with ${name} on the ${found.device === 'gpu' ? 'GPU' : 'CPU'}`);
+};
 
 /** A saved key goes to no address that is not saved. */
 const catalogues: Check = async ({ deps, signal }, value) => {

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { unreadableRoots } from '#areas/storage/public.ts';
 import { transcodeSlots, tryEncoders } from '#areas/streaming/public.ts';
+import { findSpeechModel } from '#areas/subtitles/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { tryAgents } from '#platform/agents/health.ts';
 import { queueHealth } from '#platform/queue.ts';
@@ -50,7 +51,13 @@ const checks: Record<CheckId, Check> = {
   ffmpeg: transcoder,
   encoders,
   gpu: accelerator,
-  'speech-model': async () => skipped('This version makes no subtitles from speech, so there is no model to load'),
+  async 'speech-model'({ deps }) {
+    const name = deps.settings.get('subtitles.model');
+    const found = await findSpeechModel(deps.db, name);
+    if (!found) return skipped('No speech worker has looked for a model; subtitles from speech need spec.subtitles');
+    if (found.fault !== '') return warning(found.note ?? found.fault, 'Look at the folder of the model');
+    return ok(`A worker hears with ${name}`);
+  },
   async storage({ deps }) {
     const unreadable = await unreadableRoots(deps.config);
     if (unreadable.length > 0)

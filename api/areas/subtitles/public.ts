@@ -20,6 +20,7 @@ export {
 export { configuredProviders, type ProviderState, providerStates } from './providers/providers.ts';
 export { speechHealth } from './speech/health.ts';
 export { serveSpeechMetrics } from './speech/metrics.ts';
+export { findModel as findSpeechModel } from './speech/models.store.ts';
 export { getSubtitleRow } from './sync/sync.ts';
 export { type Correction, deleteSync, findRunningSync, putSync, syncKey } from './sync/syncs.store.ts';
 export { requireTool, type SubtitleTool } from './tools.ts';

@@ -39,12 +39,15 @@ export interface Hearing {
   signal: AbortSignal;
 }
 
-const AWAY_MS = 30_000;
+const STORAGE_MS = 30_000;
 /** A frame without a known rate, ms. */
 const FRAME_MS = 40;
 
 /** The request is over for this worker: it ended, went back, or another worker has it. */
 class TurnOver extends Error {}
+
+/** A soundtrack that ends so much earlier than its film may be one that can no longer be read. */
+const EARLY_MS = 5000;
 
 /**
  * Hears a film from its last checkpoint to its end. Throws ChildFailed when the child ended or failed; the loss at the
@@ -53,16 +56,22 @@ class TurnOver extends Error {}
 export async function hearFilm(deps: HearingDeps, hearing: Hearing): Promise<void> {
   const { row, signal } = hearing;
   try {
-    const track = await openSoundtrack(deps, { fileId: row.file_id, index: row.audio_index });
-    if (track === 'away') return await returnTurn(deps.db, row, AWAY_MS);
-    if (track === 'gone') return void (await failRequest(deps.db, row, 'storage'));
-    await hearTrack(deps, hearing, track);
+    await hearTrack(deps, hearing, await openOrEnd(deps, row));
   } catch (error) {
     if (error instanceof TurnOver || signal.aborted) return;
     if (error instanceof ChildFailed && error.reason === 'model') await failRequest(deps.db, row, 'model');
     else if (error instanceof ChildFailed) await loseTurn(deps.db, row);
     throw error;
   }
+}
+
+/** Opens the soundtrack. While its storage is unavailable the request waits; without the file it fails. */
+async function openOrEnd(deps: HearingDeps, row: RequestRow): Promise<Soundtrack> {
+  const track = await openSoundtrack(deps, { fileId: row.file_id, index: row.audio_index });
+  if (typeof track !== 'string') return track;
+  if (track === 'unavailable') await returnTurn(deps.db, row, STORAGE_MS);
+  else await failRequest(deps.db, row, 'storage');
+  throw new TurnOver();
 }
 
 async function hearTrack(deps: HearingDeps, hearing: Hearing, track: Soundtrack): Promise<void> {
@@ -104,15 +113,17 @@ async function must(kept: Promise<boolean>): Promise<void> {
 
 /** Hears the stretch after the last checkpoint and commits it. True when it was the last one. */
 async function hearStretch(
-  { db }: HearingDeps,
+  deps: HearingDeps,
   { row, child, signal }: Hearing,
   { track, spoken, compares }: { track: Soundtrack; spoken: string; compares: boolean },
 ): Promise<boolean> {
+  const { db } = deps;
   const before = await findStretches(db, row.id);
   const fromMs = before.at(-1)?.to_ms ?? 0;
   const began = performance.now();
   const sound = await readSound(track, { fromMs, lengthMs: STRETCH_MS, signal });
   signal.throwIfAborted();
+  if (sound.lengthMs < STRETCH_MS && fromMs + sound.lengthMs < row.duration_ms - EARLY_MS) await openOrEnd(deps, row);
   const lengthMs = cutAt(sound.speech, sound.lengthMs);
   const speech = sound.speech.filter(({ startMs }) => startMs < lengthMs);
   const over = sound.lengthMs < STRETCH_MS - 100 || fromMs + lengthMs >= row.duration_ms;

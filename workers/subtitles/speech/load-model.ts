@@ -6,9 +6,9 @@ import { Child, ChildFailed } from './child.ts';
 import { findModelFolder } from './model-folder.ts';
 
 const SAMPLE = fileURLToPath(new URL('./sample.ogg', import.meta.url));
-/** The words of the sample, which ffmpeg's synthesizer spoke. */
+/** Most words of the sample, which ffmpeg's synthesizer spoke. */
 const SAMPLE_TEXT = `The people of this house like to watch films in the evening. Some of them read the words on the screen
-  while they listen. A small machine in the cellar hears each film once, and writes down what is said. It does not guess
+  while they listen. A small machine in the cellar hears each film once, and writes down. It does not guess
   what it cannot hear. When the film is over, everyone has a cup of tea and talks about the story. In the morning the
   children find the same film with words in their own language. Nobody had to look for them, and nobody had to wait. The
   machine is quiet again.`;

@@ -17,16 +17,16 @@ export interface Soundtrack {
   index: number;
 }
 
-/** Opens a soundtrack; `away` while its storage is, `gone` when the file or the track no longer exists. */
+/** Opens a soundtrack; `unavailable` while its storage is, `gone` when the file or the track no longer exists. */
 export async function openSoundtrack(
   deps: { db: Db; config: Pick<Config, 'mediaRoots'> },
   { fileId, index }: { fileId: string; index: number },
-): Promise<Soundtrack | 'away' | 'gone'> {
+): Promise<Soundtrack | 'unavailable' | 'gone'> {
   const source = await findSource(deps.db, fileId);
   const isThere = source?.probe?.streams.some((stream) => stream.index === index && stream.kind === 'audio');
   if (!source?.probe || !isThere) return 'gone';
   const place = await openMedia(deps, source);
-  if (place.kind === 'unavailable') return 'away';
+  if (place.kind === 'unavailable') return 'unavailable';
   if (place.kind === 'absent') return 'gone';
   return { source: { ...source, probe: source.probe }, file: place.absolute, index };
 }

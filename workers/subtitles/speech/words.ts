@@ -11,7 +11,7 @@ const SLACK_MS = 300;
 
 /**
  * The words of a stretch on the film's clock, without those that the model invents: lines that repeat, and words where
- * nobody speaks. `speech` is on the clock of the stretch.
+ * no one speaks. `speech` is on the clock of the stretch.
  */
 export function wordsOf({ segments }: Heard, speech: readonly Speech[], fromMs: number): Word[] {
   const kept: Word[] = [];

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { speechDemand } from '#areas/subtitles/speech/line.store.ts';
 import {
   type FoundModel,
   findModel,
@@ -27,7 +28,7 @@ export interface SpeechStatus {
   reason: ModelFault;
   message: string;
   fellBack: boolean;
-  /** Requests that this worker has in hand. */
+  /** Requests that wait or run and that no rest holds back, in the whole server. */
   waiting: number;
   secondsPerMinute: number | null;
 }
@@ -93,7 +94,7 @@ export class SpeechWorker {
     Object.assign(this.status, change);
   }
 
-  /** The last word about the model. A fault keeps what is known of its device and languages. */
+  /** The last word about the model. A fault keeps its known device and languages. */
   async #record(found: Partial<FoundModel> & { fault: ModelFault }): Promise<void> {
     const { name } = this.#place;
     const known = await findModel(this.#deps.db, name);
@@ -134,7 +135,9 @@ export class SpeechWorker {
   }
 
   async #report(): Promise<void> {
-    await reportSpeechWorker(this.#deps.db, this.#id, this.#place.name).catch(() => undefined);
+    const { db } = this.#deps;
+    await reportSpeechWorker(db, this.#id, this.#place.name).catch(() => undefined);
+    this.status.waiting = await speechDemand(db, undefined).catch(() => this.status.waiting);
   }
 
   async #claim(): Promise<RequestRow | undefined> {
@@ -154,7 +157,6 @@ export class SpeechWorker {
     const signal = AbortSignal.any([lost.signal, this.#stopping.signal]);
     const renewing = setInterval(() => void this.#renew(row, lost), RENEW_MS);
     const reporting = setInterval(() => void this.#report(), REPORT_MS);
-    this.status.waiting = 1;
     const onLost = (): void => child.end(); // what it hears is not wanted any more
     lost.signal.addEventListener('abort', onLost, { once: true });
     try {
@@ -164,14 +166,13 @@ export class SpeechWorker {
     } finally {
       clearInterval(renewing);
       clearInterval(reporting);
-      this.status.waiting = 0;
     }
     if (lost.signal.aborted) this.#child = undefined;
     if (this.#stopping.signal.aborted) await returnTurn(this.#deps.db, row).catch(() => undefined);
   }
 
   async #renew(row: RequestRow, lost: AbortController): Promise<void> {
-    const renewed = await renewTurn(this.#deps.db, row).catch(() => true); // Postgres is away: the epoch protects
+    const renewed = await renewTurn(this.#deps.db, row).catch(() => true); // Postgres is unavailable: the epoch protects
     if (!renewed) lost.abort('lost');
   }
 

@@ -15,28 +15,24 @@ type Reason = NonNullable<Tool['reason']>;
 /** What the caller may do with subtitles, and what the server can. Read from Postgres alone. */
 export async function readCapabilities(call: Call): Promise<SubtitleCapabilities> {
   const { db, deps, who } = call;
-  const name = deps.settings.get('subtitles.model');
-  const model = await findModel(db, name);
-  const usable = model?.fault === '' ? model : undefined;
+  const model = await findModel(db, deps.settings.get('subtitles.model'));
   const allowance = allowanceOf(call) && (await readAllowance(call));
-  const spent: Reason[] = allowance?.left === 0 ? ['allowance-spent'] : [];
   const waiting = await countWaiting(db);
-  const pace = paceOf(usable);
+  const usable = model?.fault === '' ? model : undefined;
   const providers = await providerStates(deps);
   const searches = allowance && (await searchesOf(call));
-  const unserved = silenceOf(providers);
   return {
-    find: toolOf(call, 'find', [...unserved, ...spent, ...(searches?.left === 0 ? (['searches-spent'] as const) : [])]),
-    fetch: toolOf(call, 'find', [...unserved, ...spent]),
-    sync: toolOf(call, 'sync', spent),
-    generate: toolOf(call, 'generate', usable ? spent : ['no-model']),
+    ...toolsOf(call, {
+      usable: usable !== undefined,
+      spent: allowance?.left === 0,
+      searched: searches?.left === 0,
+      silence: silenceOf(providers),
+    }),
     admin: isEditingAdmin(who),
     ...(allowance && { allowance }),
     ...(searches && { searches }),
     ...(model && { model: await shownModel(call, model, waiting) }),
-    ...(pace !== undefined && { secondsPerMinute: Math.round(pace * 100) / 100 }),
-    languages: usable?.languages ?? [],
-    translatesInto: usable && usable.languages.length > 1 ? ['en'] : [],
+    ...hearingOf(usable),
     waiting: { single: waiting.single, batch: waiting.batch },
     providers,
   };
@@ -52,6 +48,36 @@ async function searchesOf({ db, who }: Call): Promise<NonNullable<SubtitleCapabi
   const { made } = await countSearches(db, who.accountId);
   const left = Math.max(0, SEARCHES_AN_HOUR - made);
   return { perHour: SEARCHES_AN_HOUR, left, running: await isSearching(db, who.accountId) };
+}
+
+function toolsOf(
+  call: Call,
+  {
+    usable,
+    spent,
+    searched,
+    silence,
+  }: { usable: boolean; spent: boolean; searched: boolean; silence: readonly Reason[] },
+): Pick<SubtitleCapabilities, 'find' | 'fetch' | 'sync' | 'generate'> {
+  const day: Reason[] = spent ? ['allowance-spent'] : [];
+  const hour: Reason[] = searched ? ['searches-spent'] : [];
+  return {
+    find: toolOf(call, 'find', [...silence, ...day, ...hour]),
+    fetch: toolOf(call, 'find', [...silence, ...day]),
+    sync: toolOf(call, 'sync', day),
+    generate: toolOf(call, 'generate', usable ? day : ['no-model']),
+  };
+}
+
+function hearingOf(
+  model: ModelRow | undefined,
+): Pick<SubtitleCapabilities, 'secondsPerMinute' | 'languages' | 'translatesInto'> {
+  const pace = paceOf(model);
+  const languages = model?.languages ?? [];
+  return {
+    ...(pace !== undefined && { secondsPerMinute: Math.round(pace * 100) / 100 }),
+    ...{ languages, translatesInto: languages.length > 1 ? ['en'] : [] },
+  };
 }
 
 /** Whether the caller may use a tool; `reasons` are those of the server and of the account's day. */

@@ -52,7 +52,7 @@ async function endBadly(
   if (giveBack && row.use_id) await giveBackUse(db, row.use_id);
   await changeApart(db, row.id, { state: 'failed', error });
   await settleBatch(db, row.batch_id);
-  await tell(db, row, 'subtitle-failed');
+  await notifyRequester(db, row, 'subtitle-failed');
 }
 
 /**
@@ -84,7 +84,7 @@ export async function finishRequest(
     await changeApart(trx, id, { state: 'completed', progress: 1 });
     await settleBatch(trx, row.batch_id);
     await announceSubtitles(trx, row.item_id);
-    await tell(trx, row, 'subtitle-ready');
+    await notifyRequester(trx, row, 'subtitle-ready');
     return true;
   });
 }
@@ -100,7 +100,7 @@ async function removeOlder(db: Db, { file_id: fileId, task }: RequestRow, langua
 }
 
 /** Notifies the account of a single request, unless it was quick. */
-async function tell(db: Db, row: RequestRow, kind: 'subtitle-ready' | 'subtitle-failed'): Promise<void> {
+async function notifyRequester(db: Db, row: RequestRow, kind: 'subtitle-ready' | 'subtitle-failed'): Promise<void> {
   if (!row.account_id || row.batch_id || Date.now() - row.created_at.getTime() < QUICK_MS) return;
   const item = await db('items').where({ id: row.item_id }).first('title');
   await notify(db, {

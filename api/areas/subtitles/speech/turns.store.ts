@@ -43,7 +43,10 @@ export async function claimRequest(db: Db, worker: { id: string; model: string }
   });
 }
 
-/** Returns the requests whose lease ended to the line; the third loss at a stretch fails one. */
+/**
+ * Returns the requests whose lease ended to the line; the third loss at a stretch fails one. Ends batches whose last requests
+ * were cancelled as jobs.
+ */
 async function settleLost(db: Db): Promise<void> {
   const lost = await db('subtitle_requests')
     .where({ state: 'running' })
@@ -52,6 +55,13 @@ async function settleLost(db: Db): Promise<void> {
     .skipLocked()
     .select('*');
   for (const row of lost) await loseRequest(db, row);
+  const over = await rowsOf<{ id: string }>(
+    db,
+    `select j.id from jobs j where j.kind = 'subtitles.batch' and j.queue = 'speech' and j.state in ('waiting', 'active')
+       and not exists (select from subtitle_requests r where r.batch_id = j.id and r.state in ('waiting', 'running'))`,
+    [],
+  );
+  for (const { id } of over) await settleBatch(db, id);
 }
 
 async function loseRequest(db: Db, row: RequestRow): Promise<void> {
