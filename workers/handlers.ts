@@ -31,6 +31,7 @@ import { scanLibrary } from './scan/engine/scan-library.ts';
 import { createSpineCheck } from './spine/check.ts';
 import { createSpineImport } from './spine/import.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
+import { syncSubtitle } from './subtitles/sync/sync-job.ts';
 import { trimSubtitles } from './subtitles/trim.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireKeys, expireSessions, trimEvents, trimPlayback } from './upkeep-jobs.ts';
@@ -65,6 +66,7 @@ export const handlers = {
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,
   'subtitles.extract': extractSubtitles,
+  'subtitles.sync': syncSubtitle,
   'subtitles.trim': trimSubtitles,
   'backup.create': createBackup,
   'backup.verify': verifyBackup,

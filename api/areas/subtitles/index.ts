@@ -2,6 +2,7 @@ import { defineArea } from '#kernel/endpoint.ts';
 import { getItemFont, listItemFonts } from './fonts.endpoints.ts';
 import { removeSubtitle } from './kept/remove.endpoints.ts';
 import { getSubtitleImages } from './pictures/images.endpoints.ts';
+import { autoFixSubtitleTiming, autoSyncSubtitle } from './sync/auto.endpoints.ts';
 import {
   clearSubtitleSync,
   clearSubtitleTiming,
@@ -18,8 +19,10 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   removeSubtitle,
   getSubtitleImages,
   getSubtitleSync,
+  autoSyncSubtitle,
   setSubtitleSync,
   clearSubtitleSync,
+  autoFixSubtitleTiming,
   setSubtitleTiming,
   clearSubtitleTiming,
 ]);

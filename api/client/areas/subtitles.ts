@@ -2,11 +2,29 @@
 
 import type { SubtitleSync, Uuid, Words } from './shared.ts';
 
+export interface SubtitleAllowance {
+  limit: number;
+  used: number;
+  left: number;
+  /** Midnight in the server's time zone */ resetsAt: string;
+}
+
 /** The timing of a subtitle, as it is to be */
 export interface SubtitleCorrection {
   /** Added to every cue, after the rate */ offsetMs: number;
   /** 1 is as made */ rate?: number;
   /** Cue times from which another offset holds, rising in fromMs */ pieces?: { fromMs: number; offsetMs: number }[];
+}
+
+export interface SyncResult {
+  outcome: 'applied' | 'already-right' | 'no-match' | 'running';
+  sync: SubtitleSync;
+  /** The correction that held before */ before: { offsetMs: number; rate: number };
+  /** Below 0.5 nothing changes */ confidence?: number;
+  /** How much of the soundtrack was compared */ heardMs: number;
+  audioStreamId: Uuid;
+  tookMs: number;
+  allowance?: SubtitleAllowance;
 }
 
 /** Query of getItemFont */
@@ -43,6 +61,10 @@ export interface ListItemFontsResponse {
 }
 
 export interface SubtitlesOperations {
+  /** Fit a subtitle to the soundtrack as a viewer */
+  autoFixSubtitleTiming: { params: { id: Uuid; streamId: Uuid }; response: SyncResult };
+  /** Fit a subtitle to the soundtrack */
+  autoSyncSubtitle: { params: { id: Uuid; streamId: Uuid }; response: SyncResult };
   /** Remove the correction of a subtitle */
   clearSubtitleSync: { params: { id: Uuid; streamId: Uuid }; response: undefined };
   /** Remove the correction of a subtitle as a viewer */
