@@ -3,6 +3,7 @@ import { mailHealth, recordNotices } from '#areas/email/public.ts';
 import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { storageHealth } from '#areas/storage/public.ts';
 import { transcodeHealth } from '#areas/streaming/public.ts';
+import { speechHealth } from '#areas/subtitles/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
 import { createKeyUses } from '#identity/key-uses.ts';
 import type { Deps } from '#kernel/endpoint.ts';
@@ -38,6 +39,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
     {
       queue: () => queueHealth(db, settings.get('jobs.paused')),
       transcode: () => transcodeHealth({ redis, settings }),
+      subtitles: () => speechHealth({ db, settings }),
       storage: () => storageHealth(config),
       mail: () => mailHealth(db, settings),
       keys: () => sealedHealth(db),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, notReadyFor } from '#areas/server/public.ts';
 import { takeOverDeclared } from '#areas/settings/public.ts';
 import { servePoolMetrics } from '#areas/streaming/public.ts';
+import { serveSpeechMetrics } from '#areas/subtitles/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { disconnectDatabase } from '#platform/db.ts';
 import { endReplaced, whenReplaced } from '#platform/fence.ts';
@@ -33,6 +34,8 @@ const server = createApiServer((request, response) => void handle(request, respo
 server.listen({ port: config.port, host: config.host, reusePort: true });
 await once(server, 'listening');
 servePoolMetrics(deps);
+const declaredModel = config.declaredSettings['subtitles.model'];
+serveSpeechMetrics({ db: deps.db, declaredModel: typeof declaredModel === 'string' ? declaredModel : undefined });
 serveVolumeMetrics(deps.redis);
 serveMetrics(config.metricsPort, config.host);
 const relay = startRelay(config.databaseUrl, deps.redis, log);

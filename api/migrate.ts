@@ -40,6 +40,7 @@ await objects.prepare([
   'foyer-subtitles',
   'foyer-transcode',
   'foyer-backups',
+  'foyer-models',
   'foyer-spine',
 ]);
 // The app of this version is complete in the store before its first pod answers.

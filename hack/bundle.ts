@@ -73,6 +73,7 @@ await build({
 
 const PROGRAMS = [
   ...['api/main.ts', 'api/migrate.ts', 'workers/main.ts', 'workers/backup/before-upgrade.ts'],
+  'workers/subtitles/bring-model.ts',
   ...['parser', 'restore', 'subtitles', 'transcode', 'tuner'].map((name) => `workers/${name}/main.ts`),
 ];
 const nameOf = (program: string): string => program.replace('.ts', '').replaceAll('/', '-');

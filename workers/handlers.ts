@@ -31,6 +31,7 @@ import { scanLibrary } from './scan/engine/scan-library.ts';
 import { createSpineCheck } from './spine/check.ts';
 import { createSpineImport } from './spine/import.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
+import { indexSubtitleFolder } from './subtitles/folder-job.ts';
 import { syncSubtitle } from './subtitles/sync/sync-job.ts';
 import { trimSubtitles } from './subtitles/trim.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
@@ -67,6 +68,7 @@ export const handlers = {
   'preroll.prepare': preparePreroll,
   'subtitles.extract': extractSubtitles,
   'subtitles.sync': syncSubtitle,
+  'subtitles.folder': indexSubtitleFolder,
   'subtitles.trim': trimSubtitles,
   'backup.create': createBackup,
   'backup.verify': verifyBackup,

@@ -8,6 +8,7 @@ import { customFieldsArea } from './custom-fields/index.ts';
 import { editingArea } from './editing/index.ts';
 import { emailArea } from './email/index.ts';
 import { eventsArea } from './events/index.ts';
+import { homeArea } from './home/index.ts';
 import { itemsArea } from './items/index.ts';
 import { jobsArea } from './jobs/index.ts';
 import { labelsArea } from './labels/index.ts';
@@ -55,6 +56,7 @@ export const areas = [
   plusArea,
   settingsArea,
   brandingArea,
+  homeArea,
   notificationsArea,
   emailArea,
   eventsArea,

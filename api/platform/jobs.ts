@@ -130,9 +130,10 @@ export const jobs = {
     queue: 'interactive',
     payload: z.object({ itemId: Id, streamId: Id, byAccountId: Id, useId: Id.optional() }),
   },
-  'subtitles.generate': { queue: 'speech' },
-  'subtitles.batch': { queue: 'speech' },
-  'subtitles.folder': { queue: 'maintenance' },
+  'subtitles.generate': { queue: 'speech', apart: true },
+  'subtitles.batch': { queue: 'speech', apart: true },
+  /** Reads the folder of `subtitles.folder` into the index. */
+  'subtitles.folder': { queue: 'maintenance', payload: z.object({}), scheduled: '25 * * * *' },
   'subtitles.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '40 * * * *' },
   'media.keyframes': { queue: 'media', payload: z.object({ fileId: Id }) },
   'preroll.prepare': { queue: 'media', payload: z.object({ clipId: Id }) },

@@ -22,6 +22,7 @@ export type Bucket =
   | 'foyer-uploads'
   | 'foyer-faces'
   | 'foyer-games'
+  | 'foyer-models'
   | 'foyer-spine'
   | 'foyer-support'
   | 'foyer-exports'

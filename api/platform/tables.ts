@@ -422,6 +422,22 @@ export interface Tables {
     due_at: Defaulted<Date>;
     at: Defaulted<Date>;
   };
+  home_hidden: {
+    profile_id: string;
+    item_id: string;
+    row_id: string;
+    until: 'played-again' | 'forever' | 'time';
+    until_at: Date | null;
+    hidden_at: Defaulted<Date>;
+  };
+  home_layouts: {
+    id: string;
+    profile_id: string | null;
+    document: Json;
+    revision: Defaulted<number>;
+    managed_by: Json | null;
+    updated_at: Defaulted<Date>;
+  };
   idempotency_keys: {
     account_id: string;
     operation: string;
@@ -1056,6 +1072,7 @@ export interface Tables {
     stop_reason: string | null;
     wish: Defaulted<Json>;
     read_at: Date | null;
+    paused_at: Date | null;
   };
   playback_synced: {
     profile_id: string;
@@ -1331,12 +1348,18 @@ export interface Tables {
   speech_models: {
     name: string;
     fault: Defaulted<string>;
-    device: 'gpu' | 'cpu';
-    compute_type: string;
-    sha256: string;
-    languages: string[];
+    device: 'gpu' | 'cpu' | null;
+    compute_type: string | null;
+    sha256: string | null;
+    languages: Defaulted<string[]>;
     seconds_per_minute: number | null;
     note: string | null;
+    seen_at: Defaulted<Date>;
+    paces: Defaulted<number[]>;
+  };
+  speech_workers: {
+    id: string;
+    model: string;
     seen_at: Defaulted<Date>;
   };
   spine_packs: {
@@ -1409,6 +1432,95 @@ export interface Tables {
     shuffle: Defaulted<number>;
     created_at: Defaulted<Date>;
   };
+  subtitle_batches: {
+    id: string;
+    account_id: string | null;
+    language: string | null;
+    task: 'transcribe' | 'translate';
+    force: boolean;
+    created_at: Defaulted<Date>;
+  };
+  subtitle_folder: {
+    path: string;
+    entry: string;
+    size_bytes: number;
+    modified_ms: number;
+    release: string;
+    title: string;
+    year: number | null;
+    season: number | null;
+    episode: number | null;
+    imdb: string | null;
+    tmdb: string | null;
+    movie_hash: string | null;
+    language: string;
+    forced: boolean;
+    hearing_impaired: boolean;
+    format: string;
+  };
+  subtitle_leases: {
+    account_id: string;
+    token: string;
+    until: Date;
+  };
+  subtitle_origins: {
+    stream_id: string;
+    file_id: string;
+    provider: string;
+    provider_file: string;
+    sha256: string;
+  };
+  subtitle_requests: {
+    id: string;
+    item_id: string;
+    file_id: string;
+    audio_stream_id: string;
+    audio_index: number;
+    task: 'transcribe' | 'translate';
+    model: string;
+    language: string;
+    spoken: string | null;
+    spoken_by: 'person' | 'soundtrack' | 'heard';
+    state: Defaulted<'waiting' | 'running' | 'finished' | 'failed' | 'cancelled'>;
+    duration_ms: number;
+    heard_ms: Defaulted<number>;
+    epoch: Defaulted<number>;
+    worker: string | null;
+    lease_until: Date | null;
+    attempts: Defaulted<number>;
+    losses: Defaulted<number>;
+    not_before: Date | null;
+    respoken: Defaulted<boolean>;
+    batch_id: string | null;
+    place: number | null;
+    account_id: string | null;
+    use_id: string | null;
+    error: Json | null;
+    stream_id: string | null;
+    created_at: Defaulted<Date>;
+    started_at: Date | null;
+    finished_at: Date | null;
+  };
+  subtitle_searches: {
+    id: string;
+    account_id: string;
+    item_id: string;
+    question: string;
+    counted: boolean;
+    languages: string[];
+    candidates: Json;
+    providers: Json;
+    asked_at: Date;
+    made_at: Defaulted<Date>;
+  };
+  subtitle_stretches: {
+    request_id: string;
+    number: number;
+    from_ms: number;
+    to_ms: number;
+    words: Json;
+    heard: string | null;
+  };
   subtitle_syncs: {
     file_id: string;
     track: string;
@@ -1429,6 +1541,7 @@ export interface Tables {
     item_id: string | null;
     spent_at: Defaulted<Date>;
     given_back_at: Date | null;
+    pending_until: Date | null;
   };
   theme_default: {
     one: Defaulted<boolean>;

@@ -6,7 +6,7 @@ import type { Redis } from './redis.ts';
 
 export type Store = 'database' | 'redis' | 'objects';
 /** Components behind the API; `off` means not configured and does no harm. */
-export type Part = 'queue' | 'transcode' | 'storage' | 'mail' | 'keys';
+export type Part = 'queue' | 'transcode' | 'subtitles' | 'storage' | 'mail' | 'keys';
 export type State = 'ok' | 'degraded' | 'down' | 'off';
 export type Probes = Record<Part, () => Promise<State>>;
 

@@ -47,15 +47,24 @@ code_layer() {
   chmod -R u=rwX,go=rX "$1/app"
 }
 
-image_product() {
-  local copies base modules code config
+# product_layers: sets base, modules and code.
+product_layers() {
+  local copies
   [ -d "$tree/node_modules" ] || ln -s "$root/node_modules" "$tree/node_modules"
   build_web "$tree"
   mapfile -t copies < <(said 'p.copy.join("\n")')
   # shellcheck disable=SC2046
-  base=$(layer base "$({ cat "${BASH_SOURCE[0]}" "$root/hack/images/root.sh"; state_of $(product_programs) $(libraries $(product_programs)); } | key)" base_layer)
-  modules=$(layer modules "$({ cat "$tree/package-lock.json" "$product" "${BASH_SOURCE[0]}"; cat "$tree/node_modules/.package-lock.json"; } | key)" modules_layer)
+  base=$(layer base "$({ cat "$root/hack/images/product.sh" "$root/hack/images/root.sh"; state_of $(product_programs) $(libraries $(product_programs)); } | key)" base_layer)
+  modules=$(layer modules "$({ cat "$tree/package-lock.json" "$product" "$root/hack/images/product.sh"; cat "$tree/node_modules/.package-lock.json"; } | key)" modules_layer)
   code=$(layer code "$({ cat "$product" "$root/hack/bundle.ts"; cd "$tree" && find "${copies[@]}" -type f -print0 | sort -z | xargs -0 sha256sum; } | key)" code_layer)
-  config=$(said 'JSON.stringify({ User: p.user, WorkingDir: p.workdir, Env: Object.entries(p.env).map((e) => e.join("=")), Entrypoint: p.entrypoint, Cmd: p.cmd, ExposedPorts: Object.fromEntries(p.ports.map((n) => [`${n}/tcp`, {}])) })')
+}
+
+# product_config ENV: the config of the image with this environment, an expression.
+product_config() { said "JSON.stringify({ User: p.user, WorkingDir: p.workdir, Env: Object.entries($1).map((e) => e.join('=')), Entrypoint: p.entrypoint, Cmd: p.cmd, ExposedPorts: Object.fromEntries(p.ports.map((n) => [n + '/tcp', {}])) })"; }
+
+image_product() {
+  local base modules code config
+  product_layers
+  config=$(product_config p.env)
   image "${tag:-foyer:$(node -p "require('$tree/package.json').version")}" "$config" "$base" "$modules" "$code"
 }

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { verifierFault } from '../plus-environment.ts';
 import { keysWanted, referencesIn } from '../references.ts';
 import { kinds } from '../schemas/kinds.ts';
+import type { MediaServerSpec } from '../schemas/media-server.ts';
 import { isSchedule } from '../tuner-device/verdicts.ts';
 import { type Problem, type SourceDocument, UNIDENTIFIED } from './documents.ts';
 import { textsOf } from './environment.ts';
@@ -43,7 +44,15 @@ function localOnly({ spec, source }: Resources['servers'][number]): Problem[] {
     problems.push(
       problemAt(source, ['spec', 'postgres', 'cloudNativePG'], 'needs a cluster: use managed or secretRef'),
     );
-  return problems;
+  return [...problems, ...modelOnDisk(spec, source)];
+}
+
+function modelOnDisk({ subtitles }: MediaServerSpec, source: SourceDocument): Problem[] {
+  const at = ['spec', 'subtitles'];
+  if (subtitles?.modelObjects)
+    return [problemAt(source, [...at, 'modelObjects'], 'needs a cluster: use modelVolume with a hostPath')];
+  if (!subtitles?.modelVolume || subtitles.modelVolume.hostPath) return [];
+  return [problemAt(source, [...at, 'modelVolume'], 'one machine mounts nothing: use hostPath with a folder')];
 }
 
 function licensing({ spec, source }: Resources['servers'][number], resources: Resources): Problem[] {

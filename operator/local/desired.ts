@@ -9,7 +9,7 @@ export const TREE = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Time for an API process to finish streaming. */
 const API_GRACE_MS = 15_000;
-const WORKER_GRACE_MS = 10_000;
+export const WORKER_GRACE_MS = 10_000;
 
 const SCRIPTS = { api: 'api/main.ts', worker: 'workers/main.ts', transcode: 'workers/transcode/main.ts' };
 const TUNER_SCRIPT = 'workers/tuner/main.ts';

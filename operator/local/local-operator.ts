@@ -14,12 +14,13 @@ import { CannotStart, whyNoStart } from './first-start.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
 import { LinesOnce } from './lines-once.ts';
 import { Migration } from './migration.ts';
-import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeDisk, seeObjects, workerProbe } from './observe.ts';
+import { countTranscodeWorkers, hasFfmpeg, localProbes, seeDisk, seeObjects } from './observe.ts';
 import { isRestoring, queryPostgres } from './postgres.ts';
 import { queryRedis } from './redis.ts';
 import type { Resources } from './resources.ts';
 import { RunFiles } from './run-files.ts';
 import { Source } from './source.ts';
+import { LocalSpeech } from './speech.ts';
 import type { State } from './state.ts';
 import { StatusFile } from './status-file.ts';
 import { LocalStores } from './stores.ts';
@@ -60,6 +61,7 @@ export class LocalOperator {
   readonly #request: SendRequest;
   readonly #libraries: LibraryReconciler;
   readonly #tuners = new LocalTuners();
+  readonly #speech = new LocalSpeech();
   readonly #declared = new DeclaredBodies();
   readonly #transcode = new TranscodeWorkers((line) => this.#lines.warn(line));
   readonly #lines: LinesOnce;
@@ -89,7 +91,7 @@ export class LocalOperator {
     this.#stores = new LocalStores(state);
     this.#request = serverClient(`http://127.0.0.1:${port}`, operatorKey);
     this.#libraries = new LibraryReconciler(this.#status, this.#request, this.#place);
-    this.#supervisor = new Supervisor({ dir, probes: this.#probes() });
+    this.#supervisor = new Supervisor({ dir, probes: localProbes(() => this.#inUse) });
     this.#supervisor.on('change', () => this.#wake.abort());
     this.#supervisor.on('fault', ({ message }) => this.#lines.warn(message));
   }
@@ -201,6 +203,7 @@ export class LocalOperator {
     const transcoding = await this.#transcode.count(server.spec.transcode, this.#supervisor);
     const processes = serverProcesses(server.spec, environment, { transcoding });
     await this.#supervisor.apply(processes, ['api', 'worker', 'transcode']);
+    await this.#supervisor.apply(await this.#speech.processes(server, environment, this.#supervisor), ['speech']);
     await this.#supervisor.apply(this.#tuners.processes(server, resources), ['tuner']);
   }
 
@@ -233,6 +236,7 @@ export class LocalOperator {
       problems: this.#source.problems,
       refused: this.#source.isRefused,
       replacing: this.#supervisor.replacing,
+      speech: await this.#speech.look(this.#supervisor),
     };
     const { apiReady, version, health, backup } = api;
     const reported = { apiReady, version, health, ...(backup && { backup }) };
@@ -277,13 +281,6 @@ export class LocalOperator {
     if (item) this.#status.report(item, status, serverVerdicts(server.spec, observed));
     if (!observed.apiReady) this.#libraries.serverUnavailable();
     this.#status.save();
-  }
-
-  #probes() {
-    const worker = workerProbe();
-    const database = async () => !this.#inUse || (await queryPostgres(this.#inUse.databaseUrl)) === true;
-    const redis = async () => !this.#inUse || (await queryRedis(this.#inUse.redisUrl)) === true;
-    return { api: apiProbe, worker, transcode: worker, tuner: worker, postgres: database, redis };
   }
 
   /** Warns the user at the terminal of processes that keep the server from starting. */

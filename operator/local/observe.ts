@@ -8,7 +8,10 @@ import type { PoolDemand } from '../media-server/transcode-pool.ts';
 import { exchange } from '../server-api/exchange.ts';
 import { answersHttp } from '../server-api/server-client.ts';
 import type { Child, Probe } from './child.ts';
+import { queryPostgres } from './postgres.ts';
+import type { Role } from './process-spec.ts';
 import { isProgram } from './programs.ts';
+import { queryRedis } from './redis.ts';
 import type { Health } from './verdicts.ts';
 
 /** Answers while the event loop turns, whatever the state of the stores. */
@@ -62,20 +65,44 @@ export async function countTranscodeWorkers(url: string, now = Date.now()): Prom
   }
 }
 
-/** Demand on the transcode pool, from the first API process that answers. */
-export async function seeDemand(apis: readonly Child[]): Promise<PoolDemand | undefined> {
+/** The text of /metrics, from the first API process that answers. */
+export async function seeMetrics(apis: readonly Child[]): Promise<string | undefined> {
   for (const { metricsPort } of apis.filter(({ state }) => state === 'ready')) {
     const sent = { timeoutMs: 2000 };
     const answer = await exchange(`http://127.0.0.1:${metricsPort}/metrics`, sent).catch(() => undefined);
-    if (answer?.status === 200) return demandOf(answer.text);
+    if (answer?.status === 200) return answer.text;
   }
   return undefined;
+}
+
+/** Demand on the transcode pool. */
+export async function seeDemand(apis: readonly Child[]): Promise<PoolDemand | undefined> {
+  const text = await seeMetrics(apis);
+  return text === undefined ? undefined : demandOf(text);
 }
 
 export const hasFfmpeg = (): boolean => ['ffmpeg', 'ffprobe'].every((name) => isProgram(name));
 
 /** Probes the process's own port, which opens after the shared port: another process may answer there. */
 export const apiProbe: Probe = (child) => answersHttp(child.metricsPort, LIVE);
+
+/** The probes of all roles. Without known stores their processes count as ready. */
+export function localProbes(
+  stores: () => { databaseUrl: string; redisUrl: string } | undefined,
+): Partial<Record<Role, Probe>> {
+  const worker = workerProbe();
+  const answers = async (query: (url: string) => Promise<Health>, url: string | undefined) =>
+    url === undefined || (await query(url)) === true;
+  return {
+    api: apiProbe,
+    worker,
+    transcode: worker,
+    speech: worker,
+    tuner: worker,
+    postgres: () => answers(queryPostgres, stores()?.databaseUrl),
+    redis: () => answers(queryRedis, stores()?.redisUrl),
+  };
+}
 
 /** Probes the process's own port. A process without such a port is considered ready after a while. */
 export function workerProbe(): Probe {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-export type Role = 'postgres' | 'redis' | 'api' | 'worker' | 'transcode' | 'tuner' | 'restore';
+export type Role = 'postgres' | 'redis' | 'api' | 'worker' | 'transcode' | 'speech' | 'tuner' | 'restore';
 
 /** A desired process. Plain data: equal specs need no restart. */
 export interface ProcessSpec {

@@ -11,7 +11,7 @@ const LOG_BYTES = 10 * 2 ** 20;
 const ROTATE_MS = 10_000;
 const STOP_ORDER: readonly (readonly Role[])[] = [
   ['api'],
-  ['worker', 'transcode', 'tuner', 'restore'],
+  ['worker', 'transcode', 'speech', 'tuner', 'restore'],
   ['redis', 'postgres'],
 ];
 

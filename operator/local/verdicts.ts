@@ -5,6 +5,13 @@ import { declaredVerdicts } from '../declared/verdict.ts';
 import { plusMessage } from '../plus-environment.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import { declaresPlugins, type MediaServerSpec, type MediaServerStatus } from '../schemas/media-server.ts';
+import {
+  type ObservedSpeech,
+  readyVerdict,
+  type Subtitles,
+  speechStatus,
+  unavailableVerdict,
+} from '../speech/reports.ts';
 import type { ChildState } from './child.ts';
 import type { Role } from './process-spec.ts';
 
@@ -42,6 +49,7 @@ export interface Observed {
   declared?: ObservedDeclared;
   /** Transcode workers that reported to Redis within the last ten seconds. */
   transcodeWorkers: number;
+  speech: ObservedSpeech;
   ffmpeg: boolean;
   /** The problem with the disk space of the data directory. */
   disk: string | undefined;
@@ -66,8 +74,10 @@ export function serverVerdicts(spec: MediaServerSpec, observed: Observed): Verdi
     transcode(spec, observed),
     settings(observed),
   ];
-  const optional = [parser(), subtitles(spec, observed), ingress(spec), ...notServed(spec, observed)];
-  return [ready(spec, observed), progressing(spec, observed), degraded(parts, observed), ...parts, ...optional];
+  const speech = subtitles(spec, observed);
+  const optional = [parser(), speech, ingress(spec), ...notServed(spec, observed)];
+  const judged = NO_MODEL.includes(speech.reason) ? [...parts, speech] : parts;
+  return [ready(spec, observed), progressing(spec, observed), degraded(judged, observed), ...parts, ...optional];
 }
 
 function ready(spec: MediaServerSpec, observed: Observed): Verdict {
@@ -141,12 +151,30 @@ function settings({ problems, refused }: Observed): Verdict {
   );
 }
 
-function subtitles(spec: MediaServerSpec, observed: Observed): Verdict {
+function subtitles({ subtitles: wanted }: MediaServerSpec, observed: Observed): Verdict {
   const type = 'SubtitlesReady';
-  if (!spec.subtitles) return not(type, 'NoneAsked', 'spec.subtitles is absent');
-  if (observed.health.subtitles === 'ok') return verdict(type, 'Running', 'The speech model answers');
-  return not(type, 'NotServed', `speech workers: ${observed.health.subtitles ?? 'unknown'}`);
+  if (!wanted) return not(type, 'NoneAsked', 'spec.subtitles is absent');
+  if (wanted.replicas === 0) return not(type, 'NoneAsked', 'spec.subtitles.replicas is 0: no worker makes subtitles');
+  const isEmpty = !observed.processes.some(({ role }) => role === 'speech');
+  if (isEmpty && wanted.scaleToZero)
+    return verdict(type, 'ScaledToZero', 'No request waits: a worker starts with the next');
+  return speechWorkers(wanted, observed);
 }
+
+function speechWorkers(wanted: Subtitles, observed: Observed): Verdict {
+  const type = 'SubtitlesReady';
+  const { workers } = observed.speech;
+  const why = wanted.accelerator && workers[0]?.device === 'cpu' ? 'the GPU does not run the model' : undefined;
+  const found = readyVerdict(workers, { why, where: 'process' }) ?? unavailableVerdict(workers, 'process');
+  if (found) return { type, ...found };
+  const looping = faultOf(observed, 'speech');
+  return looping === undefined
+    ? not(type, 'Starting', 'no speech worker has loaded its model yet')
+    : not(type, 'CrashLooping', looping);
+}
+
+/** Reasons of SubtitlesReady that someone must mend. */
+const NO_MODEL: readonly Reason[] = ['ModelInvalid', 'ModelMissing', 'Unavailable'];
 
 /** There are no pods for isolation: each parser is a child without network, environment and write access. */
 const parser = (): Verdict =>
@@ -187,6 +215,7 @@ export function serverStatus(
     ...(observed.version !== undefined && { version: observed.version }),
     url,
     ...backupStatus(observed.backup),
+    ...speechStatus(spec.subtitles, observed.speech),
     apiReady: `${readyCount(observed, 'api')}/${spec.api.replicas}`,
     replicas: observed.processes.filter(({ role }) => role === 'api').length,
     transcode: {

@@ -265,14 +265,3 @@ export const parser = (input: CheckInput): Verdict =>
       return notAvailable(there, { server, observed });
     },
   ]);
-
-export const subtitles = (input: CheckInput): Verdict =>
-  judge('SubtitlesReady', input, [
-    ({ server }) => (server.spec.subtitles ? undefined : no('NoneAsked', 'spec.subtitles is absent')),
-    ({ server, observed }) => {
-      const trouble = troubleIn(server, 'subtitles', observed);
-      return trouble && no(trouble.reason, trouble.message);
-    },
-    ({ observed }) => (observed.api.health.subtitles === 'ok' ? yes('Running', 'The speech model answers') : undefined),
-    () => no('NotServed', 'no model is loaded: this version does not create subtitles from speech yet'),
-  ]);

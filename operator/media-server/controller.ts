@@ -7,6 +7,7 @@ import { POD_LABELS } from './desired/meta.ts';
 import { Probes } from './observe.ts';
 import { type MediaServerTools, reconcileMediaServer } from './reconcile.ts';
 import { refusedObject } from './refused-pods.ts';
+import { querySpeechPod, SpeechProbes } from './speech-probes.ts';
 
 const keyOf = ({ metadata }: KubeObject): Key => ({ namespace: metadata.namespace ?? '', name: metadata.name });
 
@@ -87,9 +88,11 @@ const watches = (): readonly Watch[] => [
 ];
 
 export function mediaServerController(
-  given: Pick<MediaServerTools, 'images' | 'clusterNetworks' | 'connect'>,
+  given: Pick<MediaServerTools, 'images' | 'clusterNetworks' | 'connect'> & Partial<MediaServerTools>,
 ): Controller {
-  const tools: MediaServerTools = { fresh, probes: new Probes(), declared: new DeclaredOfServers(), ...given };
+  const speech = { speech: new SpeechProbes(), querySpeech: querySpeechPod };
+  const own = { fresh, probes: new Probes(), declared: new DeclaredOfServers(), ...speech };
+  const tools: MediaServerTools = { ...own, ...given };
   return {
     kind: 'MediaServer',
     watches: watches(),

@@ -9,6 +9,7 @@ import type { SendRequest } from '../server-api/server-client.ts';
 import { settingsFrom } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
 import { SilentWorkers } from '../silent-workers.ts';
+import { speechWaiting } from '../speech/worker.ts';
 import { selectorOf } from './desired/meta.ts';
 import { type Sharing, sharingOf } from './desired/one-node.ts';
 import { childOf, type Observed, workloadOf } from './observed.ts';
@@ -90,6 +91,7 @@ export function observe(server: Server, kube: Reader, now: Date): Observed {
     api: apiUnavailable,
     demand: undefined,
     silent: new Set(),
+    speech: { waiting: undefined, idleMs: 0, workers: [] },
     volumes: [],
     plus: undefined,
     settings: undefined,
@@ -133,7 +135,7 @@ function claimNames({ name, spec }: Server): string[] {
 }
 
 /** What the server reports over HTTP. */
-type Report = Pick<Observed, 'api' | 'demand' | 'volumes'> & RareReport;
+type Report = Pick<Observed, 'api' | 'demand' | 'volumes'> & RareReport & { waiting: number | undefined };
 
 /** The parts of a report that change rarely. */
 type RareReport = Pick<Observed, 'plus' | 'settings'>;
@@ -177,7 +179,8 @@ export class Probes {
     const at = observed.now.getTime();
     if (isComplete) this.#reports.set(uid, { at, report });
     const last = this.#reports.get(uid);
-    return { ...observed, ...(last && at - last.at < BUSY_MS ? last.report : report) };
+    const { waiting, ...rest } = last && at - last.at < BUSY_MS ? last.report : report;
+    return { ...observed, ...rest, speech: { ...observed.speech, waiting } };
   }
 
   /** True once per block of claim codes. */
@@ -236,7 +239,7 @@ async function responseOf(
       isComplete = false;
       throw error;
     });
-  const [api, { demand, volumes }] = await Promise.all([observeApi(counted), metricsFrom(metrics)]);
+  const [api, { demand, volumes, waiting }] = await Promise.all([observeApi(counted), metricsFrom(metrics)]);
   const report = 'report' in rare ? rare.report : api.apiReady ? await rareReportFrom(counted, rare) : {};
   return {
     plus: undefined,
@@ -244,6 +247,7 @@ async function responseOf(
     api,
     demand,
     volumes,
+    waiting,
     ...report,
     isComplete: isComplete && demand !== undefined,
   };
@@ -257,7 +261,8 @@ async function rareReportFrom(
   return { plus, settings: declaresSettings ? await settingsFrom(request).catch(() => undefined) : undefined };
 }
 
-async function metricsFrom(metrics: Connection['metrics']): Promise<Pick<Observed, 'demand' | 'volumes'>> {
+async function metricsFrom(metrics: Connection['metrics']): Promise<Pick<Report, 'demand' | 'volumes' | 'waiting'>> {
   const text = await metrics().catch(() => undefined);
-  return text === undefined ? { demand: undefined, volumes: [] } : { demand: demandOf(text), volumes: volumesIn(text) };
+  if (text === undefined) return { demand: undefined, volumes: [], waiting: undefined };
+  return { demand: demandOf(text), volumes: volumesIn(text), waiting: speechWaiting(text) };
 }

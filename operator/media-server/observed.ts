@@ -8,6 +8,7 @@ import type { MediaServerStatus } from '../schemas/media-server.ts';
 import type { ObservedPlus } from '../server-api/plus.ts';
 import type { ObservedSettings } from '../server-api/settings.ts';
 import type { Secrets } from '../server-environment.ts';
+import type { ObservedSpeech } from '../speech/reports.ts';
 import type { Sharing } from './desired/one-node.ts';
 import type { Release } from './release.ts';
 import type { ObservedVolume } from './store-volumes.ts';
@@ -45,7 +46,8 @@ export interface Observed {
   volumes: readonly ObservedVolume[];
   /** Running transcode pods that have not reported for minutes. */
   silent: ReadonlySet<string>;
-  /** Likewise. */
+  speech: ObservedSpeech;
+  /** Undefined while the server does not report it. */
   plus: ObservedPlus | undefined;
   /** Likewise, and only when the resource declares settings. */
   settings: ObservedSettings | undefined;
@@ -81,6 +83,10 @@ interface WorkloadStatus {
   observedGeneration?: number;
 }
 
+/** The Deployment of the speech workers. The server is whole without them: a roll-out does not wait for their model. */
+export const isSpeech = ({ metadata }: KubeObject): boolean =>
+  metadata.labels?.['app.kubernetes.io/component'] === 'subtitles';
+
 /** A Deployment or a StatefulSet. */
 export function workloadOf(object: KubeObject): Workload {
   const { replicas: desired = 1 } = object.spec as { replicas?: number };
@@ -88,6 +94,7 @@ export function workloadOf(object: KubeObject): Workload {
   const number = (name: keyof WorkloadStatus): number => status[name] ?? 0;
   const [total, ready] = [number('replicas'), number('readyReplicas')];
   const isObserved = number('observedGeneration') >= (object.metadata.generation ?? 0);
-  const current = total === desired && number('updatedReplicas') === desired && ready === desired;
+  const isServing = ready === desired || isSpeech(object);
+  const current = total === desired && number('updatedReplicas') === desired && isServing;
   return { desired, total, ready, settled: isObserved && current };
 }

@@ -4,7 +4,7 @@ import type { KubeObject } from '../runtime/kube.ts';
 import type { Manifest } from '../runtime/manifest.ts';
 import type { Secrets } from '../server-environment.ts';
 import { apiAutoscaler, apiDisruptionBudget, apiService } from './desired/api.ts';
-import type { Context, StoreVolume } from './desired/context.ts';
+import type { Context, SpeechPlan, StoreVolume } from './desired/context.ts';
 import { environmentSecret, ownerSecret } from './desired/environment.ts';
 import { type DefaultImages, imagesOf } from './desired/images.ts';
 import { httpRoute, ingress } from './desired/ingress.ts';
@@ -24,6 +24,7 @@ import { type Release, releaseObject, withReplicas } from './release.ts';
 import { restoreJobs, restoreOf } from './restore.ts';
 import { deployments, type RollOut, rollOut, versionIn } from './roll-out.ts';
 import type { Server } from './server.ts';
+import { planSpeech } from './speech-plan.ts';
 import { managedIn, nothingElseRuns, withStores } from './stores-in-use.ts';
 
 /** Inputs of a plan that are neither declared nor observed. */
@@ -57,6 +58,7 @@ export interface Plan {
   /** The release in force matches the spec. */
   current: boolean;
   pool: Pool | undefined;
+  speech: SpeechPlan;
   recovery: Recovery;
 }
 
@@ -79,6 +81,7 @@ export function planServer(server: Server, observed: Observed, tools: Tools): Pl
     release,
     current: next?.ready === true,
     pool,
+    speech: prepared.context.speech,
     recovery: prepared.recovery,
   };
 }
@@ -125,6 +128,7 @@ function prepare(server: Server, observed: Observed, { valid, holdsStores, ...to
     environment: environment?.metadata.name ?? '',
     oneNode: new Set([...observed.claims].flatMap(([name, sharing]) => (sharing === 'one-node' ? [name] : []))),
     volumes: volumesOf(server, observed),
+    speech: planSpeech(server, observed),
     claimSha256: claimSha256(server, secrets, observed.release),
   };
   const storeContext = { ...context, server: serverWithStores, images: imagesOf(serverWithStores.spec, images) };

@@ -29,7 +29,21 @@ const IMAGE_FIELDS: Record<string, string> = {
   postgres: `spec.postgres.managed.image names it, else spec.registry its registry; ${INSTALLED}`,
   redis: `spec.redis.managed.image names it, else spec.registry its registry; ${INSTALLED}`,
   objects: `spec.objects.managed.image names it, else spec.registry its registry; ${INSTALLED}`,
+  subtitles: `spec.subtitles.image names it, else it is the image of all components with -subtitles after its name; ${INSTALLED}`,
 };
+const MODEL_TROUBLE = /^(ModelMissing|ModelInvalid|ObjectsUnreachable): (.+)$/s;
+
+/**
+ * The init container that brings a model ends with the reason as its termination message. Its next run waits for a change, so
+ * the message holds until a run succeeds.
+ */
+function modelTrouble({ metadata }: KubeObject, { name, state, lastState }: ContainerStatus): Trouble | undefined {
+  const ended = state?.terminated ?? lastState?.terminated;
+  if (name !== 'model' || !ended?.message) return undefined; // a run that succeeds has no message
+  const [, reason, message] = MODEL_TROUBLE.exec(ended.message) ?? [];
+  return reason ? { reason: reason as Reason, message: `pod ${metadata.name}: ${message}` } : undefined;
+}
+
 const PRODUCT = `spec.image and spec.version name it, spec.registry its registry; ${INSTALLED}`;
 
 function imageTrouble({ metadata }: KubeObject, { image, state }: ContainerStatus): Trouble {
@@ -89,7 +103,8 @@ function notStarted(
 export function podTrouble(pod: KubeObject, context?: PodContext): Trouble | undefined {
   const { conditions = [], initContainerStatuses = [], containerStatuses = [] } = (pod.status ?? {}) as PodStatus;
   const containers = [...initContainerStatuses, ...containerStatuses];
-  const waiting = containers.map((container) => waitingTrouble(pod, container)).find((found) => found !== undefined);
+  const troubles = containers.map((container) => modelTrouble(pod, container) ?? waitingTrouble(pod, container));
+  const waiting = troubles.find((found) => found !== undefined);
   return (
     unschedulable(pod, conditions, context?.now) ??
     waiting ??

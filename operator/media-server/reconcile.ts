@@ -22,6 +22,7 @@ import { type Connection, observe, optionalKinds, type Probes } from './observe.
 import { childrenOf, type Observed } from './observed.ts';
 import { type Plan, planServer, type Tools } from './plan.ts';
 import { type Server, serverOf } from './server.ts';
+import type { QuerySpeech, SpeechProbes } from './speech-probes.ts';
 import { faultyStatus, statusOf } from './status.ts';
 import { silentJobs } from './transcode-pool.ts';
 
@@ -29,6 +30,8 @@ export interface MediaServerTools extends Tools {
   /** Connects to the server's API with the operator's key. */
   connect: (server: { name: string; namespace: string }, key: string) => Connection;
   probes: Probes;
+  speech: SpeechProbes;
+  querySpeech: QuerySpeech;
   declared: DeclaredOfServers;
 }
 
@@ -65,9 +68,10 @@ export async function reconcileMediaServer(
 }
 
 /** Owner references delete the children. */
-function release(object: KubeObject | undefined, { probes, declared }: MediaServerTools): Outcome {
+function release(object: KubeObject | undefined, { probes, speech, declared }: MediaServerTools): Outcome {
   if (object?.metadata.uid) {
     probes.forget(object.metadata.uid);
+    speech.forget(object.metadata.uid);
     declared.forget(object.metadata.uid);
   }
   return done;
@@ -83,7 +87,8 @@ async function observeServer(
   const key = observed.secrets.get(`${server.name}-operator-key`)?.key;
   if (key === undefined) return observed;
   const connection = tools.connect(server, key);
-  const reported = tools.probes.withSilent(server, await tools.probes.look(server, observed, connection));
+  const answered = tools.probes.withSilent(server, await tools.probes.look(server, observed, connection));
+  const reported = await tools.speech.look(server, answered, tools.querySpeech);
   const declared = await tools.declared.apply(server, reported, { kube, request: connection.request });
   return { ...reported, declared };
 }

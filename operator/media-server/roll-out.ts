@@ -5,12 +5,14 @@ import type { Manifest, PodSpec } from '../runtime/manifest.ts';
 import { apiDeployment } from './desired/api.ts';
 import { backupFirstJob } from './desired/backup-first.ts';
 import type { Context } from './desired/context.ts';
+import type { Images } from './desired/images.ts';
 import { nameOf } from './desired/meta.ts';
 import { contractJob, expandJob } from './desired/migrate.ts';
 import { parserDeployment } from './desired/parser.ts';
+import { subtitlesDeployment } from './desired/speech.ts';
 import { transcodeTemplates } from './desired/transcode.ts';
-import { subtitlesDeployment, workersDeployment } from './desired/workers.ts';
-import { childOf, childrenOf, type Observed, trueCondition, workloadOf } from './observed.ts';
+import { workersDeployment } from './desired/workers.ts';
+import { childOf, childrenOf, isSpeech, type Observed, trueCondition, workloadOf } from './observed.ts';
 import type { Release } from './release.ts';
 import type { Server } from './server.ts';
 import { templateHash } from './transcode-jobs.ts';
@@ -36,7 +38,7 @@ export function rollOut(context: Context, observed: Observed): RollOut {
   const released = observed.release?.hash === hash;
   const backup = released || existing ? undefined : pendingBackup(context, observed);
   const ifItMayRun = (of: Manifest<'Job'>): Manifest<'Job'>[] => (mayRun(of, context, observed) ? [of] : []);
-  const contract = needsContract(contraction, observed, released) ? [contraction] : [];
+  const contract = needsContract(contraction, context, { observed, released }) ? [contraction] : [];
   return {
     migration: job.metadata.name,
     contraction: contraction.metadata.name,
@@ -98,7 +100,9 @@ export function upgradeTarget(version: string, server: Server, observed: Observe
   return known.upgradingTo === version && !settled ? version : undefined;
 }
 
-const hasVersion = (object: KubeObject, version: string): boolean => versionIn(imageIn(object) ?? '') === version;
+/** The image of the speech workers has a version of its own. */
+const hasVersion = (object: KubeObject, version: string): boolean =>
+  isSpeech(object) || versionIn(imageIn(object) ?? '') === version;
 
 /** Tag or digest of an image. */
 export const versionIn = (image: string): string => /[:@]([^:@/]+)$/.exec(image)?.[1] ?? 'latest';
@@ -130,23 +134,29 @@ function storesReady({ server, secrets }: Context, observed: Observed): boolean 
 }
 
 /** Needed once every pod runs this release. It then stays, so that it does not run twice. */
-function needsContract(job: Manifest<'Job'>, observed: Observed, released: boolean): boolean {
+function needsContract(
+  job: Manifest<'Job'>,
+  { images }: Context,
+  { observed, released }: { observed: Observed; released: boolean },
+): boolean {
   const existing = childOf(observed, 'Job', job.metadata.name);
   if (failedLongAgo(existing, observed.now)) return false;
-  return (
-    existing !== undefined || (released && runsEverywhere(job.spec?.template.spec?.containers[0]?.image, observed))
-  );
+  return existing !== undefined || (released && runsEverywhere(images, observed));
 }
 
-const COMPONENTS = ['api', 'workers', 'transcode', 'subtitles'];
-
 /** No pod or Deployment has another image, and all Deployments are rolled out. */
-function runsEverywhere(image: string | undefined, observed: Observed): boolean {
+function runsEverywhere({ foyer, subtitles }: Images, observed: Observed): boolean {
+  const wanted = new Map([
+    ['api', foyer],
+    ['workers', foyer],
+    ['transcode', foyer],
+    ['subtitles', subtitles],
+  ]);
   const all = childrenOf(observed, 'Deployment');
   const templates = all.map(({ spec }) => (spec as { template: { spec: PodSpec } }).template.spec);
   const pods = [...templates, ...observed.pods.map(({ spec }) => spec as PodSpec)];
   const hasOtherImage = pods.some(({ containers }) =>
-    containers.some((one) => COMPONENTS.includes(one.name) && one.image !== image),
+    containers.some((one) => wanted.has(one.name) && one.image !== wanted.get(one.name)),
   );
   return all.length > 0 && !hasOtherImage && all.every((object) => workloadOf(object).settled);
 }

@@ -3,6 +3,7 @@ import { backupStatus } from '../backup-verdict.ts';
 import type { StatusCondition } from '../runtime/kube.ts';
 import { type Condition, type Judged, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
+import { speechStatus } from '../speech/reports.ts';
 import * as checks from './checks.ts';
 import { type CheckInput, judge, no, yes } from './checks.ts';
 import { keysSecret, serverIdOf } from './desired/context.ts';
@@ -10,10 +11,11 @@ import { addressOf } from './desired/ingress.ts';
 import { defined, nameOf, selectorOf } from './desired/meta.ts';
 import { ingress } from './ingress-check.ts';
 import { handledReplacements } from './lost-secrets.ts';
-import { childOf, childrenOf, type Observed, trueCondition, workloadOf } from './observed.ts';
+import { childOf, childrenOf, isSpeech, type Observed, trueCondition, workloadOf } from './observed.ts';
 import { notServed } from './optional-checks.ts';
 import { type Trouble, troubleIn } from './pod-trouble.ts';
 import { upgradeTarget } from './roll-out.ts';
+import { subtitlesVerdict } from './speech-verdict.ts';
 import { notAvailable } from './starting.ts';
 import { lowVolumes } from './store-volumes.ts';
 import { withStores } from './stores-in-use.ts';
@@ -74,7 +76,7 @@ const UNDER_WAY: readonly Reason[] = [
 
 /** A Deployment that exceeded progressDeadlineSeconds, with the trouble of its pods. */
 function stalledRollOut({ server, observed }: CheckInput): Trouble | undefined {
-  for (const object of childrenOf(observed, 'Deployment')) {
+  for (const object of childrenOf(observed, 'Deployment').filter((one) => !isSpeech(one))) {
     const { conditions = [] } = (object.status ?? {}) as { conditions?: StatusCondition[] };
     const found = conditions.find(({ reason, status }) => reason === DEADLINE && status === 'False');
     if (!found) continue;
@@ -207,9 +209,10 @@ export function verdictsOf(input: CheckInput): Verdict[] {
   ];
   const progress = progressing(input);
   const readiness = ready(input, parts);
-  const degradation = degraded(input, { parts, ready: readiness, progressing: progress });
+  const speech = subtitlesVerdict(input);
+  const degradation = degraded(input, { parts: [...parts, speech], ready: readiness, progressing: progress });
   const summary = [readiness, progress, degradation, ...kstatus(input, progress)];
-  return [...summary, ...parts, checks.subtitles(input), ingress(input), ...notServed(input)];
+  return [...summary, ...parts, speech, ingress(input), ...notServed(input)];
 }
 
 /** A summary, with the reason unless the server simply runs. */
@@ -262,6 +265,7 @@ export function statusOf(input: CheckInput, before: readonly Condition[]): Media
     selector: selectorText(input),
     conditions: setConditions(before, verdicts, judged),
     ...(plan.pool && { transcode: poolStatus(plan.pool.state) }),
+    ...speechStatus(server.spec.subtitles, observed.speech),
     ...remembered(input),
     libraries: observed.libraries,
     tuners: observed.tuners,

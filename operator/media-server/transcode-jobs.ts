@@ -27,7 +27,7 @@ const holds = (object: KubeObject, type: string): Condition | undefined =>
   (object as Observed).status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 
 /** The scheduler's message, while the pod is unschedulable. */
-function unschedulable(pod: KubeObject): string | undefined {
+export function unschedulable(pod: KubeObject): string | undefined {
   const conditions = (pod as Observed).status?.conditions ?? [];
   const found = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
   return found?.reason === 'Unschedulable' ? (found.message ?? found.reason) : undefined;

@@ -77,7 +77,7 @@ type Transcode = MediaServerSpec['transcode'];
 /** Time without an accelerator after which the CPU is used. */
 export const FALLBACK_AFTER_MS = 10_000;
 /** Age after which an idle worker on the CPU is replaced, to try the accelerator again. */
-const RETRY_AFTER_MS = 30 * 60_000;
+export const RETRY_AFTER_MS = 30 * 60_000;
 /** New Jobs start on the CPU if another one fell back within this time. */
 const RECENT_MS = 60_000;
 /** A failed Job is kept for this long: its log stays readable, and crashes do not create Jobs in a loop. */

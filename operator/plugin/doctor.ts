@@ -198,15 +198,18 @@ const ingress: Check = ({ servers, ingressClasses }) =>
 
 const devices: Check = ({ servers, nodes }) =>
   servers.flatMap(({ metadata: { name }, spec }) => {
-    const wanted = (spec as MediaServerSpec).transcode?.accelerator?.resourceName;
-    if (!wanted || !nodes) return [];
-    const has = nodes.filter(({ status }) =>
-      Number((status as { allocatable?: Record<string, string> }).allocatable?.[wanted] ?? 0),
-    );
-    const about = `MediaServer ${name}`;
-    if (has.length > 0) return [ok(about, `${has.length} nodes offer ${wanted}`)];
-    return [fault(about, `no node offers ${wanted}`, 'install the device plugin of the vendor')];
+    const { transcode, subtitles } = spec as Partial<MediaServerSpec>;
+    const wanted = [transcode, subtitles].flatMap((part) => part?.accelerator?.resourceName ?? []);
+    return nodes ? [...new Set(wanted)].map((resource) => device(`MediaServer ${name}`, resource, nodes)) : [];
   });
+
+function device(about: string, resource: string, nodes: readonly KubeObject[]): Finding {
+  const has = nodes.filter(({ status }) =>
+    Number((status as { allocatable?: Record<string, string> }).allocatable?.[resource] ?? 0),
+  );
+  if (has.length > 0) return ok(about, `${has.length} nodes offer ${resource}`);
+  return fault(about, `no node offers ${resource}`, 'install the device plugin of the vendor');
+}
 
 const CHECKS: readonly Check[] = [rights, definitions, presence, operator, conditions, pods, claims, ingress, devices];
 

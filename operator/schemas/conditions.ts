@@ -33,6 +33,8 @@ export const reasons = [
   'MediaUnknown',
   'MigrationFailed',
   'MigrationPending',
+  'ModelInvalid',
+  'ModelMissing',
   'NameInvalid',
   'NameTaken',
   'NeverBackedUp',

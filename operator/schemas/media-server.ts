@@ -1,22 +1,11 @@
 import { z } from 'zod';
 import { Conditions } from './conditions.ts';
-import {
-  accelerator,
-  cidrs,
-  imageName,
-  label,
-  language,
-  modelVolume,
-  objectName,
-  ref,
-  resources,
-  secretKeyRef,
-  url,
-} from './core.ts';
+import { accelerator, cidrs, imageName, label, objectName, ref, resources, secretKeyRef, url } from './core.ts';
 import { Plugins } from './plugins.ts';
 import { Settings } from './settings.ts';
 import { Backup, Media, Objects, Postgres, Redis } from './stores.ts';
 import { atMostOne, exactlyOne, type Kind, listMap, namedWithin, setOf, withRules } from './structural.ts';
+import { Subtitles, SubtitlesStatus } from './subtitles.ts';
 
 /** Longest name for which the names of all children are valid. */
 export const NAME_MAX = 40;
@@ -130,18 +119,6 @@ const Transcode = z.strictObject({
   priorityClassName: objectName().optional().describe('Priority class of the pods.'),
 });
 
-const Subtitles = withRules(
-  z.strictObject({
-    model: z.string().min(1).max(100).default('base').describe('Speech model by name.'),
-    language: language().optional().describe('Assumed language; default: detected.'),
-    replicas: z.int().min(0).max(32).optional().describe('Speech workers; default: 1.'),
-    scaleToZero: z.boolean().optional().describe('Run no worker while no job waits.'),
-    accelerator: accelerator().optional().describe('A GPU for the model; absent is the CPU.'),
-    modelVolume: modelVolume().optional().describe('Volume with the models; exactly one kind of volume.'),
-  }),
-  atMostOne('replicas', 'scaleToZero'),
-);
-
 const Plus = z.strictObject({
   verifierKeys: exactlyOne(
     z.strictObject({
@@ -209,9 +186,7 @@ export const MediaServerSpec = withRules(
       .default([])
       .describe('Storage of media; mounted into every API, worker and transcode pod.'),
     transcode: Transcode.prefault({}).describe('The pool of transcode workers.'),
-    subtitles: Subtitles.optional().describe(
-      'The speech model that makes subtitles; this version loads none (see SubtitlesReady).',
-    ),
+    subtitles: Subtitles.optional().describe('The workers that make subtitles from speech; absent: none.'),
     metadata: z
       .strictObject({
         keysSecretRef: ref('Secret')
@@ -316,6 +291,7 @@ export const MediaServerStatus = z.object({
     })
     .optional()
     .describe('The transcode pool.'),
+  subtitles: SubtitlesStatus,
   libraries: count().describe('Library resources of this server.'),
   tuners: count().describe('TunerDevice resources of this server.'),
   claim: z

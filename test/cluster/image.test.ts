@@ -84,6 +84,27 @@ describe('the Dockerfile and hack/image', () => {
   });
 });
 
+describe('the Dockerfile of the speech workers and hack/image', () => {
+  const speech = readFileSync('manifests/image/subtitles.Dockerfile', 'utf8').replaceAll(/\\\n\s*/g, ' ');
+  const [, python = '', own = ''] = speech.split(/^FROM /m);
+
+  it('install the same Python packages as hack/start', () => {
+    const packages = /^speech_packages=\((.*)\)$/m.exec(readFileSync('hack/speech.sh', 'utf8'))?.[1]?.split(' ') ?? [];
+    expect(packages).to.have.length(2);
+    for (const name of packages) expect(python).to.include(` ${name} `);
+  });
+
+  it('are the image of the product with Python at the same path, for the same user', () => {
+    expect(own).to.match(/^\$\{PRODUCT\}/);
+    expect(python).to.match(new RegExp(`^${stages[0]?.split(/\s/)[0]} `));
+    expect(instructionsOf(own, 'USER').at(-1)).to.equal(product.user);
+    const [variable] = instructionsOf(own, 'ENV');
+    expect(variable).to.equal('FOYER_SUBTITLES_PYTHON=/opt/speech/bin/python3');
+    const [name, path] = variable?.split('=') ?? [];
+    expect(readFileSync('hack/images/subtitles.sh', 'utf8')).to.include(`${name}: "${path}"`);
+  });
+});
+
 describe('the lock file', () => {
   it('has for arm64 the packages of amd64, of the same version', () => {
     const lock = readFileSync('package-lock.json', 'utf8');

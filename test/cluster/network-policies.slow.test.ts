@@ -56,7 +56,7 @@ function wanted(): string[] {
   open(free, ['api'], 'api');
   open(['operator'], [...CLIENTS, 'parser'], 'metrics');
   open(['api', 'workers'], ['parser'], 'parser');
-  open(['operator'], ['tuner'], 'tuner');
+  open(['operator'], ['tuner', 'subtitles'], 'tuner'); // their status pages
   for (const store of STORES) open(CLIENTS, [store], store as keyof typeof PORTS);
   for (const port of everyPort) {
     open(free, free, port);
@@ -142,7 +142,7 @@ describe('network policies', function () {
   /** As the controllers make them, with the house opened. */
   async function policies(): Promise<KubeObject[]> {
     const range = `${addresses.get('house')}/32`;
-    const spec = { ...managed, network: { allow: { webhooks: [range], live: [range] } } };
+    const spec = { ...managed, subtitles: {}, network: { allow: { webhooks: [range], live: [range] } } };
     const made = await running(spec);
     const tuner = tunerObjects({
       name: 'aerial',

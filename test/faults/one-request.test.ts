@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
-import { parseCues } from '#areas/streaming/text/cues.ts';
+import { parseCues } from '#platform/subtitles/cues.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { longestProbeMs, type Watched } from '#support/cpu.ts';
 import { startApiProcess } from '#support/processes.ts';

@@ -172,26 +172,28 @@ describe('processes of the server', () => {
   });
 });
 
+const fine: Observed = {
+  database: true,
+  redis: true,
+  objects: true,
+  migrations: { state: 'applied', message: 'done' },
+  processes: [
+    { name: 'api-1', role: 'api', state: 'ready', restarts: 0, lastEnd: undefined, served: true },
+    { name: 'transcode-1', role: 'transcode', state: 'ready', restarts: 0, lastEnd: undefined, served: true },
+  ],
+  replacing: false,
+  apiReady: true,
+  version: '0.1.0',
+  health: {},
+  disk: undefined,
+  transcodeWorkers: 1,
+  speech: { waiting: undefined, idleMs: 0, workers: [] },
+  ffmpeg: true,
+  problems: [],
+  refused: false,
+};
+
 describe('conditions of the MediaServer', () => {
-  const fine: Observed = {
-    database: true,
-    redis: true,
-    objects: true,
-    migrations: { state: 'applied', message: 'done' },
-    processes: [
-      { name: 'api-1', role: 'api', state: 'ready', restarts: 0, lastEnd: undefined, served: true },
-      { name: 'transcode-1', role: 'transcode', state: 'ready', restarts: 0, lastEnd: undefined, served: true },
-    ],
-    replacing: false,
-    apiReady: true,
-    version: '0.1.0',
-    health: {},
-    disk: undefined,
-    transcodeWorkers: 1,
-    ffmpeg: true,
-    problems: [],
-    refused: false,
-  };
   const judge = (seen: Partial<Observed>, text = FILE): Record<string, string> =>
     Object.fromEntries(
       serverVerdicts(load(text).server.spec, { ...fine, ...seen }).map(({ type, status, reason }) => [
@@ -247,11 +249,46 @@ describe('conditions of the MediaServer', () => {
       Degraded: 'True FileInvalid',
     });
     const text = FILE.replace('  email:', '  ingress: { host: a.lan }\n  subtitles: {}\n  email:');
-    expect(judge({}, text)).to.include({ IngressReady: 'False NotServed', SubtitlesReady: 'False NotServed' });
+    expect(judge({}, text)).to.include({ IngressReady: 'False NotServed', SubtitlesReady: 'False Starting' });
     const branded = FILE.replace('  email:', '  branding: { configMapRef: { name: brand } }\n  email:');
     expect(judge({}, branded)).to.include({ BrandingReady: 'True Valid' });
     const allowed = FILE.replace('  email:', '  plugins: { trustedKeys: [a] }\n  email:');
     expect(judge({}, allowed)).to.include({ PluginsReady: 'False NotServed' });
+  });
+});
+
+describe('the condition SubtitlesReady', () => {
+  const worker = { name: 'speech-1', role: 'speech' as const, restarts: 0, lastEnd: undefined, served: true };
+  const report = { pod: 'speech-1', model: 'base', device: 'cpu' as const, reason: '', message: '', fellBack: false };
+  const judged = (spec: string, seen: Partial<Observed>): string[] => {
+    const text = FILE.replace('  email:', `  subtitles: ${spec}\n  email:`);
+    const all = serverVerdicts(load(text).server.spec, { ...fine, ...seen });
+    return ['SubtitlesReady', 'Degraded'].map((type) => {
+      const found = all.find((one) => one.type === type);
+      return `${found?.status} ${found?.reason}`;
+    });
+  };
+  const running = { processes: [...fine.processes, { ...worker, state: 'ready' as const }] };
+  const reports = (...workers: Observed['speech']['workers']) => ({
+    ...running,
+    speech: { waiting: 1, idleMs: 0, workers },
+  });
+
+  it('follows the process of the worker and what it reports', () => {
+    const whole = 'False AllReady';
+    expect(judged('{ scaleToZero: true }', {})).to.deep.equal(['True ScaledToZero', whole]);
+    expect(judged('{ replicas: 0 }', {})).to.deep.equal(['False NoneAsked', whole]);
+    expect(judged('{}', {})).to.deep.equal(['False Starting', whole]);
+    expect(judged('{}', running)).to.deep.equal(['False Starting', whole]);
+    expect(judged('{}', reports({ ...report, state: 'ready' }))).to.deep.equal(['True Running', whole]);
+    const fell = { ...report, state: 'ready' as const, fellBack: true };
+    expect(judged('{}', reports(fell))).to.deep.equal(['True FellBackToCPU', whole]);
+    const missing = { ...report, state: 'unavailable' as const, reason: 'model-missing' };
+    expect(judged('{}', reports(missing))).to.deep.equal(['False ModelMissing', 'True ModelMissing']);
+    const looping = { ...worker, state: 'backoff' as const, restarts: 3, lastEnd: 'exit 1' };
+    expect(judged('{}', { processes: [...fine.processes, looping] })).to.deep.equal([
+      ...['False CrashLooping', 'True CrashLooping'],
+    ]);
   });
 });
 

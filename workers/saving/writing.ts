@@ -9,8 +9,8 @@ import {
   type SavedFile,
 } from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
+import { placeFile, sha256Of } from '#platform/place-file.ts';
 import { isMedia } from '../scan/names/media.ts';
-import { placeFile, sha256Of } from './place-file.ts';
 import type { SavePlace } from './places.ts';
 
 /** Of an empty file, which holds a name for a moment where a file system has no hard links. */

@@ -1,11 +1,13 @@
+import { trimSearches } from '#areas/subtitles/public.ts';
 import { STRETCH_KEPT_MS, STRETCHES } from '#platform/subtitles/stretches.ts';
 import type { Work } from '../work.ts';
 import { BUCKET } from './take-out.ts';
 
 const BATCH = 1000;
 
-/** Job subtitles.trim: deletes stretches of picture tracks that are too old to be sent. */
-export async function trimSubtitles(_: object, { objects, signal }: Work): Promise<void> {
+/** Job subtitles.trim: deletes findings that are too old to be fetched, and stretches of picture tracks that are too old to be sent. */
+export async function trimSubtitles(_: object, { db, objects, signal }: Work): Promise<void> {
+  await trimSearches(db);
   const before = Date.now() - STRETCH_KEPT_MS;
   let old: string[] = [];
   for await (const { key, modifiedAt } of objects.list(BUCKET, STRETCHES)) {

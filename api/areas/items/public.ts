@@ -2,6 +2,7 @@
 
 export { findCustomValues } from './fields/custom-values.ts';
 export { itemFieldNames } from './fields/fields.ts';
+export { onlyUnwatched } from './fields/unwatched.ts';
 export {
   type FileRow,
   findFileRows,
@@ -41,9 +42,16 @@ export {
   UserState,
 } from './items.schemas.ts';
 export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
-export { dayOf, idsPage, type Listing } from './listing/listing.ts';
+export { dayOf, firstIds, idsPage, type Listing, listed, rulesFor, type Viewer } from './listing/listing.ts';
 export { itemsMatching } from './listing/matching.ts';
-export { librarySorts as sortNames } from './listing/sorts.ts';
+export {
+  getVisibleLibrary,
+  type LibraryRow,
+  listVisibleLibraries,
+  type Shelf,
+  shelvesOf,
+} from './listing/shelves.store.ts';
+export { librarySorts as sortNames, type SortName } from './listing/sorts.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
 export {
   Chapter,
@@ -56,3 +64,4 @@ export {
 } from './media.schemas.ts';
 export { itemFilter, itemFilterOf } from './queries.ts';
 export { listChapters } from './relations/relations.store.ts';
+export { listSimilar } from './relations/similar.store.ts';

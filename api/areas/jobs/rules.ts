@@ -5,8 +5,11 @@ interface Judged {
   state: JobState;
 }
 
-/** Kinds that their own areas start again: scans by Scanning, deliveries by Webhooks, backups by Backup. */
-export const NOT_RETRIABLE: readonly string[] = ['library.scan', 'webhook.deliver', 'backup.create', 'backup.restore'];
+/** Kinds that their own areas start again: scans by Scanning, deliveries by Webhooks, backups by Backup, speech by Subtitles. */
+export const NOT_RETRIABLE: readonly string[] = [
+  ...['library.scan', 'webhook.deliver', 'backup.create', 'backup.restore'],
+  ...['subtitles.generate', 'subtitles.batch'],
+];
 const FINAL = ['completed', 'failed', 'cancelled'];
 
 export const isRetriable = ({ kind, state }: Judged): boolean =>

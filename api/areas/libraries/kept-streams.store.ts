@@ -31,3 +31,41 @@ export async function insertKeptStream(db: Db, stream: KeptStream): Promise<stri
 export async function deleteKeptStream(db: Db, id: string): Promise<boolean> {
   return (await db('media_streams').where({ id, kept: true }).delete()) > 0;
 }
+
+export interface Sidecar {
+  fileId: string;
+  /** Inside the storage. */
+  path: string;
+  codec: 'subrip' | 'webvtt' | 'ass';
+  language: string;
+  title: string | undefined;
+  forced: boolean;
+  hearingImpaired: boolean;
+  size: number;
+  modifiedMs: number;
+}
+
+/** First stream number of sidecars in a file. */
+const FIRST_SIDECAR = 1000;
+
+/**
+ * The stream of a file that was just written next to the film; a scan knows it by its path, size and time. When a scan
+ * was faster, that one. Returns its id.
+ */
+export async function insertSidecar(db: Db, file: Sidecar): Promise<string> {
+  await db('media_files').where({ id: file.fileId }).forNoKeyUpdate().first('id');
+  const known = await db('media_streams').where({ file_id: file.fileId, external_path: file.path }).first('id');
+  if (known) return known.id;
+  const [last] = await db('media_streams')
+    .where({ file_id: file.fileId })
+    .whereNotNull('external_path')
+    .max({ index: 'stream_index' });
+  const id = newId();
+  await db('media_streams').insert({
+    ...{ id, file_id: file.fileId, stream_index: Math.max(Number(last?.index ?? 0) + 1, FIRST_SIDECAR) },
+    ...{ kind: 'subtitle', codec: file.codec, language: file.language, title: file.title ?? null },
+    ...{ forced: file.forced, hearing_impaired: file.hearingImpaired, external_path: file.path },
+    ...{ external_size: file.size, external_modified_ms: file.modifiedMs },
+  });
+  return id;
+}

@@ -29,7 +29,7 @@ export {
 } from './fingerprints/fingerprints.store.ts';
 export { type FingerprintKind, kindsFor, MOST_DISTANCE } from './fingerprints/kinds.ts';
 export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } from './folders.store.ts';
-export { deleteKeptStream, insertKeptStream, type KeptStream } from './kept-streams.store.ts';
+export { deleteKeptStream, insertKeptStream, insertSidecar, type KeptStream } from './kept-streams.store.ts';
 export { agentIds, LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
 export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';

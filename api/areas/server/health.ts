@@ -26,16 +26,16 @@ interface WaitDetails {
   progress?: number;
 }
 
-const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'storage', 'mail', 'keys'] as const;
+const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'subtitles', 'storage', 'mail', 'keys'] as const;
 /** Checks that do not degrade the server. */
-const APART: readonly string[] = ['mail', 'keys'];
+const APART: readonly string[] = ['subtitles', 'mail', 'keys'];
 
-/** Unavailable without Postgres, degraded without any other component except mail and keys. Read from memory. */
+/** Unavailable without Postgres, degraded without any other component except subtitles, mail and keys. Read from memory. */
 export function healthOf({ vitals }: Pick<Deps, 'vitals'>, now: Date): ServerHealth {
   const checks = CHECKS.map((name) => ({ name, state: vitals.state(name) }));
   const degraded = checks.some(
     ({ name, state }) => !APART.includes(name) && (state === 'degraded' || state === 'down'),
   );
   const status = vitals.state('database') === 'down' ? 'unavailable' : degraded ? 'degraded' : 'ok';
-  return { status, checks: [...checks, { name: 'subtitles', state: 'off' }], time: now.toISOString() };
+  return { status, checks, time: now.toISOString() };
 }

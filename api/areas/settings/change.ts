@@ -55,6 +55,8 @@ export async function changeSettings(call: Call, wanted: Wanted): Promise<Outcom
   const by = { accountId: who.accountId, keyName: await keyNameOf(call), note: wanted.note, revision: revision + 1 };
   await writeSettings(db, writes, by);
   await call.emit('settings.changed', { keys: changed });
+  if (changed.some((key) => key.startsWith('subtitles.folder.')))
+    await call.enqueue('subtitles.folder', {}, { key: 'subtitles.folder' });
   call.afterCommit(async () => {
     await announceSettings(deps.redis);
     await deps.settings.reload();

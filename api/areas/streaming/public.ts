@@ -19,6 +19,7 @@ import {
 import { PrerollClip } from './streaming.schemas.ts';
 import { differsInTextsAlone, renewedTexts, textsRevision, withTexts } from './text/plan-texts.ts';
 
+export { type Cue, decodeText } from '#platform/subtitles/cues.ts';
 export { sendRanged } from './files/file-answer.ts';
 export { findOpenings, openSidecar, refuseUnavailableSource, storageUnavailable } from './files/sources.ts';
 export {
@@ -63,7 +64,6 @@ export { liveWorkers } from './sessions/offers.store.ts';
 export { servePoolMetrics } from './sessions/pool-metrics.ts';
 export { tryEncoders } from './sessions/trials.store.ts';
 export { readCues } from './text/cue-reader.ts';
-export { type Cue, decodeText } from './text/cues.ts';
 export { keptKey } from './text/kept-texts.view.ts';
 export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } from './text/text-tracks.ts';
 

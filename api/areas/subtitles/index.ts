@@ -1,7 +1,12 @@
 import { defineArea } from '#kernel/endpoint.ts';
+import { downloadSubtitle, fetchSubtitle } from './fetch/fetch.endpoints.ts';
+import { findSubtitles, searchSubtitles } from './find/find.endpoints.ts';
 import { getItemFont, listItemFonts } from './fonts.endpoints.ts';
 import { removeSubtitle } from './kept/remove.endpoints.ts';
 import { getSubtitleImages } from './pictures/images.endpoints.ts';
+import { createSubtitleBatch, stopSubtitleBatch } from './speech/batches.endpoints.ts';
+import { getSubtitleCapabilities } from './speech/capabilities.endpoints.ts';
+import { deleteGeneration, generateSubtitles, listGeneratedSubtitles } from './speech/generate.endpoints.ts';
 import { autoFixSubtitleTiming, autoSyncSubtitle } from './sync/auto.endpoints.ts';
 import {
   clearSubtitleSync,
@@ -16,6 +21,10 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   listItemFonts,
   getItemFont,
   getSubtitleFile,
+  findSubtitles,
+  searchSubtitles,
+  fetchSubtitle,
+  downloadSubtitle,
   removeSubtitle,
   getSubtitleImages,
   getSubtitleSync,
@@ -25,4 +34,10 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   autoFixSubtitleTiming,
   setSubtitleTiming,
   clearSubtitleTiming,
+  generateSubtitles,
+  listGeneratedSubtitles,
+  createSubtitleBatch,
+  stopSubtitleBatch,
+  deleteGeneration,
+  getSubtitleCapabilities,
 ]);

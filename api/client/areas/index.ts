@@ -9,6 +9,7 @@ import type { CustomFieldsOperations } from './custom-fields.ts';
 import type { EditingOperations } from './editing.ts';
 import type { EmailOperations } from './email.ts';
 import type { EventsOperations } from './events.ts';
+import type { HomeOperations } from './home.ts';
 import type { ItemsOperations } from './items.ts';
 import type { JobsOperations } from './jobs.ts';
 import type { LabelsOperations } from './labels.ts';
@@ -41,6 +42,7 @@ export type * from './editing.ts';
 export type * from './email.ts';
 export type * from './errors.ts';
 export type * from './events.ts';
+export type * from './home.ts';
 export type * from './items.ts';
 export type * from './jobs.ts';
 export type * from './labels.ts';
@@ -75,6 +77,7 @@ export interface Operations
     EditingOperations,
     EmailOperations,
     EventsOperations,
+    HomeOperations,
     ItemsOperations,
     JobsOperations,
     LabelsOperations,

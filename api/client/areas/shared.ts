@@ -299,7 +299,7 @@ export interface MediaFile {
 export interface MediaStream {
   id: Uuid;
   /** In the container; external tracks start at 1000 */ index: number;
-  kind: 'video' | 'audio' | 'subtitle' | 'attachment';
+  kind: StreamKind;
   codec: string;
   profile?: string;
   /** BCP 47 */ language?: string;
@@ -317,9 +317,9 @@ export interface MediaStream {
   itemId?: Uuid;
   fileId?: Uuid;
   /** The name that getSubtitleFile takes */ file?: string;
-  format?: 'srt' | 'vtt' | 'ass' | 'pgs' | 'vobsub' | 'dvb' | 'teletext' | 'cea608' | 'other';
+  format?: SubtitleFormat;
   /** The track has pictures instead of text */ pictures?: boolean;
-  source?: 'embedded' | 'sidecar' | 'fetched' | 'generated';
+  source?: SubtitleSource;
   /** Fetched texts */ provider?: string;
   /** Fetched texts */ release?: string;
   /** Generated texts */ model?: string;
@@ -475,6 +475,13 @@ export interface SimilarItem extends ItemSummary {
   score: number;
   because: ('genre' | 'person' | 'studio' | 'tag' | 'series' | 'embedding')[];
 }
+
+export type StreamKind = 'video' | 'audio' | 'subtitle' | 'attachment';
+
+export type SubtitleFormat = 'srt' | 'vtt' | 'ass' | 'pgs' | 'vobsub' | 'dvb' | 'teletext' | 'cea608' | 'other';
+
+/** Where a text comes from */
+export type SubtitleSource = 'embedded' | 'sidecar' | 'fetched' | 'generated';
 
 /** The timing correction of a subtitle track */
 export interface SubtitleSync {

@@ -45,19 +45,23 @@ interface Own {
   reason: FaultReason;
   fails: number;
 }
-const own = new Map<CatalogueId, Own>();
-const ownOf = (id: CatalogueId): Own => {
+const own = new Map<string, Own>();
+const ownOf = (id: string): Own => {
   const known = own.get(id) ?? { slotMs: 0, pausedUntil: 0, reason: 'unreachable' as const, fails: 0 };
   own.set(id, known);
   return known;
 };
 
-const slotKey = (id: CatalogueId): string => `agent:${id}:slot`;
-const pauseKey = (id: CatalogueId): string => `agent:${id}:pause`;
-const failsKey = (id: CatalogueId): string => `agent:${id}:fails`;
+const slotKey = (id: string): string => `agent:${id}:slot`;
+const pauseKey = (id: string): string => `agent:${id}:pause`;
+const failsKey = (id: string): string => `agent:${id}:fails`;
 
 /** Reserves the next request of the agent over all processes. `mostMs` is how long the caller waits for its turn. */
-export async function takeSlot(redis: Redis, { id, rate }: Agent, mostMs: number): Promise<Slot> {
+export async function takeSlot(
+  redis: Redis,
+  { id, rate }: Pick<Agent, 'rate'> & { id: string },
+  mostMs: number,
+): Promise<Slot> {
   try {
     const [state, waitMs, reason] = (await redis.eval(
       ...([TAKE, 2, slotKey(id), pauseKey(id), rate.everyMs, rate.burst, Math.max(0, Math.floor(mostMs))] as const),
@@ -68,7 +72,7 @@ export async function takeSlot(redis: Redis, { id, rate }: Agent, mostMs: number
   }
 }
 
-function takeHere(id: CatalogueId, everyMs: number, mostMs: number): Slot {
+function takeHere(id: string, everyMs: number, mostMs: number): Slot {
   const mine = ownOf(id);
   const now = Date.now();
   if (mine.pausedUntil > now) return { waitMs: mine.pausedUntil - now, closed: mine.reason };

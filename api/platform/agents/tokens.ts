@@ -1,7 +1,7 @@
 // Tokens that agents get for their keys. Redis shares them, sealed, so that pods do not sign in each by itself.
 import { type Keys, seal, sha256, unseal } from '../keys.ts';
 import type { Redis } from '../redis.ts';
-import type { CatalogueId, KeyValues } from './agent.ts';
+import type { KeyValues } from './agent.ts';
 
 /** Renewed this long before they end. */
 const MARGIN_SEC = 60;
@@ -9,7 +9,7 @@ const MARGIN_SEC = 60;
 export interface TokenPlace {
   redis: Redis;
   ring: Keys;
-  agent: CatalogueId;
+  agent: string;
   keys: KeyValues;
 }
 

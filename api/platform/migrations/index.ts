@@ -67,6 +67,9 @@ import * as librariesSavedFiles from './20261125020000_libraries_saved_files.ts'
 import * as spineCreate from './20261125040000_spine_create.ts';
 import * as subtitlesCreate from './20261126000000_subtitles_create.ts';
 import * as librariesVoice from './20261126000100_libraries_voice.ts';
+import * as subtitlesSpeech from './20261126001000_subtitles_speech.ts';
+import * as subtitlesFind from './20261126003000_subtitles_find.ts';
+import * as homeCreate from './20261126004000_home_create.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -154,4 +157,7 @@ export const migrations: Record<string, Migration> = {
   '20261125040000_spine_create': spineCreate,
   '20261126000000_subtitles_create': subtitlesCreate,
   '20261126000100_libraries_voice': librariesVoice,
+  '20261126001000_subtitles_speech': subtitlesSpeech,
+  '20261126003000_subtitles_find': subtitlesFind,
+  '20261126004000_home_create': homeCreate,
 };

@@ -50,7 +50,10 @@ export const otherKeys = {
   'subtitles.providers': setting(z.array(z.string().max(100)).max(50).nullable().default(null), 'Subtitles'),
   'subtitles.folder.storageId': setting(z.uuid().nullable().default(null), 'Subtitles'),
   'subtitles.folder.path': setting(relativePath().nullable().default(null), 'Subtitles'),
-  'subtitles.opensubtitles.baseUrl': setting(address().default('https://api.opensubtitles.com'), 'Subtitles'),
+  'subtitles.opensubtitles.baseUrl': setting(
+    address(['https:', 'http:']).default('https://api.opensubtitles.com'),
+    'Subtitles',
+  ),
   'subtitles.tools.find': setting(everyoneOrAdmins(), 'Subtitles'),
   'subtitles.tools.sync': setting(everyoneOrAdmins(), 'Subtitles'),
   'subtitles.tools.generate': setting(everyoneOrAdmins(), 'Subtitles'),

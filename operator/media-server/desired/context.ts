@@ -18,6 +18,13 @@ export interface StoreVolume {
   annotations?: Record<string, string> | undefined;
 }
 
+/** The speech workers of a pass. */
+export interface SpeechPlan {
+  replicas: number;
+  /** When no GPU was available, as an ISO time: the workers run on the CPU since then. */
+  fallback: string | undefined;
+}
+
 export interface Context {
   server: Server;
   images: Images;
@@ -33,6 +40,8 @@ export interface Context {
   oneNode: ReadonlySet<string>;
   /** Volumes of existing StatefulSets: volumeClaimTemplates cannot be changed. */
   volumes: ReadonlyMap<string, StoreVolume | undefined>;
+  /** The size and the device of the speech workers. */
+  speech: SpeechPlan;
   /** SHA-256 of the claim code, in hex; it stays after the code was deleted. */
   claimSha256: string | undefined;
 }

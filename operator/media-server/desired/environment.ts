@@ -29,6 +29,8 @@ export type EnvValue = string | SecretKey | { field: string };
 export const API_PORT = 8080;
 export const METRICS_PORT = 9090;
 export const PARSER_PORT = 8082;
+/** Status of a speech worker. */
+export const SPEECH_PORT = 8081;
 export const KEYS_FILE = '/etc/foyer/keys/keys.json';
 export const SCRATCH = '/scratch';
 

@@ -19,7 +19,7 @@ export const STORE_IMAGES = {
   minio: 'docker.io/minio/minio:RELEASE.2025-09-07T16-13-09Z',
 } as const;
 
-export type Images = DefaultImages & { cloudNativePG: string | undefined };
+export type Images = DefaultImages & { subtitles: string; cloudNativePG: string | undefined };
 
 /** A colon after the last slash starts the tag. */
 function split(image: string): { repository: string; rest: string } {
@@ -35,12 +35,20 @@ function mirrored(image: string, registry: string | undefined): string {
   return registry ? `${registry}/${image.replace(HOST, '')}` : image;
 }
 
+/** The product's with `-subtitles` after its name, and of the same tag; a digest is of one image only. */
+function speechImage({ registry, version, image, subtitles }: MediaServerSpec, { foyer }: DefaultImages): string {
+  const { repository, rest } = split(foyer);
+  const tag = version ? `:${version}` : rest.replace(/@.*/, '');
+  return subtitles?.image ?? mirrored(`${image ?? repository}-subtitles${tag}`, registry);
+}
+
 export function imagesOf(spec: MediaServerSpec, defaults: DefaultImages): Images {
   const { registry, version, image, postgres, redis, objects } = spec;
   const { repository, rest } = split(defaults.foyer);
   const tag = version ? `:${version}` : rest;
   return {
     foyer: mirrored(`${image ?? repository}${tag}`, registry),
+    subtitles: speechImage(spec, defaults),
     postgres: postgres.managed?.image ?? mirrored(defaults.postgres, registry),
     redis: redis.managed?.image ?? mirrored(defaults.redis, registry),
     minio: objects.managed?.image ?? mirrored(defaults.minio, registry),

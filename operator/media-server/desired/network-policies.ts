@@ -3,7 +3,7 @@ import type { EgressRule, IngressRule, LabelSelector, Manifest, NetworkPolicyPee
 import type { Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { type Context, databaseKey, objectsSecret, redisKey } from './context.ts';
-import { API_PORT, METRICS_PORT, PARSER_PORT } from './environment.ts';
+import { API_PORT, METRICS_PORT, PARSER_PORT, SPEECH_PORT } from './environment.ts';
 import { type Component, metaOf, nameOf, selectorOf } from './meta.ts';
 import { anywhere, blocks, internet, near, type Place, placeOf, tcp, toPlaces } from './network-peers.ts';
 import { STORE_PORTS, type StoreName } from './stores.ts';
@@ -145,6 +145,19 @@ function metricsFrom({ spec }: Server): IngressRule {
   return { from, ports: tcp(METRICS_PORT) };
 }
 
+/** The operator reads the state of each speech worker. */
+const speech = (server: Server): Manifest<'NetworkPolicy'>[] =>
+  server.spec.subtitles
+    ? [
+        policy(server, {
+          suffix: 'subtitles',
+          component: 'subtitles',
+          pods: { matchLabels: selectorOf(server, 'subtitles') },
+          ingress: [{ from: [OPERATOR], ports: tcp(SPEECH_PORT) }],
+        }),
+      ]
+    : [];
+
 export function networkPolicies(context: Context): Manifest<'NetworkPolicy'>[] {
   const { server, secrets } = context;
   if (!server.spec.networkPolicy.enabled) return [];
@@ -159,6 +172,7 @@ export function networkPolicies(context: Context): Manifest<'NetworkPolicy'>[] {
       pods: { matchLabels: selectorOf(server, 'api') },
       ingress: [{ ports: tcp(API_PORT) }],
     }),
+    ...speech(server),
     policy(server, { suffix: 'metrics', pods: anyOf(server, CLIENTS), ingress: [metricsFrom(server)] }),
     policy(server, { suffix: 'stores', pods: anyOf(server, CLIENTS), egress: toStores(context) }),
     policy(server, {

@@ -50,6 +50,8 @@ export const sized = (cpu: string, memory: string, most: { cpu: string; memory: 
 
 export interface FoyerPod {
   component: Component;
+  /** Default: the product's. */
+  image?: string;
   args: string[];
   resources: ResourceRequirements;
   env?: Record<string, EnvValue>;
@@ -134,7 +136,7 @@ export function foyerPod(context: Context, pod: FoyerPod): PodTemplate {
   const { volumes, mounts } = mountedIn(context, pod);
   const container = defined<Container>({
     name: pod.component,
-    image: images.foyer,
+    image: pod.image ?? images.foyer,
     imagePullPolicy: spec.imagePullPolicy ?? PULL,
     args: pod.args,
     env: envOf({ ...environmentOf(context, pod), ...pod.env }),

@@ -47,7 +47,7 @@ describe('Server', () => {
     const off = async (): Promise<never> => Promise.reject(new Error('off'));
     const cut = connectDatabase(api.config.databaseUrl, api.deps.log);
     await cut.destroy();
-    const parts = { queue: off, transcode: off, storage: off, mail: off, keys: off };
+    const parts = { queue: off, transcode: off, subtitles: off, storage: off, mail: off, keys: off };
     const make = (one: Db, pod: string) => createVitals({ db: one, redis, objects, pod }, parts);
     const [mine, other] = [make(cut, 'mine'), make(db, 'other')];
     try {

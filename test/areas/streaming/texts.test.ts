@@ -4,7 +4,7 @@ import { parseRange } from '#areas/streaming/files/ranges.ts';
 import type { PrerollRow } from '#areas/streaming/preroll/preroll.store.ts';
 import { choosePrerolls, inSeason } from '#areas/streaming/preroll/preroll.ts';
 import { runsOf } from '#areas/streaming/sessions/session.view.ts';
-import { decodeText, parseCues } from '#areas/streaming/text/cues.ts';
+import { decodeText, parseCues } from '#platform/subtitles/cues.ts';
 
 describe('parseCues', () => {
   it('reads SubRip with its usual faults', () => {

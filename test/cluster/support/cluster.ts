@@ -70,7 +70,7 @@ const loaded = new Map<string, Promise<string>>();
  * Builds the images that hack/image knows and makes them usable in pods, once a run. Their names, in the requested
  * order.
  */
-export function images(...names: ('product' | 'postgres' | 'redis' | 'minio')[]): Promise<string[]> {
+export function images(...names: ('product' | 'subtitles' | 'postgres' | 'redis' | 'minio')[]): Promise<string[]> {
   return Promise.all(names.map((name) => imageOf(name)));
 }
 

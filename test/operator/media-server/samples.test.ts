@@ -17,12 +17,15 @@ const documents = (files: readonly string[]): KubeObject[] =>
 
 const isServer = ({ kind }: KubeObject): boolean => kind === 'MediaServer';
 
-/** One by one, and the GitOps tree as a whole; all but home.yaml, which names no namespace, are for the one of install.yaml. */
+/** For one machine: they name its folders, and no namespace. */
+const LOCAL = ['home.yaml', 'speech-local.yaml'];
+
+/** One by one, and the GitOps tree as a whole; all are for the namespace of install.yaml. */
 const server = 'gitops/server';
 const samples: Record<string, string[]> = {
   ...Object.fromEntries(
     readdirSync(FOLDER)
-      .filter((name) => name.endsWith('.yaml') && name !== 'home.yaml' && documents([name]).some(isServer))
+      .filter((name) => name.endsWith('.yaml') && !LOCAL.includes(name) && documents([name]).some(isServer))
       .map((name) => [name, [name]]),
   ),
   [server]: readdirSync(join(FOLDER, server))
@@ -58,7 +61,7 @@ describe('samples', () => {
     const all = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'));
     const objects = documents(all);
     const pods = objects.filter(({ kind }) => kind === 'Pod');
-    expect(pods.map(({ metadata }) => metadata.name)).to.deep.equal(['copy-films']);
+    expect(pods.map(({ metadata }) => metadata.name)).to.deep.equal(['copy-films', 'copy-models']);
     const claims = objects.filter(({ kind }) => kind === 'PersistentVolumeClaim').map(({ metadata }) => metadata.name);
     for (const { spec } of pods) {
       expect(violations(spec as Plain)).to.deep.equal([]);

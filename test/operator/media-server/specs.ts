@@ -49,6 +49,15 @@ export const specs: Record<string, Plain> = {
       modelVolume: { persistentVolumeClaim: { claimName: 'models' } },
     },
   },
+  speech: {
+    ...managed,
+    subtitles: {
+      scaleToZero: true,
+      idleSeconds: 60,
+      image: 'our/speech:2',
+      modelObjects: { prefix: 'base/', sha256: 'a'.repeat(64) },
+    },
+  },
   autoscaled: {
     ...managed,
     api: {

@@ -5,6 +5,7 @@ import { DeclaredOfServers } from '#operator/media-server/declared.ts';
 import { Probes } from '#operator/media-server/observe.ts';
 import type { MediaServerTools } from '#operator/media-server/reconcile.ts';
 import { reconcileMediaServer } from '#operator/media-server/reconcile.ts';
+import { SpeechProbes } from '#operator/media-server/speech-probes.ts';
 import {
   type Applied,
   KEEP,
@@ -212,6 +213,10 @@ export class World {
   readonly kube: MemoryKube;
   readonly tools: MediaServerTools;
   now = START;
+  /** Further lines of the server's /metrics. */
+  metrics = '';
+  /** The speech worker at an address. */
+  querySpeech: MediaServerTools['querySpeech'] = async () => undefined;
   answers: Answers = {
     setupComplete: false,
     health: { database: 'ok', redis: 'ok', objects: 'ok' },
@@ -255,7 +260,9 @@ export class World {
       fresh: countingFresh(),
       probes: new Probes(),
       declared: new DeclaredOfServers(0),
-      connect: () => ({ request, metrics: async () => this.kube.workers() }),
+      connect: () => ({ request, metrics: async () => this.kube.workers() + this.metrics }),
+      speech: new SpeechProbes(),
+      querySpeech: (ip) => this.querySpeech(ip),
     };
   }
 

@@ -172,9 +172,14 @@ describe('kubectl mediaserver doctor', () => {
   });
 
   it('reports a device that no node offers, and a missing ingress class', () => {
-    const spec = { transcode: { accelerator: { resourceName: 'nvidia.com/gpu' } }, ingress: { className: 'nginx' } };
+    const spec = {
+      transcode: { accelerator: { resourceName: 'nvidia.com/gpu' } },
+      subtitles: { accelerator: { resourceName: 'amd.com/gpu' } },
+      ingress: { className: 'nginx' },
+    };
     const text = printFindings(faults({ servers: [{ ...(well.servers[0] as KubeObject), spec }] }));
-    expect(text).to.include('no node offers nvidia.com/gpu').and.include('no ingress class nginx');
+    expect(text).to.include('no node offers nvidia.com/gpu').and.include('no node offers amd.com/gpu');
+    expect(text).to.include('no ingress class nginx');
   });
 });
 

@@ -7,6 +7,8 @@ export interface Requested {
   method: string;
   path: string;
   query: URLSearchParams;
+  /** The query as it was written. */
+  search: string;
   headers: IncomingHttpHeaders;
   body: string;
   atMs: number;
@@ -15,7 +17,7 @@ export interface Requested {
 export interface Reply {
   status?: number;
   headers?: Record<string, string>;
-  /** JSON unless it is text. */
+  /** JSON unless it is text or bytes. */
   body?: unknown;
 }
 
@@ -48,7 +50,8 @@ export class Catalogue {
         const url = new URL(request.url ?? '', 'http://catalogue.test');
         const { method = '', headers } = request;
         const body = Buffer.concat(chunks).toString();
-        const got = { method, path: url.pathname, query: url.searchParams, headers, body, atMs: Date.now() };
+        const search = (request.url ?? '').split('?')[1] ?? '';
+        const got = { method, path: url.pathname, query: url.searchParams, search, headers, body, atMs: Date.now() };
         catalogue.got.push(got);
         catalogue.#answer(got, response);
       });
@@ -66,7 +69,7 @@ export class Catalogue {
     const faulty = this.fault?.(request, response);
     if (faulty === 'written') return;
     const { status = 200, headers = {}, body = {} } = faulty ?? this.#protocol(request) ?? this.#missing;
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(text);
   }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { placeFile, sha256Of } from '#platform/place-file.ts';
 import { elementsOf } from '#workers/probe/archive/xml.ts';
 import { comicInfoOf } from '#workers/saving/comic-info.ts';
 import { nfoOf } from '#workers/saving/nfo.ts';
-import { placeFile, sha256Of } from '#workers/saving/place-file.ts';
 import { xmpOf } from '#workers/saving/xmp.ts';
 import { nfoText, readNfo } from '#workers/scan/names/nfo.ts';
 

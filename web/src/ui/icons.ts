@@ -10,6 +10,7 @@ export const icons = {
   check: ['m5 12.5 4.5 4.5L19 7.5'],
   chevronDown: ['m6 9 6 6 6-6'],
   chevronLeft: ['m14.5 6-6 6 6 6'],
+  chevronUp: ['m6 15 6-6 6 6'],
   chevronRight: ['m9.5 6 6 6-6 6'],
   clock: ['M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Z', 'M12 7.5V12l3 2'],
   close: ['M6 6l12 12', 'M18 6 6 18'],

@@ -1,7 +1,7 @@
 // Files that Foyer wrote next to media itself: a scan does not see them.
 import { findSavedFiles, hasSavedFiles, isSavedContent, type SavedFile } from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
-import { sha256Of } from '../../saving/place-file.ts';
+import { sha256Of } from '#platform/place-file.ts';
 import { kindOf } from '../names/kinds.ts';
 import { isMedia } from '../names/media.ts';
 import { signatureOf } from '../walk/signatures.ts';

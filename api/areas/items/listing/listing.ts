@@ -5,6 +5,7 @@ import type { Call, Deps } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { conditionsOf, parseFilter, type Rules } from '#kernel/filter.ts';
 import { applyRules } from '#kernel/filter-sql.ts';
+import { walk } from '#kernel/keyset.ts';
 import {
   countUpTo,
   estimated,
@@ -121,6 +122,23 @@ export async function idsPage(
     ...(options.backwards ? { backwards: true } : {}),
     spread: spreadOf(call, listing),
   });
+}
+
+/** The first ids of a list, without a total. Throws 400 for an invalid sort or filter. */
+export async function firstIds(
+  call: Caller,
+  listing: Listing,
+  options: Pick<ListQuery, 'sort' | 'fallback' | 'sorts' | 'filter' | 'limit'>,
+): Promise<string[]> {
+  if (listing.shelves?.length === 0) return [];
+  await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
+  const rules = rulesFor(call, listing.types, options.filter);
+  const { terms } = sortOf(call, { ...options, scope: '' });
+  if (!terms[0]?.indexed && listing.shelves) await checkSortable(call, listed(call, listing, rules).select('i.id'));
+  const query = walked(call, listing, rules);
+  const list = { db: call.db, query, terms, idColumn: 'i.id', spread: spreadOf(call, listing) };
+  const rows = await walk(list, { backwards: false, limit: options.limit });
+  return rows.map(({ id }) => id);
 }
 
 const NO_PAGE: Page = { cursor: null, hasMore: false, total: 0 };

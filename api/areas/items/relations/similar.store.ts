@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { stoppedInTime } from '#kernel/bounded.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { unwatched } from '../fields/field-sql.ts';
+import { onlyUnwatched } from '../fields/unwatched.ts';
 import type { VisibleItem } from '../item/items.store.ts';
 import { listSummaries, visibleItems } from '../item/summaries.store.ts';
 import type { SimilarItem } from '../items.schemas.ts';
@@ -49,7 +49,7 @@ export async function listSimilar(
 function allowed({ db, who }: Pick<Call, 'db' | 'who'>, item: VisibleItem, options: SimilarQuery) {
   const query = visibleItems(db, who).whereNull('i.extra_of').where('i.type', item.type).whereNot('i.id', item.id);
   if (options.sameLibrary) query.where('i.library_id', item.libraryId);
-  if (options.unwatched) unwatched(query, { field: 'unwatched', op: 'eq', values: ['true'] }, { who });
+  if (options.unwatched) onlyUnwatched(query, who);
   return query;
 }
 

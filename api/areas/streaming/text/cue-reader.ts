@@ -1,7 +1,11 @@
 import { readForeign } from '#kernel/reading.ts';
-import { type Cue, cuesOfBytes } from './cues.ts';
+import { type Cue, cuesOfBytes } from '#platform/subtitles/cues.ts';
 
-const reader = { module: new URL('./cues.ts', import.meta.url), name: 'cuesOfBytes', read: cuesOfBytes };
+const reader = {
+  module: new URL('../../../platform/subtitles/cues.ts', import.meta.url),
+  name: 'cuesOfBytes',
+  read: cuesOfBytes,
+};
 
 /** Cues of an untrusted text. Throws 503 as `readForeign`. */
 export function readCues(

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { firstBytes } from '#platform/bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
+import type { Cue } from '#platform/subtitles/cues.ts';
 import { findSync, type Sync } from '#platform/subtitles/syncs.ts';
 import { AS_MADE, timedCues } from '#platform/subtitles/timing.ts';
 import { openSidecar } from '../files/sources.ts';
@@ -11,7 +12,6 @@ import { waitUntil } from '../segments/waiting.ts';
 import { announceWant, offerSession } from '../sessions/offers.store.ts';
 import { type SessionRow, wakeSession } from '../sessions/sessions.store.ts';
 import { readCues } from './cue-reader.ts';
-import type { Cue } from './cues.ts';
 import { textTrackKey, vttSegment } from './text-tracks.ts';
 
 const LARGEST = 20 * 2 ** 20;

@@ -1,5 +1,5 @@
+import type { Cue } from '#platform/subtitles/cues.ts';
 import { type StreamPlan, segmentStartMs, TRANSPORT_OFFSET_MS } from '../segments/plan.ts';
-import type { Cue } from './cues.ts';
 
 export const TELETEXT = 'dvb_teletext';
 

@@ -7,6 +7,11 @@ export interface Use {
   accountId: string;
   kind: Row<'subtitle_uses'>['kind'];
   itemId: string;
+  /**
+   * Time for work that goes on after the transaction. When it ends without `settleUse`, the use counts as given back, so
+   * a process that dies in between takes nothing from the account.
+   */
+  pendingMs?: number;
 }
 
 /** How many uses an account has, and the zone whose midnight begins its day. */
@@ -27,7 +32,8 @@ export async function countUses(db: Db, accountId: string, timeZone: string): Pr
     `with day as (select date_trunc('day', now() at time zone :zone) as at)
      select (day.at + interval '1 day') at time zone :zone as resets_at,
        (select count(*)::int from subtitle_uses u
-        where u.account_id = :account and u.given_back_at is null and u.spent_at >= day.at at time zone :zone) as used
+        where u.account_id = :account and u.given_back_at is null and u.spent_at >= day.at at time zone :zone
+          and (u.pending_until is null or u.pending_until > now())) as used
      from day`,
     { zone: timeZone, account: accountId },
   );
@@ -45,8 +51,23 @@ export async function spendUse(db: Db, use: Use, { limit, timeZone }: Allowance)
   const spent = await countUses(db, use.accountId, timeZone);
   if (spent.used >= limit) return spent;
   const id = newId();
-  await db('subtitle_uses').insert({ id, account_id: use.accountId, kind: use.kind, item_id: use.itemId });
+  await db('subtitle_uses').insert({
+    ...{ id, account_id: use.accountId, kind: use.kind, item_id: use.itemId },
+    pending_until: use.pendingMs === undefined ? null : db.raw(`now() + ? * interval '1 ms'`, [use.pendingMs]),
+  });
   return { id };
+}
+
+/**
+ * Ends the pending time of a use in the transaction that keeps the result. Returns false when the time is over: the use
+ * counts as given back then, and the result must not be kept.
+ */
+export async function settleUse(db: Db, id: string): Promise<boolean> {
+  const settled = await db('subtitle_uses')
+    .where({ id, given_back_at: null })
+    .whereRaw('pending_until > now()')
+    .update({ pending_until: null });
+  return settled === 1;
 }
 
 /** Gives a use back once, in the caller's transaction. */

@@ -8,6 +8,8 @@ export interface Effect {
   names: readonly Name[];
   /** Only the answers about these items. */
   itemIds?: readonly string[];
+  /** Operations whose every answer is old, whichever items it holds. */
+  whole?: readonly Name[];
   /** Every answer is old. */
   all?: true;
 }
@@ -25,10 +27,11 @@ const ITEM: readonly Name[] = [
   'getItemFields',
   'listItemArtwork',
 ];
+const HOME: readonly Name[] = ['getHome', 'getHomeRow'];
 const LISTS: readonly Name[] = ['listItems', 'listLibraryItems', 'getLibraryIndex', 'getLibraryFacets'];
 /** Data of a profile in addition to its items. */
 const STATE: Readonly<Record<string, readonly Name[]>> = {
-  preferences: ['getPlaybackPreferences', 'listThemes'],
+  preferences: ['getPlaybackPreferences', 'listThemes', 'getHomeLayout', ...HOME],
 };
 
 const scan = (): Effect => names('getLibrary', 'listLibraries');
@@ -36,20 +39,21 @@ const scan = (): Effect => names('getLibrary', 'listLibraries');
 const EFFECTS: Effects = {
   'library.scan.started': scan,
   'library.scan.progress': () => names('getLibrary'),
-  'library.scan.completed': () => names('getLibrary', 'listLibraries', ...LISTS),
+  'library.scan.completed': () => names('getLibrary', 'listLibraries', ...LISTS, ...HOME),
   'library.scan.failed': scan,
-  'item.added': () => names(...LISTS, 'listLibraries'),
-  'item.updated': ({ itemId }) => ({ names: ITEM, itemIds: [itemId] }),
-  'item.deleted': () => names(...LISTS, 'listLibraries'),
-  'playback.stopped': ({ itemId }) => ({ names: [...ITEM, 'listItems'], itemIds: [itemId] }),
+  'item.added': () => names(...LISTS, ...HOME, 'listLibraries'),
+  'item.updated': ({ itemId }) => ({ names: [...ITEM, ...HOME], itemIds: [itemId] }),
+  'item.deleted': () => names(...LISTS, ...HOME, 'listLibraries'),
+  'playback.stopped': ({ itemId }) => ({ names: [...ITEM, 'listItems'], itemIds: [itemId], whole: HOME }),
   'state.changed': ({ what, itemIds, truncated }) => {
     if (what.every((one) => one in STATE)) return names(...what.flatMap((one) => STATE[one] ?? []));
     return {
       names: [...what.flatMap((one) => STATE[one] ?? []), ...ITEM, ...LISTS],
+      whole: HOME,
       ...(!truncated && itemIds.length > 0 && { itemIds }),
     };
   },
-  'library.access.granted': () => names('listLibraries', 'getMe', ...LISTS),
+  'library.access.granted': () => names('listLibraries', 'getMe', ...LISTS, ...HOME),
   'notification.created': () => names('listNotifications'),
   'settings.changed': ({ keys }) => names(...settings(keys)),
   'system.storage.available': () => names('getLibrary', 'listLibraries', ...ITEM),
@@ -60,6 +64,7 @@ function settings(keys: readonly string[]): Name[] {
   const starts = (prefix: string): boolean => keys.some((key) => key.startsWith(prefix));
   return [
     ...(starts('branding.') || starts('server.') ? (['getBranding', 'getServerInfo'] as const) : []),
+    ...(starts('home.') ? (['getHomeLayout', ...HOME] as const) : []),
     ...(starts('themes.') ? (['listThemes'] as const) : []),
     ...(starts('library-types.') ? (['listLibraryTypes', 'getLibraryType'] as const) : []),
     ...(starts('auth.') ? (['getSignInOptions'] as const) : []),

@@ -19,7 +19,7 @@ const before = ({ userState }: Marked, patch: StatePatch): StatePatch =>
   Object.fromEntries(Object.keys(patch).map((key) => [key, userState[key as keyof UserState]]));
 
 const stale = (): void => {
-  for (const name of ['listItems', 'getItemTree', 'getItem', 'listLibraries', 'getLibraryFacets'] as const)
+  for (const name of ['getHome', 'listItems', 'getItemTree', 'getItem', 'listLibraries', 'getLibraryFacets'] as const)
     void invalidate(name);
 };
 

@@ -29,7 +29,7 @@ function apply(): void {
   waiting = [];
   timer = undefined;
   if (effects.some(({ all }) => all)) return void queryClient.invalidateQueries();
-  const whole = new Set(effects.filter(({ itemIds }) => !itemIds).flatMap(({ names }) => names));
+  const whole = new Set(effects.flatMap(({ names, itemIds, whole: all = [] }) => [...all, ...(itemIds ? [] : names)]));
   const items = effects
     .filter(({ itemIds }) => itemIds)
     .map(({ names, itemIds }) => ({ names: new Set(names), ids: new Set(itemIds) }));

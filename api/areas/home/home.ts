@@ -1,0 +1,166 @@
+import { findItemSummaries, type ItemSummary, type LibraryRow } from '#areas/items/public.ts';
+import { may } from '#identity/principal.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { findHidden, type HiddenRecord } from './hidden/hidden.store.ts';
+import { hiddenIn } from './hidden/hide.ts';
+import type { Home, HomeCard, HomeQuery, HomeRow } from './home.schemas.ts';
+import { HERO_ID, layoutInForce, rowsOf } from './layout/in-force.ts';
+import type { HomeLayout, LayoutRow } from './layout/layout.schemas.ts';
+import { cardOf, libraryCard } from './rows/card.ts';
+import { readers } from './rows/kinds.ts';
+import type { Found, Placed, RowReader } from './rows/reader.ts';
+
+/** Rows that are read at the same time. */
+const IN_FLIGHT = 6;
+/** A row that takes longer, ms, is deferred. */
+const PATIENCE_MS = 60;
+
+/** A row of the layout that can be filled now. */
+export interface OpenRow {
+  row: LayoutRow;
+  reader: RowReader;
+  libraries: readonly LibraryRow[];
+  hidden: readonly string[];
+}
+
+interface Screen {
+  layout: HomeLayout;
+  visible: readonly LibraryRow[];
+  rows: OpenRow[];
+}
+
+/** The rows of the caller's layout whose kind and libraries are there for the caller. */
+export async function openScreen(call: Call): Promise<Screen> {
+  const [{ layout, libraries, visible }, records] = await Promise.all([
+    layoutInForce(call),
+    findHidden(call.db, call.who.profileId),
+  ]);
+  const rows = rowsOf(layout).flatMap((row) => openRow(call, row, { layout, libraries, records }));
+  return { layout, visible, rows };
+}
+
+interface Around {
+  layout: HomeLayout;
+  libraries: readonly LibraryRow[];
+  records: readonly HiddenRecord[];
+}
+
+function openRow({ who }: Call, row: LayoutRow, { layout, libraries, records }: Around): OpenRow[] {
+  const reader = row.kind === 'hero' ? heroReader(layout.hero) : readers[row.kind];
+  if (!reader || (reader.restriction && who.restrictions[reader.restriction] === 'deny')) return [];
+  const wanted = row.source?.libraryIds;
+  const of = wanted ? libraries.filter(({ id }) => wanted.includes(id)) : libraries;
+  return of.length === 0 ? [] : [{ row, reader, libraries: of, hidden: hiddenIn(records, row) }];
+}
+
+function heroReader(hero: HomeLayout['hero']): RowReader | undefined {
+  const kinds = { continue: 'continue', newest: 'recently-added', random: 'unwatched-random' } as const;
+  const reader = readers[hero === 'off' ? 'recently-added' : kinds[hero]];
+  return reader && { ...reader, styles: ['hero'] };
+}
+
+/** The first screen. A row that is late or fails is deferred, so that it does not hold up the others. */
+export async function composeHome(call: Call, { device, rows: wanted, perRow }: HomeQuery): Promise<Home> {
+  const { layout, visible, rows } = await openScreen(call);
+  const shown = rows.filter(
+    ({ row }) => (row.devices ?? [device]).includes(device) && (wanted ?? [row.rowId]).includes(row.rowId),
+  );
+  const found = await inLanes(shown, async (open) => inTime(call, open, perRow ?? open.row.size));
+  const items = await summariesOf(call, found);
+  const made = shown.map((open, i) => toRow(call, open, { found: found[i], items, limit: perRow ?? open.row.size }));
+  const filled = made.filter(({ items: cards, deferred }) => deferred || cards.length > 0);
+  const hero = filled.find(({ rowId }) => rowId === HERO_ID);
+  return {
+    rows: filled.filter(({ rowId }) => rowId !== HERO_ID),
+    ...(hero && { hero }),
+    layoutRevision: layout.revision,
+    generatedAt: call.now.toISOString(),
+    notices: noticesOf(call, visible),
+  };
+}
+
+function noticesOf({ who }: Call, visible: readonly LibraryRow[]): Home['notices'] {
+  if (visible.length > 0) return [];
+  return may(who, 'library:manage')
+    ? [{ code: 'no-libraries', text: 'There is no library yet', url: '/libraries' }]
+    : [{ code: 'nothing-shared', text: 'No library is shared with you yet' }];
+}
+
+/** Runs `work` on each in order, at most six at a time. */
+async function inLanes<T, R>(list: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
+  const results = new Array<R>(list.length);
+  const rest = list.entries();
+  const lane = async (): Promise<void> => {
+    for (const [i, one] of rest) results[i] = await work(one);
+  };
+  await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, list.length) }, lane));
+  return results;
+}
+
+async function inTime(call: Call, open: OpenRow, limit: number): Promise<Found | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+  const reading = readRow(call, open, limit + 1).catch((err: unknown) => {
+    call.log.warn({ err, kind: open.row.kind }, 'a row of Home failed');
+    return undefined;
+  });
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Ids of the cards of a row, in order. */
+export async function readRow(call: Call, { row, reader, libraries, hidden }: OpenRow, limit: number): Promise<Found> {
+  return reader.read({ call, row, libraries, hidden, limit });
+}
+
+async function summariesOf(
+  { db, who }: Call,
+  found: readonly (Found | undefined)[],
+): Promise<Map<string, ItemSummary>> {
+  const ids = new Set(found.flatMap((one) => one?.cards.map(({ id }) => id) ?? []));
+  return findItemSummaries(db, who, [...ids]);
+}
+
+interface Filling {
+  found: Found | undefined;
+  items: ReadonlyMap<string, ItemSummary>;
+  limit: number;
+}
+
+function toRow(call: Call, open: OpenRow, { found, items, limit }: Filling): HomeRow {
+  const cards = found ? cardsOf(call, open, { cards: found.cards.slice(0, limit), items }) : [];
+  return { ...headOf(open, found), items: cards, hasMore: (found?.cards.length ?? 0) > limit };
+}
+
+/** Everything of a row but its cards. */
+export function headOf(
+  { row, reader, libraries }: OpenRow,
+  found: Found | undefined,
+): Omit<HomeRow, 'items' | 'hasMore'> {
+  const seeAll = reader.seeAll?.(libraries);
+  const because = found?.reason && `Because you watched ${found.reason.title}`;
+  return {
+    ...{ rowId: row.rowId, kind: row.kind, title: row.title ?? because ?? reader.title },
+    ...{ style: row.style ?? reader.styles[0], deferred: found === undefined },
+    ...(seeAll !== undefined && { seeAll }),
+    ...(found?.reason && { reason: found.reason }),
+  };
+}
+
+interface Placing {
+  cards: readonly Placed[];
+  items: ReadonlyMap<string, ItemSummary>;
+}
+
+/** Cards of the visible items of a row. */
+export function cardsOf(call: Call, { row, reader, libraries }: OpenRow, { cards, items }: Placing): HomeCard[] {
+  if (row.kind === 'libraries')
+    return cards.flatMap(({ id }) => libraries.filter((library) => library.id === id).map(libraryCard));
+  return cards.flatMap(({ id, fresh }) => {
+    const item = items.get(id);
+    return item ? [cardOf(item, { target: reader.target, isNew: fresh ?? false, now: call.now })] : [];
+  });
+}

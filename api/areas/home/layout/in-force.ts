@@ -1,0 +1,58 @@
+import { type LibraryRow, listVisibleLibraries } from '#areas/items/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { builtInRows } from './built-in.ts';
+import type { HomeLayout, LayoutRow } from './layout.schemas.ts';
+import { findLayouts, type LayoutRecord } from './layouts.store.ts';
+
+export interface LayoutInForce {
+  layout: HomeLayout;
+  /** Visible libraries that are shown on Home. */
+  libraries: LibraryRow[];
+  /** All libraries that the caller may see. */
+  visible: LibraryRow[];
+}
+
+/** The layout that holds for a profile (its own, else the server's, else the built-in one), or for the server. */
+export async function layoutInForce(call: Call, scope: HomeLayout['scope'] = 'profile'): Promise<LayoutInForce> {
+  const { db, who } = call;
+  const [{ own, server }, visible] = await Promise.all([
+    findLayouts(db, scope === 'profile' ? who.profileId || null : null),
+    listVisibleLibraries(db, who),
+  ]);
+  const stored = own ?? server;
+  const hidden = new Set(stored?.document.hiddenLibraryIds ?? []);
+  const libraries = visible.filter(({ id, settings }) => isOnHome(settings) && !hidden.has(id));
+  return { layout: toLayout({ scope, own, server }, libraries), libraries, visible };
+}
+
+const isOnHome = (settings: unknown): boolean => (settings as { onHome?: boolean }).onHome !== false;
+
+interface Stored {
+  scope: HomeLayout['scope'];
+  own: LayoutRecord | undefined;
+  server: LayoutRecord | undefined;
+}
+
+function toLayout({ scope, own, server }: Stored, libraries: readonly LibraryRow[]): HomeLayout {
+  const stored = own ?? server;
+  if (!stored)
+    return { scope, source: 'built-in', rows: builtInRows(libraries), hiddenLibraryIds: [], hero: 'off', revision: 0 };
+  const { rows, hiddenLibraryIds, hero } = stored.document;
+  const isOwn = scope === 'server' || own !== undefined;
+  return {
+    ...{ scope, source: isOwn ? 'own' : 'server', rows, hiddenLibraryIds, hero },
+    // a layout that is stored below has not been edited for this scope
+    revision: isOwn ? stored.revision : 0,
+    ...(stored.managed_by && scope === 'server' && { managedBy: stored.managed_by }),
+    updatedAt: stored.updated_at.toISOString(),
+  };
+}
+
+/** The id of the row of the whole screen's picture. */
+export const HERO_ID = 'hero';
+
+/** Every row of a layout, the hero too. */
+export function rowsOf({ rows, hero }: HomeLayout): LayoutRow[] {
+  if (hero === 'off') return rows;
+  return [{ rowId: HERO_ID, kind: 'hero', style: 'hero', size: 6, hideWatched: false }, ...rows];
+}

@@ -1,0 +1,201 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { movieHashOf } from '#areas/subtitles/find/moviehash.ts';
+import { giveBackUse, settleUse, spendUse } from '#areas/subtitles/public.ts';
+import { saveSettings } from '#platform/settings.ts';
+import { errorOf } from '#support/answers.ts';
+import type { Api } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+import { zipOf } from '#support/zip-files.ts';
+import { indexSubtitleFolder } from '#workers/subtitles/folder-job.ts';
+import { newPlace, type Place } from '../../workers/scan/support.ts';
+
+const say = (words: string): string => `1\n00:00:01,000 --> 00:00:02,500\n${words}\n`;
+
+describe('subtitles in a folder of a storage', function () {
+  this.timeout(120_000);
+  let place: Place;
+  let api: Api;
+  let admin: Person;
+  let top: string;
+  let itemId: string;
+
+  before(async () => {
+    place = await newPlace('movies');
+    ({ api } = place);
+    await api.deps.objects.prepare(['foyer-subtitles']);
+    await api.given.owner();
+    admin = await api.given.admin();
+    await place.put('Heat (1995)/Heat (1995).mkv', 'h264-base.mkv');
+    await place.scan();
+    const [item] = await place.items();
+    itemId = item?.id ?? '';
+    await api.deps.db('items').where({ id: itemId }).update({ external_ids: '{"imdb":"tt0113277"}' });
+    top = join(api.mediaRoot, 'subtitles');
+    mkdirSync(top);
+    await settings({ 'subtitles.folder.storageId': api.given.storageId, 'subtitles.folder.path': 'subtitles' });
+  });
+
+  const settings = async (values: Record<string, unknown>): Promise<void> => {
+    await saveSettings(api.deps.db, values, null);
+    await api.deps.settings.reload();
+  };
+  const put = (name: string, bytes: string | Buffer): void => {
+    mkdirSync(dirname(join(top, name)), { recursive: true });
+    writeFileSync(join(top, name), bytes);
+  };
+  const index = () => indexSubtitleFolder({}, place.work()) as Promise<Record<string, number>>;
+  const search = async (query: Record<string, string> = {}) =>
+    (await api.as(admin).searchSubtitles({ params: { id: itemId }, query: { languages: 'de,en', ...query } })).body
+      .items;
+  const download = (candidateId: string, more = {}) =>
+    api.as(admin).downloadSubtitle({ params: { id: itemId }, body: { candidateId, ...more } });
+
+  it('are found by hash, id, release and title, in archives too, and read again only when they change', async () => {
+    const hash = await movieHashOf(join(place.path, 'Heat (1995)/Heat (1995).mkv'));
+    put(`${hash}.de.srt`, say('By hash'));
+    put('some [imdb-tt0113277]/whatever.de.sdh.srt', say('By id'));
+    put('Heat (1995).forced.de.srt', say('By release'));
+    put('Heat.1995.720p.en.srt', say('By title'));
+    put('Heat.1986.de.srt', say('Another film'));
+    put('packs.zip', zipOf({ 'Heat.1995.DVD.de.srt': say('Packed'), 'Ronin.1998.de.srt': say('Ronin') }, 'deflated'));
+    put('Heat.1995.WEB-DL.srt', say('Ich weiß nicht, was das ist. Du und ich, wir haben es nicht.').repeat(20));
+    put('notes.md', 'x');
+    expect(await index()).to.deep.equal({ files: 7, read: 7, gone: 0 });
+    expect(await index()).to.include({ read: 0 });
+    const found = await search();
+    const seen = found.map(({ matchedBy, language, release }) => `${matchedBy} ${language} ${release}`);
+    expect(seen).to.have.members([
+      `hash de ${hash}`,
+      'id de whatever',
+      'release de Heat (1995)',
+      'title en Heat.1995.720p',
+      'title de Heat.1995.DVD',
+      'title de Heat.1995.WEB-DL',
+    ]);
+    expect(found[0]).to.include({ matchedBy: 'hash', providerName: 'Folder' });
+    expect(found.find(({ release }) => release === 'whatever')).to.include({ hearingImpaired: true });
+    expect(found.find(({ matchedBy }) => matchedBy === 'release')).to.include({ forced: true });
+    const packed = await download(found.find(({ release }) => release === 'Heat.1995.DVD')?.id ?? '');
+    expect(packed.status, JSON.stringify(packed.body)).to.equal(201);
+    const file = { id: itemId, file: packed.body.subtitle.file };
+    const text = await api.fetch(`/api/v1/items/${file.id}/subtitles/${file.file}`, { headers: admin.headers });
+    expect(await text.text()).to.contain('Packed');
+    rmSync(join(top, 'packs.zip'));
+    expect(await index()).to.include({ read: 0, gone: 1 });
+  });
+
+  it('are written beside the film under a name that a scan knows, and never over a file', async () => {
+    const folder = join(place.path, 'Heat (1995)');
+    writeFileSync(join(folder, 'Heat (1995).de.sdh.srt'), say('Mine'));
+    put('Heat.1995.BDRip.de.srt', say('One'));
+    put('Heat.1995.DVDRip.de.srt', say('Two'));
+    await index();
+    await api.deps.db('subtitle_searches').delete();
+    const found = await search({ languages: 'de' });
+    const named = (release: string): string => found.find((one) => one.release === release)?.id ?? '';
+    const one = await download(named('Heat.1995.BDRip'), { place: 'beside', hearingImpaired: true });
+    expect(one.status, JSON.stringify(one.body)).to.equal(201);
+    expect(one.body.subtitle).to.include({
+      source: 'sidecar',
+      hearingImpaired: true,
+      language: 'de',
+      mayRemove: false,
+    });
+    const two = await download(named('Heat.1995.DVDRip'), { place: 'beside', language: 'pt-BR', forced: true });
+    expect(two.body.subtitle.file).to.equal('Heat (1995).pt-BR.forced.srt');
+    expect(readdirSync(folder).filter((name) => name !== 'Heat (1995).mkv')).to.have.members([
+      ...['Heat (1995).de.sdh.srt', 'Heat (1995).de.sdh.2.srt', 'Heat (1995).pt-BR.forced.srt'],
+    ]);
+    expect(readFileSync(join(folder, 'Heat (1995).de.sdh.srt'), 'utf8')).to.equal(say('Mine'));
+    expect(errorOf(await download(named('Heat.1995.DVDRip'))).details).to.deep.equal({
+      ...{ reason: 'already-here', streamId: two.body.subtitle.id },
+    });
+    const rows = () =>
+      api.deps
+        .db('media_streams')
+        .whereNotNull('external_path')
+        .orderBy('external_path')
+        .select('id', 'external_path', 'language', 'forced', 'hearing_impaired', 'title');
+    const before = await rows();
+    await place.age();
+    utimesSync(folder, new Date(), new Date());
+    await place.scan();
+    const after = await rows();
+    expect(after).to.have.length(3);
+    for (const row of before) expect(after).to.deep.include(row);
+    await api.deps.db('storages').where({ id: api.given.storageId }).update({ read_only: true });
+    const refused = await download(named('Heat.1995.WEB-DL'), { place: 'beside' });
+    expect(errorOf(refused).details).to.include({ reason: 'read-only-storage' });
+    await api.deps.db('storages').where({ id: api.given.storageId }).update({ read_only: false });
+  });
+
+  it('are indexed when the settings change', async () => {
+    const body = { values: { 'subtitles.folder.path': 'elsewhere' } };
+    const changed = await api.as(admin).updateSettings({ body });
+    expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
+    expect(await api.deps.db('jobs').where({ kind: 'subtitles.folder', state: 'waiting' })).to.have.length(1);
+  });
+});
+
+describe('the allowance of a day', function () {
+  this.timeout(120_000);
+  let api: Api;
+
+  before(async () => {
+    ({ api } = await newPlace('movies'));
+  });
+
+  /** A process that dies between two statements: its transaction ends, and its pending time goes by. */
+  class Killed extends Error {}
+
+  it('is neither overdrawn nor lost, whatever is killed between any two statements', async () => {
+    let seed = 3;
+    const next = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return seed % below;
+    };
+    const { db } = api.deps;
+    const day = { limit: 3, timeZone: 'Europe/Berlin' };
+    const { accountId } = await api.given.member();
+    for (let history = 0; history < 200; history += 1) {
+      await db('subtitle_uses').where({ account_id: accountId }).delete();
+      const kept: string[] = [];
+      const dieAt = (chance: number): void => {
+        if (next(chance) === 0) throw new Killed();
+      };
+      const work = async (fails: boolean): Promise<void> => {
+        const spent = await db.transaction(async (tx) => {
+          const use = await spendUse(tx, { accountId, kind: 'fetch', itemId: accountId, pendingMs: 60_000 }, day);
+          dieAt(6);
+          return use;
+        });
+        if (!('id' in spent)) return;
+        dieAt(6);
+        if (fails) return giveBackUse(db, spent.id);
+        await db.transaction(async (tx) => {
+          if (!(await settleUse(tx, spent.id))) return;
+          dieAt(6);
+          kept.push(spent.id);
+        });
+      };
+      const runs = Array.from({ length: 4 }, () => work(next(3) === 0));
+      for (const result of await Promise.allSettled(runs))
+        if (result.status === 'rejected' && !(result.reason instanceof Killed)) throw result.reason;
+      await db('subtitle_uses')
+        .where({ account_id: accountId })
+        .whereNotNull('pending_until')
+        .update({ pending_until: db.raw("now() - interval '1 s'") });
+      const rows = await db('subtitle_uses')
+        .where({ account_id: accountId, given_back_at: null, pending_until: null })
+        .pluck('id');
+      expect(rows, `history ${history}`).to.have.members(kept);
+      expect(kept.length).to.be.at.most(day.limit);
+      let left = 0;
+      while ('id' in (await db.transaction((tx) => spendUse(tx, { accountId, kind: 'fetch', itemId: accountId }, day))))
+        left += 1;
+      expect(left, `history ${history}`).to.equal(day.limit - kept.length);
+    }
+  });
+});

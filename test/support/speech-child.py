@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Speaks the protocol of workers/subtitles/speech/hear.py, for faults that a real model does not have at will.
+
+It is run in place of the interpreter: script, model folder, device, compute type, threads. `fake.json` in the folder of the
+model has its faults; each sound that is heard is noted in `heard.log`.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import time
+
+SAMPLE = """The people of this house like to watch films in the evening. Some of them read the words on the screen while
+they listen. A small machine in the cellar hears each film once, and writes down what is said. It does not guess what it
+cannot hear. When the film is over, everyone has a cup of tea and talks about the story. In the morning the children find
+the same film with words in their own language. Nobody had to look for them, and nobody had to wait."""
+_, _, folder, device, compute_type, _ = sys.argv
+orders = json.load(open(os.path.join(folder, "fake.json")))
+
+
+def say(message):
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def note(text):
+    with open(os.path.join(folder, "heard.log"), "a") as log:
+        log.write(text + "\n")
+
+
+def segment(text, words):
+    return {"text": text, "compression": 1.0, "noSpeech": 0.0, "words": words}
+
+
+def heard(data, language):
+    seconds = len(data) / 32000
+    mark = hashlib.sha256(data).hexdigest()[:6]
+    words = [[at, at + 0.4, f" {language}{mark}{at}"] for at in range(int(seconds))]
+    return [segment("".join(word for _, _, word in words), words)]
+
+
+gpu = orders.get("gpu")
+if device == "cuda" and not gpu:
+    say({"error": {"reason": "no-gpu", "message": "no CUDA device"}})
+    sys.exit(1)
+if device == "cuda" and gpu == "memory":
+    say({"error": {"reason": "memory", "message": "CUDA failed with error out of memory"}})
+    sys.exit(1)
+say({"loaded": {"languages": ["en", "de", "jw"]}})
+note(f"loaded {device} {compute_type} {os.environ.get('FOYER_DATABASE_URL', 'no secrets')}")
+first = True
+while line := sys.stdin.buffer.readline():
+    order = json.loads(line)
+    data = sys.stdin.buffer.read(order["bytes"])
+    if order["op"] == "detect":
+        say({"languages": [[orders.get("language", "en"), 0.9]]})
+        continue
+    if first:
+        first = False
+        say({"language": "en", "segments": [segment("!!!" if device == "cuda" else SAMPLE, [])]})
+        continue
+    note(f"hear {order['language']} {order['task']} {hashlib.sha256(data).hexdigest()[:6]}")
+    time.sleep(orders.get("slow", 0))
+    if orders.get("dies"):
+        os._exit(9)
+    say({"language": order["language"], "segments": heard(data, order["language"])})

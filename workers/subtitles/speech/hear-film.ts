@@ -1,0 +1,160 @@
+import { failRequest, finishRequest } from '#areas/subtitles/speech/endings.ts';
+import { batchesRest } from '#areas/subtitles/speech/line.store.ts';
+import type { RequestRow, Word } from '#areas/subtitles/speech/requests.store.ts';
+import {
+  findStretches,
+  keepStretch,
+  loseTurn,
+  returnTurn,
+  setSpoken,
+  type Turn,
+} from '#areas/subtitles/speech/turns.store.ts';
+import type { Config } from '#platform/config.ts';
+import type { Db } from '#platform/db.ts';
+import type { Log } from '#platform/log.ts';
+import type { Objects } from '#platform/objects.ts';
+import type { Settings } from '#platform/settings.ts';
+import { type Child, ChildFailed } from './child.ts';
+import { cuesOf, subripOf } from './cues.ts';
+import { cutAt, STRETCH_MS } from './cut.ts';
+import { betterLanguage, COMPARED, judgeLanguage } from './languages.ts';
+import { codeOf } from './load-model.ts';
+import { firstOf, openSoundtrack, readSound, type Soundtrack } from './sound.ts';
+import { wordsOf } from './words.ts';
+
+export interface HearingDeps {
+  config: Pick<Config, 'mediaRoots'>;
+  db: Db;
+  objects: Objects;
+  settings: Settings;
+  log: Log;
+  /** The language of soundtracks that name none and whose speech is not to be judged. */
+  language: string | undefined;
+}
+
+export interface Hearing {
+  row: RequestRow;
+  child: Child;
+  /** Aborted when the request is no longer this worker's, or the worker ends. */
+  signal: AbortSignal;
+}
+
+const AWAY_MS = 30_000;
+/** A frame without a known rate, ms. */
+const FRAME_MS = 40;
+
+/** The request is over for this worker: it ended, went back, or another worker has it. */
+class TurnOver extends Error {}
+
+/**
+ * Hears a film from its last checkpoint to its end. Throws ChildFailed when the child ended or failed; the loss at the
+ * stretch is counted then.
+ */
+export async function hearFilm(deps: HearingDeps, hearing: Hearing): Promise<void> {
+  const { row, signal } = hearing;
+  try {
+    const track = await openSoundtrack(deps, { fileId: row.file_id, index: row.audio_index });
+    if (track === 'away') return await returnTurn(deps.db, row, AWAY_MS);
+    if (track === 'gone') return void (await failRequest(deps.db, row, 'storage'));
+    await hearTrack(deps, hearing, track);
+  } catch (error) {
+    if (error instanceof TurnOver || signal.aborted) return;
+    if (error instanceof ChildFailed && error.reason === 'model') await failRequest(deps.db, row, 'model');
+    else if (error instanceof ChildFailed) await loseTurn(deps.db, row);
+    throw error;
+  }
+}
+
+async function hearTrack(deps: HearingDeps, hearing: Hearing, track: Soundtrack): Promise<void> {
+  const { row } = hearing;
+  const known = await spokenOf(deps, hearing, track);
+  if (known === undefined) return void (await failRequest(deps.db, row, 'no-speech'));
+  let spoken: string = known;
+  let compares = row.spoken_by !== 'person' && !row.respoken;
+  for (;;) {
+    const over = await hearStretch(deps, hearing, { track, spoken, compares });
+    const better: string | undefined = compares
+      ? betterLanguage(await findStretches(deps.db, row.id), spoken, over)
+      : undefined;
+    if (over && !better) return keepText(deps, row, { track, spoken });
+    if (better) {
+      await must(setSpoken(deps.db, row, { language: better, again: true }));
+      [spoken, compares] = [better, false];
+    }
+    await restIfDue(deps, hearing);
+  }
+}
+
+/** The language of the speech: known, declared for this server, or judged by the model. */
+async function spokenOf(
+  { db, language }: HearingDeps,
+  { row, child, signal }: Hearing,
+  track: Soundtrack,
+): Promise<string | undefined> {
+  if (row.spoken) return row.spoken;
+  const heard = language ?? (await judgeLanguage(child, track, { durationMs: row.duration_ms, signal }));
+  if (heard) await must(setSpoken(db, row, { language: heard, again: false }));
+  return heard;
+}
+
+/** Goes on only while the request is this worker's. */
+async function must(kept: Promise<boolean>): Promise<void> {
+  if (!(await kept)) throw new TurnOver();
+}
+
+/** Hears the stretch after the last checkpoint and commits it. True when it was the last one. */
+async function hearStretch(
+  { db }: HearingDeps,
+  { row, child, signal }: Hearing,
+  { track, spoken, compares }: { track: Soundtrack; spoken: string; compares: boolean },
+): Promise<boolean> {
+  const before = await findStretches(db, row.id);
+  const fromMs = before.at(-1)?.to_ms ?? 0;
+  const began = performance.now();
+  const sound = await readSound(track, { fromMs, lengthMs: STRETCH_MS, signal });
+  signal.throwIfAborted();
+  const lengthMs = cutAt(sound.speech, sound.lengthMs);
+  const speech = sound.speech.filter(({ startMs }) => startMs < lengthMs);
+  const over = sound.lengthMs < STRETCH_MS - 100 || fromMs + lengthMs >= row.duration_ms;
+  let words: Word[] = [];
+  let heard: string | undefined;
+  if (speech.length > 0) {
+    const part = firstOf(sound, lengthMs);
+    const compare = compares && before.filter((one) => one.heard !== null).length < COMPARED;
+    if (compare) heard = (await child.detect(part))[0]?.[0];
+    words = wordsOf(await child.hear(part, { language: codeOf(spoken), task: row.task }), speech, fromMs);
+  }
+  const [number, toMs] = [before.length, fromMs + lengthMs];
+  const seconds = (performance.now() - began) / 1000;
+  await must(keepStretch(db, row, { number, fromMs, toMs, words, heard, seconds }));
+  return over;
+}
+
+/** Gives the request back at its checkpoint when its batch rests, the queue is paused, or the worker ends. */
+async function restIfDue({ db, settings }: HearingDeps, { row, signal }: Hearing): Promise<void> {
+  const paused = settings.get('jobs.paused').includes('speech');
+  const due = signal.aborted || paused || (row.batch_id !== null && (await batchesRest(db)));
+  if (!due) return;
+  await returnTurn(db, row);
+  throw new TurnOver();
+}
+
+async function keepText(
+  { db, objects }: HearingDeps,
+  row: RequestRow & Turn,
+  { track, spoken }: { track: Soundtrack; spoken: string },
+): Promise<void> {
+  const stretches = await findStretches(db, row.id);
+  if (stretches.every(({ from_ms: from, to_ms: to }) => to <= from))
+    return void (await failRequest(db, row, 'unreadable'));
+  const { keyframes, probe } = track.source;
+  const rate = probe.streams.find(({ kind, attachedPicture }) => kind === 'video' && !attachedPicture)?.frameRate;
+  const cues = cuesOf(
+    stretches.flatMap(({ words }) => words),
+    { keyframes: keyframes ?? [], frameMs: rate ? 1000 / rate : FRAME_MS },
+  );
+  if (cues.length === 0) return void (await failRequest(db, row, 'no-speech'));
+  const language = row.task === 'translate' ? 'en' : spoken;
+  const text = { bytes: Buffer.from(subripOf(cues)), format: 'srt' as const, cueCount: cues.length, language };
+  await must(finishRequest({ db, objects }, row, text));
+}

@@ -1,0 +1,94 @@
+"""Hears speech with a Whisper model for the speech worker, which is its parent.
+
+Arguments: folder of the model, device (cuda or cpu), compute type, threads.
+Standard input: a line of JSON, then `bytes` bytes of 16 kHz mono s16le, again and again. Standard output: one line of
+JSON for each. Without the network and without credentials. It ends with its parent.
+"""
+
+import json
+import os
+import sys
+
+
+def say(message):
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def fault_of(error):
+    text = str(error)
+    reason = "memory" if "out of memory" in text.lower() else "model"
+    return {"error": {"reason": reason, "message": text[:300]}}
+
+
+def load(folder, device, compute_type, threads):
+    try:
+        import ctranslate2
+        import numpy
+        from faster_whisper import WhisperModel
+    except Exception as error:  # an incomplete installation fails in many ways
+        say({"error": {"reason": "no-module", "message": str(error)[:300]}})
+        sys.exit(1)
+    if device == "cuda" and ctranslate2.get_cuda_device_count() == 0:
+        say({"error": {"reason": "no-gpu", "message": "no CUDA device"}})
+        sys.exit(1)
+    try:
+        model = WhisperModel(
+            folder, device=device, compute_type=compute_type, cpu_threads=threads, local_files_only=True
+        )
+    except Exception as error:
+        say(fault_of(error))
+        sys.exit(1)
+    say({"loaded": {"languages": list(model.supported_languages)}})
+    return model, numpy
+
+
+def segment_of(segment):
+    return {
+        "text": segment.text,
+        "compression": segment.compression_ratio,
+        "noSpeech": segment.no_speech_prob,
+        "words": [[word.start, word.end, word.word] for word in segment.words or []],
+    }
+
+
+def hear(model, sound, order):
+    segments, info = model.transcribe(
+        sound,
+        language=order["language"],
+        task=order["task"],
+        beam_size=5,
+        word_timestamps=True,
+        condition_on_previous_text=False,
+    )
+    return {"segments": [segment_of(one) for one in segments], "language": info.language}
+
+
+def detect(model, sound):
+    _, _, probabilities = model.detect_language(sound)
+    return {"languages": sorted(probabilities, key=lambda one: -one[1])[:5]}
+
+
+def answer(model, sound, order):
+    try:
+        if order["op"] == "detect":
+            return detect(model, sound)
+        return hear(model, sound, order)
+    except Exception as error:
+        return fault_of(error)
+
+
+def main():
+    folder, device, compute_type, threads = sys.argv[1:5]
+    model, numpy = load(folder, device, compute_type, int(threads))
+    pipe = os.fdopen(0, "rb", buffering=1 << 20)
+    while line := pipe.readline():
+        order = json.loads(line)
+        data = pipe.read(order["bytes"])
+        if len(data) < order["bytes"]:
+            return
+        sound = numpy.frombuffer(data, numpy.int16).astype(numpy.float32) / 32768
+        say(answer(model, sound, order))
+
+
+main()

@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type FoundModel,
+  findModel,
+  forgetSpeechWorker,
+  type ModelFault,
+  reportSpeechWorker,
+  saveModel,
+} from '#areas/subtitles/speech/models.store.ts';
+import type { RequestRow } from '#areas/subtitles/speech/requests.store.ts';
+import { claimRequest, LEASE_MS, renewTurn, returnTurn } from '#areas/subtitles/speech/turns.store.ts';
+import { type Child, ChildFailed } from './child.ts';
+import { type HearingDeps, hearFilm } from './hear-film.ts';
+import { type LoadedModel, loadModel, type ModelPlace } from './load-model.ts';
+
+const LOOK_MS = 1000;
+const REPORT_MS = 5000;
+const RENEW_MS = LEASE_MS / 3;
+/** After a child that could not be started again. */
+const RETRY_MS = 2000;
+
+export interface SpeechStatus {
+  model: string;
+  device: 'gpu' | 'cpu' | null;
+  computeType: string | null;
+  state: 'starting' | 'ready' | 'unavailable';
+  reason: ModelFault;
+  message: string;
+  fellBack: boolean;
+  /** Requests that this worker has in hand. */
+  waiting: number;
+  secondsPerMinute: number | null;
+}
+
+/** Serves requests for subtitles from speech, one at a time. */
+export class SpeechWorker {
+  readonly status: SpeechStatus;
+  readonly #id: string;
+  readonly #deps: HearingDeps;
+  readonly #place: ModelPlace;
+  readonly #stopping = new AbortController();
+  #over: Promise<void> = Promise.resolve();
+  #model: LoadedModel | undefined;
+  #child: Child | undefined;
+
+  constructor(deps: HearingDeps, place: ModelPlace, id: string) {
+    this.#deps = deps;
+    this.#place = place;
+    this.#id = id;
+    this.status = {
+      ...{ model: place.name, device: null, computeType: null, state: 'starting', reason: '' },
+      ...{ message: 'the model is being loaded', fellBack: false, waiting: 0, secondsPerMinute: null },
+    };
+  }
+
+  start(): void {
+    this.#over = this.#run().catch((error: Error) => {
+      this.#deps.log.error({ err: error.message }, 'the speech worker failed');
+      if (!this.#stopping.signal.aborted) this.#become({ state: 'unavailable', message: error.message });
+    });
+  }
+
+  /** Returns the request in hand at once, and ends. */
+  async stop(): Promise<void> {
+    this.#stopping.abort('stopping');
+    this.#child?.end();
+    await this.#over;
+    await forgetSpeechWorker(this.#deps.db, this.#id).catch(() => undefined);
+  }
+
+  async #run(): Promise<void> {
+    const loaded = await loadModel(this.#place, this.#stopping.signal);
+    if ('fault' in loaded) {
+      await this.#record({ fault: loaded.fault, note: loaded.message });
+      this.#become({ state: 'unavailable', reason: loaded.fault, message: loaded.message });
+      this.#deps.log.warn({ fault: loaded.fault }, loaded.message);
+      return;
+    }
+    await this.#take(loaded);
+    await this.#serve();
+  }
+
+  async #take(loaded: LoadedModel): Promise<void> {
+    this.#model = loaded;
+    this.#child = loaded.child;
+    await this.#record(foundOf(loaded));
+    const { device, computeType, fellBack, note, pace } = loaded;
+    this.#become({ device, computeType, fellBack, secondsPerMinute: pace, state: 'ready', message: note ?? 'ready' });
+    this.#deps.log.info({ model: this.#place.name, device, computeType }, 'the model is loaded');
+  }
+
+  #become(change: Partial<SpeechStatus>): void {
+    Object.assign(this.status, change);
+  }
+
+  /** The last word about the model. A fault keeps what is known of its device and languages. */
+  async #record(found: Partial<FoundModel> & { fault: ModelFault }): Promise<void> {
+    const { name } = this.#place;
+    const known = await findModel(this.#deps.db, name);
+    const { device = null, compute_type = null, sha256 = null, languages = [] } = known ?? {};
+    const pace = known?.seconds_per_minute ?? null;
+    const kept = { name, device, compute_type, sha256, languages, note: null, seconds_per_minute: pace };
+    await saveModel(this.#deps.db, { ...kept, ...found });
+  }
+
+  async #serve(): Promise<void> {
+    let reported = 0;
+    while (!this.#stopping.signal.aborted) {
+      if (performance.now() - reported > REPORT_MS || reported === 0) {
+        reported = performance.now();
+        await this.#report();
+      }
+      const child = await this.#ready();
+      const row = child && (await this.#claim());
+      if (row) await this.#hear(child, row);
+      else await this.#pause(LOOK_MS);
+    }
+    this.#child?.end();
+  }
+
+  /** The child, started again after it ended. Undefined when that failed. */
+  async #ready(): Promise<Child | undefined> {
+    try {
+      this.#child ??= await this.#model?.start();
+      return this.#child;
+    } catch (error) {
+      await this.#onFailure(error as Error);
+      return undefined;
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+
+  async #report(): Promise<void> {
+    await reportSpeechWorker(this.#deps.db, this.#id, this.#place.name).catch(() => undefined);
+  }
+
+  async #claim(): Promise<RequestRow | undefined> {
+    const { db, settings, log } = this.#deps;
+    if (settings.get('jobs.paused').includes('speech')) return undefined;
+    try {
+      return await claimRequest(db, { id: this.#id, model: this.#place.name });
+    } catch (error) {
+      log.warn({ err: (error as Error).message }, 'no request could be claimed');
+      return undefined;
+    }
+  }
+
+  /** Hears a request while its lease is renewed. */
+  async #hear(child: Child, row: RequestRow): Promise<void> {
+    const lost = new AbortController();
+    const signal = AbortSignal.any([lost.signal, this.#stopping.signal]);
+    const renewing = setInterval(() => void this.#renew(row, lost), RENEW_MS);
+    const reporting = setInterval(() => void this.#report(), REPORT_MS);
+    this.status.waiting = 1;
+    const onLost = (): void => child.end(); // what it hears is not wanted any more
+    lost.signal.addEventListener('abort', onLost, { once: true });
+    try {
+      await hearFilm(this.#deps, { row, child, signal });
+    } catch (error) {
+      await this.#onFailure(error as Error);
+    } finally {
+      clearInterval(renewing);
+      clearInterval(reporting);
+      this.status.waiting = 0;
+    }
+    if (lost.signal.aborted) this.#child = undefined;
+    if (this.#stopping.signal.aborted) await returnTurn(this.#deps.db, row).catch(() => undefined);
+  }
+
+  async #renew(row: RequestRow, lost: AbortController): Promise<void> {
+    const renewed = await renewTurn(this.#deps.db, row).catch(() => true); // Postgres is away: the epoch protects
+    if (!renewed) lost.abort('lost');
+  }
+
+  async #onFailure(error: Error): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    this.#deps.log.warn({ err: error.message }, 'a request was interrupted');
+    if (error instanceof ChildFailed) {
+      this.#child?.end();
+      this.#child = undefined;
+      if (error.reason === 'memory' && this.#model?.device === 'gpu') return this.#fallBack(error);
+    }
+    await this.#pause(RETRY_MS);
+  }
+
+  /** Goes on with the CPU when the memory of the GPU does not suffice. */
+  async #fallBack({ message }: Error): Promise<void> {
+    const loaded = await loadModel({ ...this.#place, device: 'cpu' }, this.#stopping.signal);
+    if ('fault' in loaded) return this.#pause(RETRY_MS);
+    const note = `fell back to the CPU; the GPU failed: ${message}`.slice(0, 500);
+    await this.#take({ ...loaded, fellBack: true, note });
+  }
+}
+
+function foundOf({ device, computeType, sha256, languages, note, pace }: LoadedModel) {
+  return {
+    ...{ fault: '' as const, device, compute_type: computeType, sha256, languages, note },
+    seconds_per_minute: pace,
+  };
+}
