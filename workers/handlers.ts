@@ -32,6 +32,7 @@ import { createSpineCheck } from './spine/check.ts';
 import { createSpineImport } from './spine/import.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
 import { indexSubtitleFolder } from './subtitles/folder-job.ts';
+import { syncSubtitle } from './subtitles/sync/sync-job.ts';
 import { trimSubtitles } from './subtitles/trim.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireKeys, expireSessions, trimEvents, trimPlayback } from './upkeep-jobs.ts';
@@ -66,6 +67,7 @@ export const handlers = {
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,
   'subtitles.extract': extractSubtitles,
+  'subtitles.sync': syncSubtitle,
   'subtitles.folder': indexSubtitleFolder,
   'subtitles.trim': trimSubtitles,
   'backup.create': createBackup,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settleLost } from '#areas/backup/public.ts';
 import { settleClips } from '#areas/streaming/public.ts';
+import { giveBackLost } from '#areas/subtitles/public.ts';
 import type { Db } from '#platform/db.ts';
 import type { JobName } from '#platform/jobs.ts';
 import type { Log } from '#platform/log.ts';
@@ -19,6 +20,7 @@ const settlers: Partial<Record<JobName, Settle>> = {
   'library.scan': settleScans,
   'backup.create': (db) => settleLost(db),
   'preroll.prepare': (db) => settleClips(db),
+  'subtitles.sync': giveBackLost,
 };
 
 /** Ends the rows of a job in the transaction that ends the job. */

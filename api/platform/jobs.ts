@@ -125,7 +125,11 @@ export const jobs = {
     queue: 'media',
     payload: z.object({ fileId: Id, pictures: PictureStretch.optional() }),
   },
-  'subtitles.sync': { queue: 'interactive' },
+  /** With the use of the daily allowance that the request spent. */
+  'subtitles.sync': {
+    queue: 'interactive',
+    payload: z.object({ itemId: Id, streamId: Id, byAccountId: Id, useId: Id.optional() }),
+  },
   'subtitles.generate': { queue: 'speech', apart: true },
   'subtitles.batch': { queue: 'speech', apart: true },
   /** Reads the folder of `subtitles.folder` into the index. */

@@ -24,12 +24,12 @@ export function displaySetsOf(sup: Buffer): Packet[] {
   return sets.map(({ timeMs, parts }) => ({ timeMs, bytes: Buffer.concat(parts) }));
 }
 
-/** A .sup file that repeats another every `everyMs`. */
-export function repeatedSup(sup: Buffer, times: number, everyMs: number): Buffer {
-  const copies = Array.from({ length: times }, (_, n) => {
+/** A .sup file that repeats another at these times. */
+export function repeatedSup(sup: Buffer, startsMs: readonly number[]): Buffer {
+  const copies = startsMs.map((startMs) => {
     const copy = Buffer.from(sup);
     for (let at = 0; at + 13 <= copy.length; at += 13 + copy.readUInt16BE(at + 11))
-      copy.writeUInt32BE(copy.readUInt32BE(at + 2) + n * everyMs * 90, at + 2);
+      copy.writeUInt32BE(copy.readUInt32BE(at + 2) + startMs * 90, at + 2);
     return copy;
   });
   return Buffer.concat(copies);
@@ -101,6 +101,23 @@ export function readCis1(bytes: Buffer): Cis1 {
     packets.push({ timeMs, durationMs, bytes: content });
     at = end;
   }
+}
+
+/** The pictures of the real track are shown nowhere: this places each at the top left corner. */
+export function drawnSup(sup: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; at + 13 <= sup.length; ) {
+    const end = at + 13 + sup.readUInt16BE(at + 11);
+    const segment = Buffer.from(sup.subarray(at, end));
+    at = end;
+    const starts = segment[10] === 0x16 && segment[20] === 0x80;
+    if (starts) {
+      segment.writeUInt16BE(19, 11);
+      segment[23] = 1;
+    }
+    parts.push(segment, starts ? Buffer.alloc(8) : Buffer.alloc(0));
+  }
+  return Buffer.concat(parts);
 }
 
 /** The real Blu-ray track of the fixtures, 6 display sets in 9 seconds. */

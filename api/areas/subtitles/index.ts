@@ -7,6 +7,7 @@ import { getSubtitleImages } from './pictures/images.endpoints.ts';
 import { createSubtitleBatch, stopSubtitleBatch } from './speech/batches.endpoints.ts';
 import { getSubtitleCapabilities } from './speech/capabilities.endpoints.ts';
 import { deleteGeneration, generateSubtitles, listGeneratedSubtitles } from './speech/generate.endpoints.ts';
+import { autoFixSubtitleTiming, autoSyncSubtitle } from './sync/auto.endpoints.ts';
 import {
   clearSubtitleSync,
   clearSubtitleTiming,
@@ -27,8 +28,10 @@ export const subtitlesArea = defineArea('subtitles', 'Subtitles', [
   removeSubtitle,
   getSubtitleImages,
   getSubtitleSync,
+  autoSyncSubtitle,
   setSubtitleSync,
   clearSubtitleSync,
+  autoFixSubtitleTiming,
   setSubtitleTiming,
   clearSubtitleTiming,
   generateSubtitles,

@@ -1,5 +1,5 @@
 export { keptKey } from '#areas/streaming/public.ts';
-export { countUses, giveBackUse, settleUse, spendUse } from './allowance/uses.store.ts';
+export { countUses, giveBackLost, giveBackUse, settleUse, spendUse } from './allowance/uses.store.ts';
 export { announceSubtitles } from './announce.ts';
 export { attachedNames } from './attached.ts';
 export { SEARCHES_AN_HOUR } from './find/limits.ts';
@@ -21,6 +21,7 @@ export { configuredProviders, type ProviderState, providerStates } from './provi
 export { speechHealth } from './speech/health.ts';
 export { serveSpeechMetrics } from './speech/metrics.ts';
 export { findModel as findSpeechModel } from './speech/models.store.ts';
+export type { SyncEnd } from './sync/auto.schemas.ts';
 export { getSubtitleRow } from './sync/sync.ts';
 export { type Correction, deleteSync, findRunningSync, putSync, syncKey } from './sync/syncs.store.ts';
 export { requireTool, type SubtitleTool } from './tools.ts';

@@ -227,6 +227,8 @@ export const routes = {
   streamFile: 'GET /files/{fileId}/stream bytes',
   streamPreroll: 'GET /preroll/{id}/stream bytes',
   // subtitles
+  autoFixSubtitleTiming: 'POST /items/{id}/subtitles/{streamId}/timing',
+  autoSyncSubtitle: 'POST /items/{id}/subtitles/{streamId}/sync',
   clearSubtitleSync: 'DELETE /items/{id}/subtitles/{streamId}/sync',
   clearSubtitleTiming: 'DELETE /items/{id}/subtitles/{streamId}/timing',
   createSubtitleBatch: 'POST /subtitles/batches',

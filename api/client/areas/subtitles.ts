@@ -165,6 +165,17 @@ export interface SubtitleTrack extends MediaStream {
   addedAt: Instant;
 }
 
+export interface SyncResult {
+  outcome: 'applied' | 'already-right' | 'no-match' | 'running';
+  sync: SubtitleSync;
+  /** The correction that held before */ before: { offsetMs: number; rate: number };
+  /** Below 0.5 nothing changes */ confidence?: number;
+  /** How much of the soundtrack was compared */ heardMs: number;
+  audioStreamId: Uuid;
+  tookMs: number;
+  allowance?: SubtitleAllowance;
+}
+
 /** Body of createSubtitleBatch */
 export interface CreateSubtitleBatchBody {
   /** Films, episodes, videos, seasons and shows */ itemIds: Uuid[];
@@ -262,6 +273,10 @@ export interface SearchSubtitlesQuery {
 }
 
 export interface SubtitlesOperations {
+  /** Fit a subtitle to the soundtrack as a viewer */
+  autoFixSubtitleTiming: { params: { id: Uuid; streamId: Uuid }; response: SyncResult };
+  /** Fit a subtitle to the soundtrack */
+  autoSyncSubtitle: { params: { id: Uuid; streamId: Uuid }; response: SyncResult };
   /** Remove the correction of a subtitle */
   clearSubtitleSync: { params: { id: Uuid; streamId: Uuid }; response: undefined };
   /** Remove the correction of a subtitle as a viewer */

@@ -121,7 +121,7 @@ describe('the correction of a subtitle', function () {
     for (const other of [video?.id ?? '', '01900000-0000-7000-8000-00000000ffff'])
       expect((await me.getSubtitleSync({ params: { id, streamId: other } })).status).to.equal(404);
     const job = { id: '01900000-0000-7000-8000-00000000aaaa', kind: 'subtitles.sync', queue: 'interactive' };
-    await api.deps.db('jobs').insert({ ...job, state: 'active', key: `subtitles.sync:${streamId}`, progress: 0.5 });
+    await api.deps.db('jobs').insert({ ...job, state: 'active', payload: JSON.stringify({ streamId }), progress: 0.5 });
     const refused = await admin.setSubtitleSync({ params: params(), body: { offsetMs: 1 } });
     expect(errorOf(refused).details).to.deep.equal({ reason: 'sync-running' });
     expect((await me.getSubtitleSync({ params: params() })).body.running?.progress).to.equal(0.5);

@@ -50,7 +50,10 @@ describe('pictures of subtitle tracks', function () {
   before(async function () {
     this.timeout(600_000);
     const { real } = await fixtures();
-    sup = repeatedSup(realSup(real), Math.floor(SECONDS / 15), 15_000);
+    sup = repeatedSup(
+      realSup(real),
+      Array.from({ length: Math.floor(SECONDS / 15) }, (_, n) => n * 15_000),
+    );
     writeFileSync(at('long.sup'), sup);
     const picture = ['-f', 'lavfi', '-i', `color=s=64x36:r=5:d=${SECONDS}`];
     await tool('ffmpeg', ['-v', 'error', ...picture, '-c:v', 'libx264', '-g', '10', at('film.mkv')]);

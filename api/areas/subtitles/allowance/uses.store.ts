@@ -74,3 +74,15 @@ export async function settleUse(db: Db, id: string): Promise<boolean> {
 export async function giveBackUse(db: Db, id: string): Promise<void> {
   await db('subtitle_uses').where({ id, given_back_at: null }).update({ given_back_at: db.fn.now() });
 }
+
+/** Gives back the uses of runs that failed, or that were stopped before they began. With an id, of that run alone. */
+export async function giveBackLost(db: Db, jobId?: string): Promise<void> {
+  await db.raw(
+    `update subtitle_uses u set given_back_at = now() from jobs j
+     where j.state in ('failed', 'cancelled') and j.queue = 'interactive' and j.created_at > now() - interval '2 days'
+       and j.kind = 'subtitles.sync' and u.id = (j.payload->>'useId')::uuid and u.given_back_at is null
+       and (j.state = 'failed' or j.state = 'cancelled' and j.started_at is null)
+       and (?::uuid is null or j.id = ?::uuid)`,
+    [jobId ?? null, jobId ?? null],
+  );
+}

@@ -45,7 +45,8 @@ export async function readSync(call: Call, ids: TrackIds): Promise<SubtitleSync>
   return shownSync(call, await getSubtitleRow(call, ids));
 }
 
-async function shownSync({ db, who }: Call, row: StreamRow): Promise<SubtitleSync> {
+/** The correction of a track as the caller sees it. */
+export async function shownSync({ db, who }: Call, row: StreamRow): Promise<SubtitleSync> {
   const fields = (await findSubtitleFields(db, who, [row])).get(row.id);
   if (!fields) throw notFound();
   const running = await findRunningSync(db, row.id);

@@ -45,14 +45,14 @@ export interface RunningSync {
   startedAt: Date;
 }
 
-/** Key of the job that corrects a track by its soundtrack; one runs at a time. */
+/** Key of the job that corrects a track by its soundtrack. */
 export const syncKey = (streamId: string): string => `subtitles.sync:${streamId}`;
 
 export async function findRunningSync(db: Db, streamId: string): Promise<RunningSync | undefined> {
-  const row = await db('jobs')
-    .where({ key: syncKey(streamId) })
+  const row = await db('jobs') // not by its key, which a job loses when it waits again
+    .where({ kind: 'subtitles.sync', cancel_requested: false })
     .whereIn('state', ['waiting', 'delayed', 'active'])
-    .where({ cancel_requested: false })
+    .whereRaw(`payload->>'streamId' = ?`, [streamId])
     .first('id', 'progress', 'started_at', 'created_at');
   return row && { id: row.id, progress: row.progress, startedAt: row.started_at ?? row.created_at };
 }
