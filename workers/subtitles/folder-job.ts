@@ -112,7 +112,7 @@ async function changedIn(top: string, path: string): Promise<Changed | undefined
   return { path, sizeBytes: size, modifiedMs: mtimeMs, signature };
 }
 
-/** Deletes findings that nobody can fetch any more. */
+/** Deletes findings that can no longer be fetched. */
 export async function trimSubtitles(_payload: unknown, { db }: Work): Promise<object> {
   return { searches: await trimSearches(db) };
 }

@@ -4,7 +4,7 @@ import { Id } from '#kernel/schemas.ts';
 import { readAllowance } from '../allowance/allowance.ts';
 import { requireTool } from '../tools.ts';
 import { DownloadedSubtitle, FetchedSubtitle, SubtitleChoice } from './fetch.schemas.ts';
-import { download, fetch } from './fetch.ts';
+import { download, fetchFound } from './fetch.ts';
 
 const params = z.object({ id: Id });
 
@@ -25,7 +25,7 @@ export const fetchSubtitle = defineEndpoint({
 
   async handle({ params, body }, call) {
     requireTool(call, 'find');
-    const subtitle = await fetch(call, params.id, body);
+    const subtitle = await fetchFound(call, params.id, body);
     const allowance = await readAllowance(call);
     return { subtitle, ...(allowance && { allowance }) };
   },
