@@ -37,7 +37,7 @@ export const downloadSubtitle = defineEndpoint({
   path: '/items/:id/subtitles/download',
   summary: 'Download a found subtitle as an editor',
   description:
-    'As fetchSubtitle, without spending a use, for any finding for this item of the last day. With `place` `beside` a file `<video>.<language>[.forced][.sdh].<ext>` is written next to the film; an existing file stays and the name gets a number. A storage that is only read is 409 `read-only-storage`.',
+    'As fetchSubtitle, without spending a use, for any finding for this item of the last day. With `place` a file `<video>.<language>[.forced][.sdh].<ext>` may be written next to the film; an existing file stays and the name gets a number. A storage that is only read is 409 `read-only-storage`.',
   access: { permission: 'item:edit' },
   params,
   body: SubtitleChoice,

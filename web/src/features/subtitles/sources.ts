@@ -22,7 +22,7 @@ export interface Access {
   daily: string;
 }
 
-/** The keys that were typed; an empty field keeps what is saved. */
+/** The keys that were typed; an empty field keeps the saved key. */
 export function typedKeys(typed: Keys): SetCatalogueKeysBody {
   const names = Object.keys(KEYS) as (keyof Keys)[];
   return Object.fromEntries(names.flatMap((name) => (typed[name].trim() ? [[KEYS[name], typed[name].trim()]] : [])));
