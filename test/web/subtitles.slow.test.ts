@@ -24,9 +24,7 @@ describe('subtitles in a browser', function () {
     api = await ownedServer();
     await api.deps.objects.prepare(['foyer-subtitles']);
     const release = 'Heat.1995.1080p.BluRay';
-    const fake = await startOpenSubtitles([
-      { language: 'de', release, imdb: 113_277, files: [{ id: 7, bytes: SRT }] },
-    ]);
+    const fake = await startOpenSubtitles([{ language: 'de', release, imdb: 113_277, files: [{ id: 7, bytes: SRT }] }]);
     await saveSettings(api.deps.db, { 'subtitles.opensubtitles.baseUrl': fake.main.url }, null);
     await api.deps.settings.reload();
     Object.assign(api.deps, { catalogues: new Catalogues(api.deps, localOutbound()) });

@@ -22,22 +22,33 @@ export async function readCapabilities(call: Call): Promise<SubtitleCapabilities
   const spent: Reason[] = allowance?.left === 0 ? ['allowance-spent'] : [];
   const waiting = await countWaiting(db);
   const pace = paceOf(usable);
-  const providers = await providerStates(deps);
-  const searches = allowance && (await searchesOf(call));
-  const unserved = silenceOf(providers);
   return {
-    find: toolOf(call, 'find', [...unserved, ...spent, ...(searches?.left === 0 ? (['searches-spent'] as const) : [])]),
-    fetch: toolOf(call, 'find', [...unserved, ...spent]),
+    ...(await foundTools(call, spent)),
     sync: toolOf(call, 'sync', spent),
     generate: toolOf(call, 'generate', usable ? spent : ['no-model']),
     admin: isEditingAdmin(who),
     ...(allowance && { allowance }),
-    ...(searches && { searches }),
     ...(model && { model: await shownModel(call, model, waiting) }),
     ...(pace !== undefined && { secondsPerMinute: Math.round(pace * 100) / 100 }),
     languages: usable?.languages ?? [],
     translatesInto: usable && usable.languages.length > 1 ? ['en'] : [],
     waiting: { single: waiting.single, batch: waiting.batch },
+  };
+}
+
+/** Finding and fetching, with the providers and the searches of somebody with limits. */
+async function foundTools(
+  call: Call,
+  spent: readonly Reason[],
+): Promise<Pick<SubtitleCapabilities, 'find' | 'fetch' | 'searches' | 'providers'>> {
+  const providers = await providerStates(call.deps);
+  const searches = allowanceOf(call) && (await searchesOf(call));
+  const reasons = [...silenceOf(providers), ...spent];
+  const searched: Reason[] = searches?.left === 0 ? ['searches-spent'] : [];
+  return {
+    find: toolOf(call, 'find', [...reasons, ...searched]),
+    fetch: toolOf(call, 'find', reasons),
+    ...(searches && { searches }),
     providers,
   };
 }

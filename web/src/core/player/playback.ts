@@ -133,9 +133,7 @@ export class Playback {
   }
 
   /** Reads the tracks again; pictures and sound play on. */
-  renewTexts(): Promise<void> {
-    return this.#change({});
-  }
+  readonly renewTexts = (): Promise<void> => this.#change({});
 
   seek(positionMs: number): void {
     const { store, video } = this.#home;

@@ -61,5 +61,9 @@ export async function saveSources({
       },
     },
   });
-  await Promise.all([invalidate('listCatalogueKeys'), invalidate('getSettings'), invalidate('getSubtitleCapabilities')]);
+  await Promise.all([
+    invalidate('listCatalogueKeys'),
+    invalidate('getSettings'),
+    invalidate('getSubtitleCapabilities'),
+  ]);
 }

@@ -7,7 +7,8 @@ import { languageName } from '#core/player/tracks.ts';
 import * as m from '#messages/subtitles.ts';
 
 /** Languages that films most often have subtitles in, after those that the person chose. */
-const USUAL = 'ar bg cs da de el en es et fa fi fr he hi hr hu id it ja ko nb nl pl pt pt-BR ro ru sk sl sr sv th tr uk vi zh';
+const USUAL =
+  'ar bg cs da de el en es et fa fi fr he hi hr hu id it ja ko nb nl pl pt pt-BR ro ru sk sl sr sv th tr uk vi zh';
 
 export interface Option {
   value: string;
@@ -93,7 +94,10 @@ export async function removeSubtitle(itemId: string, streamId: string): Promise<
   await changed();
 }
 
-export async function makeSubtitle(itemId: string, body: { language?: string; task: 'transcribe' | 'translate' }): Promise<void> {
+export async function makeSubtitle(
+  itemId: string,
+  body: { language?: string; task: 'transcribe' | 'translate' },
+): Promise<void> {
   await api.generateSubtitles({ params: { id: itemId }, body });
   await Promise.all([invalidate('listGeneratedSubtitles'), invalidate('getSubtitleCapabilities')]);
 }
