@@ -14,20 +14,28 @@ type Reason = NonNullable<Tool['reason']>;
 
 /** What the caller may do with subtitles, and what the server can. Read from Postgres alone. */
 export async function readCapabilities(call: Call): Promise<SubtitleCapabilities> {
-  const { db, deps, who } = call;
-  const name = deps.settings.get('subtitles.model');
-  const model = await findModel(db, name);
-  const usable = model?.fault === '' ? model : undefined;
   const allowance = allowanceOf(call) && (await readAllowance(call));
   const spent: Reason[] = allowance?.left === 0 ? ['allowance-spent'] : [];
-  const waiting = await countWaiting(db);
-  const pace = paceOf(usable);
   return {
     ...(await foundTools(call, spent)),
     sync: toolOf(call, 'sync', spent),
-    generate: toolOf(call, 'generate', usable ? spent : ['no-model']),
-    admin: isEditingAdmin(who),
+    admin: isEditingAdmin(call.who),
     ...(allowance && { allowance }),
+    ...(await speechTools(call, spent)),
+  };
+}
+
+type Speech = 'generate' | 'model' | 'secondsPerMinute' | 'languages' | 'translatesInto' | 'waiting';
+
+/** Making subtitles from speech, with the model in force. */
+async function speechTools(call: Call, spent: readonly Reason[]): Promise<Pick<SubtitleCapabilities, Speech>> {
+  const { db, deps } = call;
+  const model = await findModel(db, deps.settings.get('subtitles.model'));
+  const usable = model?.fault === '' ? model : undefined;
+  const waiting = await countWaiting(db);
+  const pace = paceOf(usable);
+  return {
+    generate: toolOf(call, 'generate', usable ? spent : ['no-model']),
     ...(model && { model: await shownModel(call, model, waiting) }),
     ...(pace !== undefined && { secondsPerMinute: Math.round(pace * 100) / 100 }),
     languages: usable?.languages ?? [],
