@@ -1510,7 +1510,7 @@ export interface Tables {
     languages: string[];
     candidates: Json;
     providers: Json;
-    asked_at: Date;
+    queried_at: Date;
     made_at: Defaulted<Date>;
   };
   subtitle_stretches: {

@@ -23,7 +23,7 @@ interface ContractedArea {
 }
 
 /** How many operations are served; it may only grow. */
-const SERVED = 278;
+const SERVED = 292;
 
 /** Paths whose parameter has another name than in the contract (hack/decisions/165). */
 const RENAMED: Record<string, string> = { removeSubtitle: '/items/{id}/subtitles/{file}' };
@@ -91,6 +91,10 @@ describe('the served API, against the contract', () => {
     const creating = served.filter(
       ({ endpoint }) => endpoint.method === 'post' && [201, 202].includes(endpoint.answer.status),
     );
-    for (const { endpoint } of creating) expect(endpoint.transaction, endpoint.operationId).to.equal(undefined);
+    // They download from another server first; a repeat is 409 `already-here` with the subtitle.
+    const repeatable = ['fetchSubtitle', 'downloadSubtitle'];
+    for (const { endpoint } of creating)
+      if (!repeatable.includes(endpoint.operationId))
+        expect(endpoint.transaction, endpoint.operationId).to.equal(undefined);
   });
 });

@@ -113,7 +113,9 @@ export interface SubtitleChoice {
   /** BCP 47; default: as the provider says */ language?: string;
   hearingImpaired?: boolean;
   forced?: boolean;
-  /** `beside` writes a file next to the film; default: setting `subtitles.place` */ place?: 'server' | 'beside';
+  /** Kept on the server, or as a file next to the film; default: setting `subtitles.place` */ place?:
+    | 'server'
+    | 'beside';
 }
 
 /** The timing of a subtitle, as it is to be */
@@ -133,7 +135,7 @@ export interface SubtitleFindings {
     tookMs: number;
     reason?: 'timeout' | 'refused' | 'quota' | 'error';
   }[];
-  /** That were asked for */ languages: string[];
+  /** Of the question */ languages: string[];
   /** Until then the findings can be fetched */ expiresAt: string;
   allowance?: SubtitleAllowance;
   /** In this hour */ searchesLeft?: number;

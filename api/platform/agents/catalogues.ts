@@ -66,7 +66,8 @@ export class Catalogues {
   }
 
   /** Fetches what agents and providers name, by the same guarded client and within the same networks. */
-  readonly fetch: Outbound = (url, options) => this.#outbound(url, { ...networksOf(this.#deps.settings), ...options });
+  readonly outbound: Outbound = (url, options) =>
+    this.#outbound(url, { ...networksOf(this.#deps.settings), ...options });
 
   /** The same with other settings in force, to test them before they are saved. */
   under(settings: Settings): Catalogues {

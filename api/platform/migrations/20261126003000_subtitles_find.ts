@@ -7,7 +7,7 @@ export async function up(db: Knex): Promise<void> {
       id uuid primary key,
       account_id uuid not null references accounts on delete cascade,
       item_id uuid not null references items on delete cascade,
-      -- hash of all that was asked for; equal questions have the same
+      -- hash of everything that decides what is found
       question text not null,
       -- a search of somebody with limits
       counted boolean not null,
@@ -15,11 +15,11 @@ export async function up(db: Knex): Promise<void> {
       -- SubtitleCandidate with the provider's file, best first; the id of a finding is that of the search and its place
       candidates jsonb not null,
       providers jsonb not null,
-      -- when the providers were asked; a search answered from an earlier one has its time
-      asked_at timestamptz not null,
+      -- of the requests to the providers; a search that has the findings of an earlier one has its time
+      queried_at timestamptz not null,
       made_at timestamptz not null default now()
     );
-    create index subtitle_searches_question on subtitle_searches (question, asked_at);
+    create index subtitle_searches_question on subtitle_searches (question, queried_at);
     create index subtitle_searches_account on subtitle_searches (account_id, made_at);
     create index subtitle_searches_item on subtitle_searches (item_id, made_at);
 

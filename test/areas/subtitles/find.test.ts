@@ -81,7 +81,7 @@ describe('subtitles of providers', function () {
   const fetchIt = (person: Person, candidateId: string, { id = itemId, ...more }: Record<string, unknown> = {}) =>
     api.as(person).fetchSubtitle({ params: { id: String(id) }, body: { candidateId, ...more } });
 
-  it('are asked for by hash and id in the order of parameters that the service wants, at the host of the login', async () => {
+  it('are found by hash and id, with parameters in the order that the service wants, at the host of the login', async () => {
     const path = join(api.mediaRoot, 'media', films.id, itemId, 'Heat.1995.1080p.BluRay.mkv');
     const movieHash = (await movieHashOf(path)) ?? '';
     upload({ downloads: 9000 });
@@ -105,14 +105,14 @@ describe('subtitles of providers', function () {
     expect(body).to.deep.include({ languages: ['de'], searchesLeft: 29 });
     expect(body.providers).to.have.length(1);
     expect(body.providers[0]).to.include({ id: 'opensubtitles', ok: true, found: 5 });
-    const [asked] = fake.vip.at('/api/v1/subtitles');
-    expect(asked?.search).to.equal(
+    const [request] = fake.vip.at('/api/v1/subtitles');
+    expect(request?.search).to.equal(
       `foreign_parts_only=exclude&imdb_id=113277&languages=de&machine_translated=include&moviehash=${movieHash}`,
     );
     expect(fake.main.at('/api/v1/subtitles')).to.have.length(0);
   });
 
-  it('of an episode are asked for by its show, season and number, and by title without ids', async () => {
+  it('of an episode are found by its show, season and number, and by title without ids', async () => {
     const shows = await givenLibrary(api.deps.db, 'shows');
     const { episodes, id: show } = await givenShow(api.deps.db, shows, { title: 'Dark', seasons: 1, episodes: 1 });
     const ids = JSON.stringify({ tmdb: '70523' });
@@ -133,7 +133,7 @@ describe('subtitles of providers', function () {
     });
   });
 
-  it('come from several pages, and an equal question within minutes asks nobody but counts', async () => {
+  it('come from several pages, and an equal question within minutes sends no request but counts', async () => {
     for (let n = 0; n < 60; n += 1) upload({ release: `Heat.${n}` });
     const first = await find(viewer);
     expect(first.body.items).to.have.length(60);
@@ -144,12 +144,12 @@ describe('subtitles of providers', function () {
       first.body.items.map(({ release }) => release),
     );
     expect(fake.vip.at('/api/v1/subtitles')).to.have.length(2);
-    await api.deps.db('subtitle_searches').update({ asked_at: api.deps.db.raw("now() - interval '11 minutes'") });
+    await api.deps.db('subtitle_searches').update({ queried_at: api.deps.db.raw("now() - interval '11 minutes'") });
     await find(viewer);
     expect(fake.vip.at('/api/v1/subtitles')).to.have.length(4);
   });
 
-  it('are fetched for a use, shown as a track, known as here, and given to nobody who did not find them', async () => {
+  it('are fetched for a use, shown as a track, known as here, and given to no one who did not find them', async () => {
     const id = upload();
     const { body: found } = await find(viewer);
     const [one] = found.items;
@@ -224,7 +224,7 @@ describe('subtitles of providers', function () {
     expect(JSON.stringify(error.details)).to.contain('"reason":"refused"');
   });
 
-  it('are not asked for more often than the service takes, and left alone after five failures', async () => {
+  it('are requested no more often than the service takes, and not at all after five failures', async () => {
     fake.vip.fault = faults.tooMany(40);
     const limited = await find(viewer);
     expect(errorOf(limited).details).to.include({ reason: 'quota' });

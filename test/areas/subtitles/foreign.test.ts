@@ -157,7 +157,7 @@ describe('hostile bytes', function () {
     return broken;
   };
 
-  it('are opened beside the event loop, which goes on meanwhile', async () => {
+  it('are opened outside of the event loop, which goes on meanwhile', async () => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 5);
     const big = Buffer.from(`${'{\\'.repeat(40_000)}<${'&#1'.repeat(20_000)}\n${SRT}`.repeat(25));

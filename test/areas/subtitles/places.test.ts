@@ -86,7 +86,7 @@ describe('subtitles in a folder of a storage', function () {
     expect(await index()).to.include({ read: 0, gone: 1 });
   });
 
-  it('are written beside the film under a name that a scan knows, and never over a file', async () => {
+  it('are written next to the film under a name that a scan knows, and never over a file', async () => {
     const folder = join(place.path, 'Heat (1995)');
     writeFileSync(join(folder, 'Heat (1995).de.sdh.srt'), say('Mine'));
     put('Heat.1995.BDRip.de.srt', say('One'));

@@ -69,7 +69,7 @@ function matching(uploaded: readonly Uploaded[], query: URLSearchParams): Upload
   const same = (name: string, value: number | undefined): boolean => !query.has(name) || number(name) === value;
   const languages = query.get('languages')?.split(',');
   const words = (query.get('query') ?? '').split(' ').filter((word) => word !== '');
-  const asks = ['imdb_id', 'tmdb_id', 'parent_imdb_id', 'parent_tmdb_id', 'query'].some((name) => query.has(name));
+  const isNamed = ['imdb_id', 'tmdb_id', 'parent_imdb_id', 'parent_tmdb_id', 'query'].some((name) => query.has(name));
   const choice = (name: string, has: boolean | undefined): boolean =>
     !['only', 'exclude'].includes(query.get(name) ?? '') || (query.get(name) === 'only') === (has ?? false);
   return uploaded.filter((one) => {
@@ -80,7 +80,9 @@ function matching(uploaded: readonly Uploaded[], query: URLSearchParams): Upload
     const named = same('imdb_id', one.imdb) && same('tmdb_id', one.tmdb) && words.every((word) => text.includes(word));
     const placed = same('season_number', one.season) && same('episode_number', one.episode);
     const parent = same('parent_imdb_id', one.parentImdb) && same('parent_tmdb_id', one.parentTmdb);
-    return (asks && named && placed && parent) || (query.has('moviehash') && one.movieHash === query.get('moviehash'));
+    return (
+      (isNamed && named && placed && parent) || (query.has('moviehash') && one.movieHash === query.get('moviehash'))
+    );
   });
 }
 

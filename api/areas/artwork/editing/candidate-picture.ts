@@ -24,7 +24,7 @@ export async function candidatePicture(
 }
 
 function fetched({ deps }: Call, url: string): Promise<GivenPicture> {
-  return fetchPicture(deps.catalogues.fetch, url, { path: ['body', 'candidateId'], anyPort: true });
+  return fetchPicture(deps.catalogues.outbound, url, { path: ['body', 'candidateId'], anyPort: true });
 }
 
 /** Sends a small picture of a candidate, so that browsers never call a catalogue. Throws 404. */

@@ -4,7 +4,7 @@ import { Id } from '#kernel/schemas.ts';
 import { readAllowance } from '../allowance/allowance.ts';
 import { requireTool } from '../tools.ts';
 import { DownloadedSubtitle, FetchedSubtitle, SubtitleChoice } from './fetch.schemas.ts';
-import { download, fetch } from './fetch.ts';
+import { download, fetchFound } from './fetch.ts';
 
 const params = z.object({ id: Id });
 
@@ -25,7 +25,7 @@ export const fetchSubtitle = defineEndpoint({
 
   async handle({ params, body }, call) {
     requireTool(call, 'find');
-    const subtitle = await fetch(call, params.id, body);
+    const subtitle = await fetchFound(call, params.id, body);
     const allowance = await readAllowance(call);
     return { subtitle, ...(allowance && { allowance }) };
   },
@@ -37,7 +37,7 @@ export const downloadSubtitle = defineEndpoint({
   path: '/items/:id/subtitles/download',
   summary: 'Download a found subtitle as an editor',
   description:
-    'As fetchSubtitle, without spending a use, for any finding for this item of the last day. With `place` `beside` a file `<video>.<language>[.forced][.sdh].<ext>` is written next to the film; an existing file stays and the name gets a number. A storage that is only read is 409 `read-only-storage`.',
+    'As fetchSubtitle, without spending a use, for any finding for this item of the last day. With `place` a file `<video>.<language>[.forced][.sdh].<ext>` may be written next to the film; an existing file stays and the name gets a number. A storage that is only read is 409 `read-only-storage`.',
   access: { permission: 'item:edit' },
   params,
   body: SubtitleChoice,

@@ -18,7 +18,7 @@ export const SubtitleChoice = z.strictObject({
   place: z
     .enum(['server', 'beside'])
     .optional()
-    .describe('`beside` writes a file next to the film; default: setting `subtitles.place`'),
+    .describe('Kept on the server, or as a file next to the film; default: setting `subtitles.place`'),
 });
 export type SubtitleChoice = z.output<typeof SubtitleChoice>;
 

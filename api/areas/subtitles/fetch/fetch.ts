@@ -7,30 +7,30 @@ import { spendFor } from '../allowance/allowance.ts';
 import { giveBackUse, settleUse } from '../allowance/uses.store.ts';
 import { announceSubtitles } from '../announce.ts';
 import { type Film, getFilm } from '../film.ts';
-import { fileFacts } from '../find/asked.view.ts';
 import { FETCHABLE } from '../find/find.ts';
 import { type Finding, findFinding } from '../find/searches.store.ts';
+import { fileFacts } from '../find/wanted.view.ts';
 import { readForeignFile } from '../foreign/read.ts';
 import { addKept, type KeptText, putKeptText } from '../kept/kept.store.ts';
 import { ProviderFault } from '../providers/provider.ts';
 import { downloadFrom } from '../providers/providers.ts';
 import { getSubtitleRow } from '../sync/sync.ts';
-import { addBeside, type Marks, writableFolder, writeBeside } from './beside.ts';
 import type { SubtitleChoice } from './fetch.schemas.ts';
 import { findHere } from './here.ts';
+import { addSidecar, type Marks, writableFolder, writeSidecar } from './sidecar.ts';
 
 /** Longer than a download and its opening can take. */
 const PENDING_MS = 120_000;
 
-/** As an editor: any finding for this item of the last day. */
+/** Adds a finding of the last day to the film, for an editor. */
 export async function download(call: Call, id: string, choice: SubtitleChoice): Promise<SubtitleTrack> {
   const film = await getFilm(call, id, choice.fileId);
   const finding = await findFinding(call.db, choice.candidateId, { itemId: id, withinMinutes: FETCHABLE.admin });
   return taken(call, { film, finding, choice });
 }
 
-/** As a viewer: what one's own search found for this item in the last half hour, for one use of the day. */
-export async function fetch(call: Call, id: string, choice: SubtitleChoice): Promise<SubtitleTrack> {
+/** Adds a finding of the caller's own searches of the last half hour, for one use of the day. */
+export async function fetchFound(call: Call, id: string, choice: SubtitleChoice): Promise<SubtitleTrack> {
   if (isEditingAdmin(call.who)) return download(call, id, choice);
   const film = await getFilm(call, id, choice.fileId);
   const reach = { itemId: id, withinMinutes: FETCHABLE.own, accountId: call.who.accountId };
@@ -138,11 +138,11 @@ async function kept(call: Call, taking: Taking, text: KeptText): Promise<string>
 async function placed(call: Call, taking: Taking, text: KeptText): Promise<string> {
   const { film, finding, directory = '' } = taking;
   const marks = marksOf(taking);
-  const written = await writeBeside(directory, film, { text, marks });
+  const written = await writeSidecar(directory, film, { text, marks });
   return call.transact(async (inside) => {
     await begin(inside, taking, text);
     const origin = { provider: finding.provider, providerFile: finding.file };
-    const id = await addBeside(inside, film, { written, text, marks, ...origin });
+    const id = await addSidecar(inside, film, { written, text, marks, ...origin });
     await announceSubtitles(inside.db, film.itemId);
     return id;
   });

@@ -15,12 +15,12 @@ interface Origin {
   sha256: string;
 }
 
-/** Kept on the server or written beside the film. */
+/** Kept on the server or written next to the film. */
 export async function findHere(db: Db, fileId: string): Promise<Here> {
   const columns = ['stream_id', 'provider', 'provider_file', 'sha256'] as const;
   const kept: Origin[] = await db('kept_subtitles').where({ file_id: fileId, source: 'fetched' }).select(columns);
-  const beside: Origin[] = await db('subtitle_origins').where({ file_id: fileId }).select(columns);
-  const all = [...kept, ...beside];
+  const sidecars: Origin[] = await db('subtitle_origins').where({ file_id: fileId }).select(columns);
+  const all = [...kept, ...sidecars];
   return {
     byFile: (provider, file) => all.find((one) => one.provider === provider && one.provider_file === file)?.stream_id,
     byContent: (sha256) => all.find((one) => one.sha256 === sha256)?.stream_id,

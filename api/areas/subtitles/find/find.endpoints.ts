@@ -32,7 +32,7 @@ export const searchSubtitles = defineEndpoint({
   path: '/items/:id/subtitles/search',
   summary: 'Search for subtitles as an editor',
   description:
-    'As findSubtitles without limits. `query` is searched in place of the identifiers of the item. Any editor may download what is found for a day.',
+    'As findSubtitles without limits. `query` is searched in place of the identifiers of the item. Any editor may download the findings for a day.',
   access: { permission: 'item:edit' },
   params,
   query: SearchQuery,

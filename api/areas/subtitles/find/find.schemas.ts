@@ -66,7 +66,7 @@ export const SubtitleFindings = z
   .object({
     items: z.array(SubtitleCandidate).max(100).describe('Best first'),
     providers: z.array(ProviderOutcome),
-    languages: z.array(z.string()).describe('That were asked for'),
+    languages: z.array(z.string().meta({ example: 'de' })).describe('Of the question'),
     expiresAt: Timestamp.describe('Until then the findings can be fetched'),
     allowance: SubtitleAllowance.optional(),
     searchesLeft: z.int().optional().describe('In this hour'),

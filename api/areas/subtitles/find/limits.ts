@@ -12,7 +12,7 @@ const LEASE_SEC = 20;
 const tooMany = (message: string, retryAfterSec: number): ApiError =>
   new ApiError('RATE_LIMITED', message, { retryAfterSec: Math.max(1, Math.ceil(retryAfterSec)) });
 
-/** Throws 429 when no use is left today or the searches of the hour are made. Returns what is left before this search. */
+/** Throws 429 when no use is left today or the searches of the hour are made. Returns the allowance and the searches that are left before this one. */
 export async function requireSearches(call: Call): Promise<{ allowance: SubtitleAllowance; left: number } | undefined> {
   const allowance = await readAllowance(call);
   if (!allowance) return undefined;

@@ -30,7 +30,7 @@ export interface NewSearch {
   candidates: readonly Finding[];
   providers: readonly ProviderOutcome[];
   /** Absent is now. */
-  askedAt?: Date;
+  queriedAt?: Date;
 }
 
 /** Saves a search with its findings. */
@@ -40,19 +40,19 @@ export async function insertSearch(db: Db, search: NewSearch): Promise<Search> {
       ...{ id: newId(), account_id: search.accountId, item_id: search.itemId, question: search.question },
       ...{ counted: search.counted, languages: [...search.languages] },
       ...{ candidates: JSON.stringify(search.candidates), providers: JSON.stringify(search.providers) },
-      asked_at: search.askedAt ?? db.fn.now(),
+      queried_at: search.queriedAt ?? db.fn.now(),
     })
     .returning('*');
   if (!row) throw new Error('the search was not saved');
   return row;
 }
 
-/** An equal search for which providers were asked within 10 minutes. */
+/** An equal search whose requests to the providers are at most 10 minutes old. */
 export async function findEqualSearch(db: Db, question: string): Promise<Search | undefined> {
   return db('subtitle_searches')
     .where({ question })
-    .whereRaw(`asked_at > now() - interval '10 minutes'`)
-    .orderBy('asked_at', 'desc')
+    .whereRaw(`queried_at > now() - interval '10 minutes'`)
+    .orderBy('queried_at', 'desc')
     .first('*');
 }
 
@@ -120,7 +120,7 @@ export async function isSearching(db: Db, accountId: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Deletes searches that nobody can fetch from any more. */
+/** Deletes searches whose findings can no longer be fetched. */
 export async function trimSearches(db: Db): Promise<number> {
   return db('subtitle_searches').whereRaw(`made_at < now() - interval '25 hours'`).delete();
 }

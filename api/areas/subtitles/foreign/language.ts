@@ -13,7 +13,7 @@ const SCRIPTS: readonly (readonly [RegExp, string])[] = [
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
-  en: words('the and you that is it of what to are this have not we do your for was with'),
+  en: words('the and you that is it my to of are this have not we do your for was with'),
   de: words('ich du das ist nicht und sie die es wir der was mir mich ja ein zu auch haben'),
   fr: words('je vous pas que le tu est et il les un une pour mais dans des nous suis elle'),
   es: words('que no el es por qué una los para con yo está muy como bien esto pero las'),

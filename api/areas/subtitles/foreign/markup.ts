@@ -10,8 +10,6 @@ export interface Tag {
 }
 
 const MOST_TAG = 4096;
-const ATTRIBUTE = /([\w:.-]{1,64})\s{0,8}=\s{0,8}(?:"([^"]{0,512})"|'([^']{0,512})'|([^\s"'>]{1,512}))/g;
-
 /** Calls back for each tag and each text between them. A `<` without an end is text. */
 export function walkMarkup(markup: string, on: { tag: (tag: Tag) => void; text: (text: string) => void }): void {
   let at = 0;
@@ -39,12 +37,42 @@ function endOfTag(markup: string, open: number): { from: number; next: number } 
 }
 
 function tagOf(inner: string): Tag {
-  const text = inner.slice(0, MOST_TAG);
-  const [, slash = '', name = ''] = /^\s{0,8}(\/?)\s{0,8}([\w:.-]{0,64})/.exec(text) ?? [];
-  const attributes: Record<string, string> = {};
-  for (const [, key = '', double, single, bare] of text.matchAll(ATTRIBUTE))
-    attributes[bareName(key)] = double ?? single ?? bare ?? '';
-  return { name: bareName(name), closing: slash !== '', empty: text.endsWith('/'), attributes };
+  const text = inner.slice(0, MOST_TAG).trim();
+  const [closing, empty] = [text.startsWith('/'), text.endsWith('/')];
+  const words = wordsOf(text.slice(closing ? 1 : 0, empty ? -1 : undefined));
+  const attributes = Object.fromEntries(words.slice(1).map(attributeOf));
+  return { name: bareName(words[0] ?? ''), closing, empty, attributes };
+}
+
+/** Without spaces around `=`. */
+const joined = (text: string): string =>
+  text
+    .split('=')
+    .map((part) => part.trim())
+    .join('=');
+
+/** The name of a tag and its attributes, `key="value"`, in one pass: quotes hold spaces. */
+function wordsOf(text: string): string[] {
+  const found: string[] = [];
+  let word = '';
+  let quote = '';
+  for (const sign of joined(text)) {
+    if (quote === '' && /\s/.test(sign)) {
+      if (word !== '') found.push(word);
+      word = '';
+      continue;
+    }
+    if (sign === quote) quote = '';
+    else if (quote === '' && (sign === '"' || sign === "'")) quote = sign;
+    else word += sign;
+  }
+  return word === '' ? found : [...found, word];
+}
+
+function attributeOf(word: string): [string, string] {
+  const at = word.indexOf('=');
+  const key = at < 0 ? word : word.slice(0, at);
+  return [bareName(key), at < 0 ? '' : word.slice(at + 1)];
 }
 
 const bareName = (name: string): string => name.slice(name.lastIndexOf(':') + 1).toLowerCase();

@@ -23,7 +23,7 @@ export interface Request<S extends z.ZodType> {
   query?: Readonly<Record<string, string | number | undefined>>;
   body?: object;
   schema: S;
-  /** What is left alone when a quota is spent. */
+  /** The part of the service that is paused when a quota is spent. */
   circuit: string;
 }
 
@@ -40,7 +40,7 @@ export async function keysOf({ config, db, keys }: Means['deps']) {
 }
 
 /** The answer of the API. A token that ended is renewed once. Throws `ProviderFault`. */
-export async function ask<S extends z.ZodType>(means: Means, request: Request<S>): Promise<z.output<S>> {
+export async function requestApi<S extends z.ZodType>(means: Means, request: Request<S>): Promise<z.output<S>> {
   const { redis } = means.deps;
   await admit(redis, ID);
   if (request.circuit !== ID) await admit(redis, request.circuit);
@@ -136,7 +136,7 @@ async function send<S extends z.ZodType>(
   if (slot.closed) throw new ProviderFault('quota', 'too many requests of this server');
   await sleep(slot.waitMs, undefined, { signal });
   const search = searchOf(request.query);
-  return deps.catalogues.fetch(`${session.base}/api/v1${request.path}${search && `?${search}`}`, {
+  return deps.catalogues.outbound(`${session.base}/api/v1${request.path}${search && `?${search}`}`, {
     method: request.method ?? 'GET',
     headers: {
       ...{ accept: 'application/json', 'user-agent': AGENT, 'api-key': keys.values['opensubtitles.apiKey'] ?? '' },

@@ -30,7 +30,7 @@ export function codesOf(languages: readonly string[]): string[] {
   return [...new Set(codes)].sort();
 }
 
-/** The BCP 47 tag of a code; undefined for what is none. */
+/** The BCP 47 tag of a code; undefined for another text. */
 export function tagOf(code: string): string | undefined {
   const low = code.toLowerCase();
   const tag = FROM[low] ?? low;

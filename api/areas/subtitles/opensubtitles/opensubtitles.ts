@@ -2,7 +2,6 @@ import { OutboundRefused } from '#platform/outbound.ts';
 import { likeness } from '../find/likeness.ts';
 import { badFile } from '../foreign/read.ts';
 import {
-  type Asked,
   type Choice,
   type ForeignFile,
   type Found,
@@ -10,9 +9,10 @@ import {
   type Means,
   type Provider,
   ProviderFault,
+  type Wanted,
 } from '../providers/provider.ts';
 import { type Attributes, Link, Page } from './answers.ts';
-import { ask, faultOf, ID, keysOf } from './client.ts';
+import { faultOf, ID, keysOf, requestApi } from './client.ts';
 import { codesOf, tagOf } from './languages.ts';
 
 /** Limit of a download; archives are smaller than their text. */
@@ -33,15 +33,15 @@ export const openSubtitles: Provider = {
 
 type Query = Record<string, string | number | undefined>;
 
-async function search(means: Means, asked: Asked): Promise<Found[]> {
-  const by = identified(asked);
-  const found = await pages(means, { ...common(asked), ...(by ?? titled(asked)) });
-  const enough = found.length > 0 || by === undefined || asked.query !== undefined;
-  const all = enough ? found : await pages(means, { ...common(asked), ...titled(asked) });
-  return all.flatMap((one) => foundIn(one, asked));
+async function search(means: Means, wanted: Wanted): Promise<Found[]> {
+  const by = identified(wanted);
+  const found = await pages(means, { ...common(wanted), ...(by ?? titled(wanted)) });
+  const enough = found.length > 0 || by === undefined || wanted.query !== undefined;
+  const all = enough ? found : await pages(means, { ...common(wanted), ...titled(wanted) });
+  return all.flatMap((one) => foundIn(one, wanted));
 }
 
-const common = ({ languages, hearingImpaired, forced, movieHash, query }: Asked): Query => ({
+const common = ({ languages, hearingImpaired, forced, movieHash, query }: Wanted): Query => ({
   ...{ languages: codesOf(languages).join(','), machine_translated: 'include' },
   ...{ hearing_impaired: chosen(hearingImpaired), foreign_parts_only: chosen(forced) },
   moviehash: query === undefined ? movieHash : undefined,
@@ -57,8 +57,8 @@ const imdbNumber = (id: string | undefined): number | undefined => {
 const plainNumber = (id: string | undefined): number | undefined =>
   id !== undefined && /^\d{1,10}$/.test(id) ? Number(id) : undefined;
 
-/** The parameters of a film's or an episode's ids; undefined without any. An episode is asked for by its show. */
-function identified({ ids, show, season, episode, query }: Asked): Query | undefined {
+/** The parameters of a film's or an episode's ids; undefined without any. An episode is found by the ids of its show. */
+function identified({ ids, show, season, episode, query }: Wanted): Query | undefined {
   if (query !== undefined) return undefined;
   if (show && season !== undefined && episode !== undefined) {
     const parent = idsOf(show.ids, 'parent_');
@@ -74,7 +74,7 @@ function idsOf(ids: Readonly<Record<string, string>>, prefix: string): Query | u
   return tmdb === undefined ? undefined : { [`${prefix}tmdb_id`]: tmdb };
 }
 
-function titled({ query, title, show, season, episode, year }: Asked): Query {
+function titled({ query, title, show, season, episode, year }: Wanted): Query {
   if (query !== undefined) return { query };
   if (show) return { query: show.title, season_number: season, episode_number: episode };
   return { query: title, year };
@@ -84,7 +84,7 @@ async function pages(means: Means, query: Query): Promise<Attributes[]> {
   const found: Attributes[] = [];
   for (let page = 1; page <= MOST_PAGES; page += 1) {
     const request = { path: '/subtitles', query: { ...query, ...(page > 1 && { page }) }, schema: Page, circuit: ID };
-    const answer = await ask(means, request).catch((error: unknown) => {
+    const answer = await requestApi(means, request).catch((error: unknown) => {
       if (page === 1) throw error;
       return { data: [], total_pages: 0 }; // the first page is an answer already
     });
@@ -95,18 +95,18 @@ async function pages(means: Means, query: Query): Promise<Attributes[]> {
 }
 
 /** A release may have a file for each of its discs; only those of one file fit. */
-function foundIn(one: Attributes, asked: Asked): Found[] {
+function foundIn(one: Attributes, wanted: Wanted): Found[] {
   const language = tagOf(one.language ?? '');
   const [file] = one.files;
   if (language === undefined || !file) return [];
   return one.files.map(({ file_id: id, file_name: name, cd_number: disc }) => {
-    const release = (one.release || name || asked.title).trim().slice(0, 300);
+    const release = (one.release || name || wanted.title).trim().slice(0, 300);
     return {
       file: String(id),
       release: one.files.length > 1 ? `${release} (${disc ?? name ?? id})` : release,
       language,
       ...factsOf(one),
-      matchedBy: matchOf(one, asked, release),
+      matchedBy: matchOf(one, wanted, release),
     };
   });
 }
@@ -134,16 +134,16 @@ function dateOf(text: string | null | undefined): string | undefined {
   return Number.isFinite(at) ? new Date(at).toISOString() : undefined;
 }
 
-function matchOf(one: Attributes, asked: Asked, release: string): MatchedBy {
+function matchOf(one: Attributes, wanted: Wanted, release: string): MatchedBy {
   if (one.moviehash_match === true) return 'hash';
   const feature = one.feature_details ?? {};
-  if (isSame(asked.ids, feature)) return 'id';
-  const numbers = feature.season_number === asked.season && feature.episode_number === asked.episode;
-  if (asked.show && numbers && !asked.query) return 'episode';
-  return asked.release !== undefined && likeness(asked.release, release) >= 0.6 ? 'release' : 'title';
+  if (isSame(wanted.ids, feature)) return 'id';
+  const numbers = feature.season_number === wanted.season && feature.episode_number === wanted.episode;
+  if (wanted.show && numbers && !wanted.query) return 'episode';
+  return wanted.release !== undefined && likeness(wanted.release, release) >= 0.6 ? 'release' : 'title';
 }
 
-function isSame(ids: Asked['ids'], feature: NonNullable<Attributes['feature_details']>): boolean {
+function isSame(ids: Wanted['ids'], feature: NonNullable<Attributes['feature_details']>): boolean {
   const [imdb, tmdb] = [imdbNumber(ids['imdb']), plainNumber(ids['tmdb'])];
   return (imdb !== undefined && feature.imdb_id === imdb) || (tmdb !== undefined && feature.tmdb_id === tmdb);
 }
@@ -151,9 +151,9 @@ function isSame(ids: Asked['ids'], feature: NonNullable<Attributes['feature_deta
 /** The API answers with a link at another host, which may be gone. */
 async function download(means: Means, file: string): Promise<ForeignFile> {
   const request = { method: 'POST', path: '/download', body: { file_id: Number(file) }, schema: Link } as const;
-  const { link } = await ask(means, { ...request, circuit: DOWNLOADS });
+  const { link } = await requestApi(means, { ...request, circuit: DOWNLOADS });
   const answer = await means.deps.catalogues
-    .fetch(link, { maxBytes: MOST_FILE_BYTES, maxRedirects: 3, signal: means.signal, headers: { accept: '*/*' } })
+    .outbound(link, { maxBytes: MOST_FILE_BYTES, maxRedirects: 3, signal: means.signal, headers: { accept: '*/*' } })
     .catch((error: unknown) => {
       throw error instanceof OutboundRefused && error.reason === 'size' ? badFile('size') : faultOf(error);
     });

@@ -1,4 +1,4 @@
-// Leaves a provider alone for a while that failed. Redis counts for all processes; without it each counts for itself.
+// Sends no requests to a provider for a while after failures. Redis counts for all processes; without it each counts for itself.
 import type { Redis } from '#platform/redis.ts';
 import { type FaultReason, ProviderFault } from './provider.ts';
 
@@ -7,7 +7,7 @@ const WINDOW_MS = 60_000;
 const OPEN_MS = 60_000;
 const LONGEST_MS = 24 * 3_600_000;
 
-/** What is left alone: all of a provider, or only its downloads when their quota is spent. */
+/** All of a provider, or only its downloads. */
 export type Circuit = string;
 
 const COUNT = `
@@ -34,7 +34,7 @@ const ownOf = (circuit: Circuit): Own => {
   return known;
 };
 
-/** Why the provider is left alone now, and for how long. */
+/** Why the provider gets no requests now, and for how long. */
 export async function openFor(
   redis: Redis,
   circuit: Circuit,
@@ -48,10 +48,10 @@ export async function openFor(
   }
 }
 
-/** Throws the fault for which the provider is left alone. */
+/** Throws the fault for which the provider gets no requests. */
 export async function admit(redis: Redis, circuit: Circuit): Promise<void> {
   const open = await openFor(redis, circuit);
-  if (open) throw new ProviderFault(open.reason, 'the provider is left alone', Math.ceil(open.forMs / 1000));
+  if (open) throw new ProviderFault(open.reason, 'the provider gets no requests now', Math.ceil(open.forMs / 1000));
 }
 
 /** Counts a failure; five in a minute close the provider for a minute. */
@@ -65,7 +65,7 @@ export async function noteFailure(redis: Redis, circuit: Circuit): Promise<void>
     .catch(() => undefined);
 }
 
-/** Closes the provider until it takes requests again, as it said itself. */
+/** Closes the provider for the time that it stated. */
 export async function pause(redis: Redis, circuit: Circuit, forSec: number): Promise<void> {
   const forMs = Math.min(LONGEST_MS, Math.max(1000, forSec * 1000));
   Object.assign(ownOf(circuit), { openUntil: Date.now() + forMs, reason: 'quota' });

@@ -4,13 +4,13 @@ import { posix } from 'node:path';
 import { findStorages, placeInStorage } from '#areas/storage/public.ts';
 import { type FolderRow, findFolderFile, findInFolder, folderTitle } from './folder.store.ts';
 import {
-  type Asked,
   type ForeignFile,
   type Found,
   type MatchedBy,
   type Means,
   type Provider,
   ProviderFault,
+  type Wanted,
 } from './provider.ts';
 
 const MOST_FILE_BYTES = 20 << 20;
@@ -25,48 +25,48 @@ export const folder: Provider = {
   download,
 };
 
-async function search({ deps: { db } }: Means, asked: Asked): Promise<Found[]> {
-  const { query, movieHash = null, season = null, episode = null } = asked;
-  const { imdb = null, tmdb = null } = idsOf(asked);
+async function search({ deps: { db } }: Means, wanted: Wanted): Promise<Found[]> {
+  const { query, movieHash = null, season = null, episode = null } = wanted;
+  const { imdb = null, tmdb = null } = idsOf(wanted);
   const rows = await findInFolder(db, {
     ...{ movieHash: query === undefined ? movieHash : null, imdb, tmdb, season, episode },
-    title: folderTitle(titleOf(asked)),
-    languages: asked.languages.map((tag) => tag.split('-')[0]?.toLowerCase() ?? ''),
+    title: folderTitle(titleOf(wanted)),
+    languages: wanted.languages.map((tag) => tag.split('-')[0]?.toLowerCase() ?? ''),
   });
-  return rows.filter((row) => fitsYear(row, asked)).map((row) => foundIn(row, asked));
+  return rows.filter((row) => fitsYear(row, wanted)).map((row) => foundIn(row, wanted));
 }
 
 /** Those of the show for an episode; none for another title. */
-const idsOf = ({ ids, show, query }: Asked): Asked['ids'] => (query === undefined ? (show?.ids ?? ids) : {});
-const titleOf = ({ title, show, query }: Asked): string => query ?? show?.title ?? title;
+const idsOf = ({ ids, show, query }: Wanted): Wanted['ids'] => (query === undefined ? (show?.ids ?? ids) : {});
+const titleOf = ({ title, show, query }: Wanted): string => query ?? show?.title ?? title;
 
 /** Films of the same name differ by a year or more. */
-function fitsYear({ year, title, movie_hash: hash }: FolderRow, asked: Asked): boolean {
-  if (hash !== null && hash === asked.movieHash) return true;
-  const isNamed = title === folderTitle(asked.title) && asked.query === undefined;
-  return !isNamed || year === null || asked.year === undefined || Math.abs(year - asked.year) <= 1;
+function fitsYear({ year, title, movie_hash: hash }: FolderRow, wanted: Wanted): boolean {
+  if (hash !== null && hash === wanted.movieHash) return true;
+  const isNamed = title === folderTitle(wanted.title) && wanted.query === undefined;
+  return !isNamed || year === null || wanted.year === undefined || Math.abs(year - wanted.year) <= 1;
 }
 
-function foundIn(row: FolderRow, asked: Asked): Found {
+function foundIn(row: FolderRow, wanted: Wanted): Found {
   return {
     file: row.path + BETWEEN + row.entry,
     ...{ release: row.release, format: row.format },
-    language: row.language === 'und' ? (asked.languages[0] ?? 'und') : row.language,
+    language: row.language === 'und' ? (wanted.languages[0] ?? 'und') : row.language,
     ...{ hearingImpaired: row.hearing_impaired, forced: row.forced, translatedByMachine: false },
-    matchedBy: matchOf(row, asked),
+    matchedBy: matchOf(row, wanted),
   };
 }
 
-function matchOf(row: FolderRow, asked: Asked): MatchedBy {
-  if (asked.query !== undefined) return 'title';
-  if (row.movie_hash !== null && row.movie_hash === asked.movieHash) return 'hash';
-  if (hasId(row, asked)) return asked.show ? 'episode' : 'id';
-  const [own, film] = [folderTitle(row.release), folderTitle(asked.release ?? '')];
+function matchOf(row: FolderRow, wanted: Wanted): MatchedBy {
+  if (wanted.query !== undefined) return 'title';
+  if (row.movie_hash !== null && row.movie_hash === wanted.movieHash) return 'hash';
+  if (hasId(row, wanted)) return wanted.show ? 'episode' : 'id';
+  const [own, film] = [folderTitle(row.release), folderTitle(wanted.release ?? '')];
   return film !== '' && own === film ? 'release' : 'title';
 }
 
-function hasId({ imdb, tmdb }: FolderRow, asked: Asked): boolean {
-  const ids = idsOf(asked);
+function hasId({ imdb, tmdb }: FolderRow, wanted: Wanted): boolean {
+  const ids = idsOf(wanted);
   return (imdb !== null && imdb === ids['imdb']) || (tmdb !== null && tmdb === ids['tmdb']);
 }
 

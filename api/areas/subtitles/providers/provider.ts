@@ -1,7 +1,7 @@
 import type { Call } from '#kernel/endpoint.ts';
 
-/** What is wanted for a film. */
-export interface Asked {
+/** A film and the subtitles that are wanted for it. */
+export interface Wanted {
   type: string;
   title: string;
   year?: number;
@@ -81,10 +81,10 @@ export interface Provider {
   id: string;
   name: string;
   kind: 'opensubtitles' | 'plugin' | 'folder';
-  /** Whether settings and keys allow to ask it. Asks nobody else than the server's own stores. */
+  /** Whether settings and keys allow requests. Reads the server's own stores only. */
   isConfigured: (deps: Call['deps']) => Promise<boolean>;
   /** Subtitles for a film. Throws `ProviderFault`. */
-  search: (means: Means, asked: Asked) => Promise<Found[]>;
+  search: (means: Means, wanted: Wanted) => Promise<Found[]>;
   /** A file of `search`. Throws `ProviderFault`. */
   download: (means: Means, file: string) => Promise<ForeignFile>;
 }

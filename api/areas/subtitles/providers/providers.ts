@@ -2,7 +2,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { openSubtitles } from '../opensubtitles/opensubtitles.ts';
 import { openFor } from './breaker.ts';
 import { folder } from './folder.ts';
-import { type Asked, type ForeignFile, type Found, type Provider, ProviderFault } from './provider.ts';
+import { type ForeignFile, type Found, type Provider, ProviderFault, type Wanted } from './provider.ts';
 
 /** Every built-in provider, in the order of an unset `subtitles.providers`. */
 const all: readonly Provider[] = [openSubtitles, folder];
@@ -28,7 +28,7 @@ export interface ProviderState {
   ok: boolean;
 }
 
-/** The configured providers, and whether the last requests had answers. Asks nobody. */
+/** The configured providers, and whether the last requests had answers. Sends no request. */
 export async function providerStates(deps: Deps): Promise<ProviderState[]> {
   const configured = await configuredProviders(deps);
   return Promise.all(
@@ -39,25 +39,25 @@ export async function providerStates(deps: Deps): Promise<ProviderState[]> {
   );
 }
 
-export interface Asking {
+export interface Outcome {
   provider: Provider;
   found: Found[];
   tookMs: number;
   fault?: ProviderFault;
 }
 
-/** Asks the providers together, 8 seconds each. One that fails has a fault in place of findings. */
-export async function askProviders(
+/** Queries the providers together, 8 seconds each. One that fails has a fault in place of findings. */
+export async function queryProviders(
   deps: Deps,
-  { providers, asked, signal }: { providers: readonly Provider[]; asked: Asked; signal: AbortSignal },
-): Promise<Asking[]> {
+  { providers, wanted, signal }: { providers: readonly Provider[]; wanted: Wanted; signal: AbortSignal },
+): Promise<Outcome[]> {
   return Promise.all(
     providers.map(async (provider) => {
       const began = performance.now();
       const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
       const took = (): number => Math.round(performance.now() - began);
       try {
-        const found = await within(limited, provider.search({ deps, signal: limited }, asked));
+        const found = await within(limited, provider.search({ deps, signal: limited }, wanted));
         return { provider, found, tookMs: took() };
       } catch (error) {
         if (signal.aborted) throw error;

@@ -14,26 +14,49 @@ type Reason = NonNullable<Tool['reason']>;
 
 /** What the caller may do with subtitles, and what the server can. Read from Postgres alone. */
 export async function readCapabilities(call: Call): Promise<SubtitleCapabilities> {
-  const { db, deps, who } = call;
-  const model = await findModel(db, deps.settings.get('subtitles.model'));
   const allowance = allowanceOf(call) && (await readAllowance(call));
-  const waiting = await countWaiting(db);
-  const usable = model?.fault === '' ? model : undefined;
-  const providers = await providerStates(deps);
-  const searches = allowance && (await searchesOf(call));
+  const spent: Reason[] = allowance?.left === 0 ? ['allowance-spent'] : [];
   return {
-    ...toolsOf(call, {
-      usable: usable !== undefined,
-      spent: allowance?.left === 0,
-      searched: searches?.left === 0,
-      silence: silenceOf(providers),
-    }),
-    admin: isEditingAdmin(who),
+    ...(await foundTools(call, spent)),
+    sync: toolOf(call, 'sync', spent),
+    admin: isEditingAdmin(call.who),
     ...(allowance && { allowance }),
-    ...(searches && { searches }),
+    ...(await speechTools(call, spent)),
+  };
+}
+
+type Speech = 'generate' | 'model' | 'secondsPerMinute' | 'languages' | 'translatesInto' | 'waiting';
+
+/** Making subtitles from speech, with the model in force. */
+async function speechTools(call: Call, spent: readonly Reason[]): Promise<Pick<SubtitleCapabilities, Speech>> {
+  const { db, deps } = call;
+  const model = await findModel(db, deps.settings.get('subtitles.model'));
+  const usable = model?.fault === '' ? model : undefined;
+  const waiting = await countWaiting(db);
+  const pace = paceOf(usable);
+  return {
+    generate: toolOf(call, 'generate', usable ? spent : ['no-model']),
     ...(model && { model: await shownModel(call, model, waiting) }),
-    ...hearingOf(usable),
+    ...(pace !== undefined && { secondsPerMinute: Math.round(pace * 100) / 100 }),
+    languages: usable?.languages ?? [],
+    translatesInto: usable && usable.languages.length > 1 ? ['en'] : [],
     waiting: { single: waiting.single, batch: waiting.batch },
+  };
+}
+
+/** Finding and fetching, with the providers and the searches of somebody with limits. */
+async function foundTools(
+  call: Call,
+  spent: readonly Reason[],
+): Promise<Pick<SubtitleCapabilities, 'find' | 'fetch' | 'searches' | 'providers'>> {
+  const providers = await providerStates(call.deps);
+  const searches = allowanceOf(call) && (await searchesOf(call));
+  const reasons = [...silenceOf(providers), ...spent];
+  const searched: Reason[] = searches?.left === 0 ? ['searches-spent'] : [];
+  return {
+    find: toolOf(call, 'find', [...reasons, ...searched]),
+    fetch: toolOf(call, 'find', reasons),
+    ...(searches && { searches }),
     providers,
   };
 }
@@ -48,36 +71,6 @@ async function searchesOf({ db, who }: Call): Promise<NonNullable<SubtitleCapabi
   const { made } = await countSearches(db, who.accountId);
   const left = Math.max(0, SEARCHES_AN_HOUR - made);
   return { perHour: SEARCHES_AN_HOUR, left, running: await isSearching(db, who.accountId) };
-}
-
-function toolsOf(
-  call: Call,
-  {
-    usable,
-    spent,
-    searched,
-    silence,
-  }: { usable: boolean; spent: boolean; searched: boolean; silence: readonly Reason[] },
-): Pick<SubtitleCapabilities, 'find' | 'fetch' | 'sync' | 'generate'> {
-  const day: Reason[] = spent ? ['allowance-spent'] : [];
-  const hour: Reason[] = searched ? ['searches-spent'] : [];
-  return {
-    find: toolOf(call, 'find', [...silence, ...day, ...hour]),
-    fetch: toolOf(call, 'find', [...silence, ...day]),
-    sync: toolOf(call, 'sync', day),
-    generate: toolOf(call, 'generate', usable ? day : ['no-model']),
-  };
-}
-
-function hearingOf(
-  model: ModelRow | undefined,
-): Pick<SubtitleCapabilities, 'secondsPerMinute' | 'languages' | 'translatesInto'> {
-  const pace = paceOf(model);
-  const languages = model?.languages ?? [];
-  return {
-    ...(pace !== undefined && { secondsPerMinute: Math.round(pace * 100) / 100 }),
-    ...{ languages, translatesInto: languages.length > 1 ? ['en'] : [] },
-  };
 }
 
 /** Whether the caller may use a tool; `reasons` are those of the server and of the account's day. */

@@ -20,7 +20,7 @@ import { reporterOf } from './reporter-of.ts';
 import { Ended, type SessionHome, Sessions } from './session.ts';
 import { isHls, type Source } from './source.ts';
 import type { Store } from './state.ts';
-import { AUTO, deliveredAsPicture, isTextTrack, subtitleBefore } from './tracks.ts';
+import { AUTO, deliveredAsPicture, isTextTrack, mediaOf, subtitleBefore } from './tracks.ts';
 
 export interface PlaybackHome extends SessionHome {
   video: HTMLVideoElement;
@@ -131,6 +131,9 @@ export class Playback {
     if (local) this.#reporter?.changed();
     else await this.#change({ subtitleStreamId: id });
   }
+
+  /** Reads the tracks again; pictures and sound play on. */
+  readonly renewTexts = (): Promise<void> => this.#change({});
 
   seek(positionMs: number): void {
     const { store, video } = this.#home;
@@ -266,7 +269,7 @@ export class Playback {
     if (!start) return;
     try {
       const next = await request(start);
-      if (next.session.url !== start.session.url) return await this.#use(next, this.positionMs());
+      if (mediaOf(next) !== mediaOf(start)) return await this.#use(next, this.positionMs());
       store.patch({ start: next, subtitleId: next.session.decision.subtitle?.streamId ?? null });
     } catch (error) {
       const problem = problemOf(error);

@@ -123,6 +123,11 @@ export class Player {
     return this.#playback.setSubtitle(id);
   }
 
+  /** A text came or went while the film plays. */
+  renewTexts(): Promise<void> {
+    return this.#playback.renewTexts();
+  }
+
   /** The next track of the list; none after the last. */
   async nextSubtitle(): Promise<void> {
     const { start, subtitleId } = this.state;

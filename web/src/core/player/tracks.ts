@@ -16,6 +16,9 @@ export function isTextTrack(start: PlaybackStart, id: string | null): boolean {
 export const deliveredAsPicture = ({ session }: PlaybackStart): boolean =>
   session.decision.subtitle?.delivery === 'burn-in';
 
+/** The address of pictures and sound. It also has the revision of the texts, which the overlay loads by itself. */
+export const mediaOf = ({ session }: PlaybackStart): string => session.url.replace(/[?&]texts=[^&]*/, '');
+
 /** The track that is still shown after a change was refused. */
 export function subtitleBefore(start: PlaybackStart, current: string | null): string | null {
   const delivered = start.session.decision.subtitle?.streamId ?? null;

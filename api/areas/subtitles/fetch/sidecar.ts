@@ -25,7 +25,7 @@ export interface Marks {
 
 const readOnly = () => conflict('read-only-storage', 'The storage of the film is not written to');
 
-/** The folder of a film, to write in. Throws 409 `read-only-storage`, and 423 when the storage is away. */
+/** The folder of a film, to write in. Throws 409 `read-only-storage`, and 423 when the storage is unavailable. */
 export async function writableFolder(call: Call, film: Film): Promise<string> {
   const { db, deps } = call;
   const storage = (await findStorages(db, [film.storageId])).get(film.storageId);
@@ -48,7 +48,7 @@ interface Written {
 }
 
 /** Writes the text under the first free name. A file that exists stays as it is. */
-export async function writeBeside(
+export async function writeSidecar(
   directory: string,
   film: Film,
   { text, marks }: { text: KeptText; marks: Marks },
@@ -63,7 +63,7 @@ export async function writeBeside(
     }).catch(refuseReadOnly);
     if (placed.kind !== 'foreign') return writtenAs(film, { name, number, placed });
   }
-  throw conflict('name', 'Every name beside the film is taken');
+  throw conflict('name', 'Every name next to the film is taken');
 }
 
 function refuseReadOnly(error: unknown): never {
@@ -98,7 +98,7 @@ function nameOf(
 const CODECS = { srt: 'subrip', vtt: 'webvtt', ass: 'ass' } as const;
 
 /** The stream of a written file, as a scan would add it, with where it came from. Returns its id. */
-export async function addBeside(
+export async function addSidecar(
   call: Call,
   film: Film,
   made: { written: Written; text: KeptText; marks: Marks; provider: string; providerFile: string },

@@ -6,24 +6,24 @@ import { type FileSource, findItemSource, findSource } from '#areas/streaming/pu
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { Row } from '#platform/typed-query.ts';
-import type { Asked } from '../providers/provider.ts';
+import type { Wanted } from '../providers/provider.ts';
 import { movieHashOf } from './moviehash.ts';
 
 const TYPES = ['movie', 'episode', 'video'];
 const HASH_MS = 2000;
 
 type ItemFacts = Pick<Row<'items'>, 'title' | 'year' | 'external_ids'>;
-export type Facts = Omit<Asked, 'languages' | 'hearingImpaired' | 'forced' | 'query'>;
+export type Facts = Omit<Wanted, 'languages' | 'hearingImpaired' | 'forced' | 'query'>;
 
-export interface AskedFilm {
+export interface WantedFilm {
   item: VisibleItem;
   /** Absent for an item without a present file. */
   file: FileSource | undefined;
   facts: Facts;
 }
 
-/** Throws 404, and 409 `wrong-type` for what has no subtitles. */
-export async function askedFilm(call: Call, itemId: string, fileId?: string): Promise<AskedFilm> {
+/** Throws 404, and 409 `wrong-type` for other types. */
+export async function wantedFilm(call: Call, itemId: string, fileId?: string): Promise<WantedFilm> {
   const item = await getVisibleItem(call.db, call.who, itemId);
   if (!TYPES.includes(item.type)) throw conflict('wrong-type', 'Subtitles are for films, episodes and videos');
   const file = fileId ? await findSource(call.db, fileId) : await findItemSource(call.db, item.id);
@@ -69,7 +69,7 @@ export function fileFacts({ path, probe }: FileSource): Pick<Facts, 'release' | 
   };
 }
 
-/** The hash of a film's file; undefined while its storage is away or does not answer in time. */
+/** The hash of a film's file; undefined while its storage is unavailable or slow. */
 export async function hashOf(
   { db, deps: { config } }: Call,
   file: FileSource | undefined,
