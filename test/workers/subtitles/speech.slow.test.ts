@@ -217,4 +217,14 @@ describe('the speech worker', function () {
     const capabilities = (await me.getSubtitleCapabilities({})).body;
     expect([capabilities.model?.state, capabilities.generate.reason]).to.deep.equal(['unavailable', 'no-model']);
   });
+
+  it('loads a model that was mended without a new start', async () => {
+    const model = new FakeModel();
+    model.write('model.bin.sha256', `${'0'.repeat(64)}  model.bin\n`);
+    const { url } = await start(model);
+    expect(await settled(url)).to.include({ reason: 'model-invalid' });
+    model.write('model.bin.sha256', '');
+    await eventually(async () => (await status(url))['state'] === 'ready', 60_000);
+    expect(await status(url)).to.include({ reason: '' });
+  });
 });

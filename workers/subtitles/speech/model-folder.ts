@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, readFile } from 'node:fs/promises';
+import { access, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
@@ -34,6 +34,17 @@ export async function findModelFolder({
   if (stated && stated.toLowerCase() !== found)
     return { fault: 'model-invalid', message: `model.bin of ${name} has the SHA-256 ${found}, not ${stated}` };
   return { folder, sha256: found };
+}
+
+/** Equal for as long as no file of the folder changes. */
+export async function stateOfFolder({ modelsDir, name }: { modelsDir: string; name: string }): Promise<string> {
+  const folder = join(modelsDir, name);
+  const names = (await readdir(folder).catch((): string[] => [])).sort();
+  const states = names.map(async (file) => {
+    const found = await stat(join(folder, file)).catch(() => undefined);
+    return `${file}:${found?.size}:${found?.mtimeMs}`;
+  });
+  return (await Promise.all(states)).join('/');
 }
 
 async function hasOne(folder: string, names: readonly string[]): Promise<boolean> {

@@ -13,12 +13,16 @@ import { claimRequest, LEASE_MS, renewTurn, returnTurn } from '#areas/subtitles/
 import { type Child, ChildFailed } from './child.ts';
 import { type HearingDeps, hearFilm } from './hear-film.ts';
 import { type LoadedModel, loadModel, type ModelPlace } from './load-model.ts';
+import { stateOfFolder } from './model-folder.ts';
 
 const LOOK_MS = 1000;
 const REPORT_MS = 5000;
 const RENEW_MS = LEASE_MS / 3;
 /** After a child that could not be started again. */
 const RETRY_MS = 2000;
+/** How often the folder of a model with a fault is looked at, and after which time the model is tried again in any case. */
+const FOLDER_MS = 3000;
+const TRY_AGAIN_MS = 600_000;
 
 export interface SpeechStatus {
   model: string;
@@ -70,15 +74,27 @@ export class SpeechWorker {
   }
 
   async #run(): Promise<void> {
-    const loaded = await loadModel(this.#place, this.#stopping.signal);
-    if ('fault' in loaded) {
+    const loaded = await this.#load();
+    if (!loaded) return;
+    await this.#take(loaded);
+    await this.#serve();
+  }
+
+  /** The model; one with a fault is tried again when its files change. Undefined when the worker ends first. */
+  async #load(): Promise<LoadedModel | undefined> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const state = await stateOfFolder(this.#place);
+      const loaded = await loadModel(this.#place, signal);
+      if (!('fault' in loaded)) return loaded;
       await this.#record({ fault: loaded.fault, note: loaded.message });
       this.#become({ state: 'unavailable', reason: loaded.fault, message: loaded.message });
       this.#deps.log.warn({ fault: loaded.fault }, loaded.message);
-      return;
+      const until = performance.now() + TRY_AGAIN_MS;
+      do await this.#pause(FOLDER_MS);
+      while (!signal.aborted && performance.now() < until && (await stateOfFolder(this.#place)) === state);
     }
-    await this.#take(loaded);
-    await this.#serve();
+    return undefined;
   }
 
   async #take(loaded: LoadedModel): Promise<void> {
@@ -86,7 +102,8 @@ export class SpeechWorker {
     this.#child = loaded.child;
     await this.#record(foundOf(loaded));
     const { device, computeType, fellBack, note, pace } = loaded;
-    this.#become({ device, computeType, fellBack, secondsPerMinute: pace, state: 'ready', message: note ?? 'ready' });
+    this.#become({ device, computeType, fellBack, secondsPerMinute: pace });
+    this.#become({ state: 'ready', reason: '', message: note ?? 'ready' });
     this.#deps.log.info({ model: this.#place.name, device, computeType }, 'the model is loaded');
   }
 
