@@ -1,6 +1,7 @@
 import { findItemSummaries, type ItemSummary, type LibraryRow } from '#areas/items/public.ts';
 import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
 import { findHidden, type HiddenRecord } from './hidden/hidden.store.ts';
 import { hiddenIn } from './hidden/hide.ts';
 import type { Home, HomeCard, HomeQuery, HomeRow } from './home.schemas.ts';
@@ -86,12 +87,19 @@ function noticesOf({ who }: Call, visible: readonly LibraryRow[]): Home['notices
     : [{ code: 'nothing-shared', text: 'No library is shared with you yet' }];
 }
 
-/** Runs `work` on each in order, at most six at a time. */
-async function inLanes<T, R>(list: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
-  const results = new Array<R>(list.length);
+/**
+ * Runs `work` on each in order, at most six at a time. Work that is late goes on by itself, so its lane takes no more:
+ * one screen never has more than six statements in flight. The rest stays undefined.
+ */
+async function inLanes<T, R>(list: readonly T[], work: (one: T) => Promise<R | undefined>): Promise<(R | undefined)[]> {
+  const results = new Array<R | undefined>(list.length).fill(undefined);
   const rest = list.entries();
   const lane = async (): Promise<void> => {
-    for (const [i, one] of rest) results[i] = await work(one);
+    for (let next = rest.next(); !next.done; next = rest.next()) {
+      const [i, one] = next.value;
+      results[i] = await work(one);
+      if (results[i] === undefined) return;
+    }
   };
   await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, list.length) }, lane));
   return results;
@@ -111,9 +119,14 @@ async function inTime(call: Call, open: OpenRow, limit: number): Promise<Found |
   }
 }
 
-/** Ids of the cards of a row, in order. */
+/** Ids of the cards of a row, in order. A row whose filter no longer fits, such as one of a deleted field, is empty. */
 export async function readRow(call: Call, { row, reader, libraries, hidden }: OpenRow, limit: number): Promise<Found> {
-  return reader.read({ call, row, libraries, hidden, limit });
+  try {
+    return await reader.read({ call, row, libraries, hidden, limit });
+  } catch (error) {
+    if (error instanceof ApiError) return { cards: [] };
+    throw error;
+  }
 }
 
 async function summariesOf(

@@ -31,7 +31,7 @@ export async function pageOfRow(call: Call, rowId: string, { limit, cursor }: Qu
   const scope = `getHomeRow|${rowId}|${call.who.profileId}`;
   const from = cursor === undefined ? undefined : readCursor(call.deps.keys, scope, cursor);
   const [order, at] = from ? [String(from.values[0]), Number(from.values[1])] : [randomUUID(), 0];
-  const found = await ordered(call, open, order);
+  const found = await ordered(call, open, { order, limit });
   // Without the kept order, the page begins after the last card that the reader had.
   const last = from ? found.cards.findIndex(({ id }) => id === from.id) : -1;
   const begin = last >= 0 ? last + 1 : at;
@@ -53,12 +53,13 @@ export async function pageOfRow(call: Call, rowId: string, { limit, cursor }: Qu
 }
 
 /** All cards of a row in the order that the reader began with, for as long as Redis keeps it. */
-async function ordered(call: Call, open: OpenRow, order: string): Promise<Found> {
+async function ordered(call: Call, open: OpenRow, { order, limit }: { order: string; limit: number }): Promise<Found> {
   const { redis } = call.deps;
   const key = `home:order:${call.who.profileId}:${order}`;
   const kept = await redis.get(key).catch(() => null);
   if (kept !== null) return JSON.parse(kept) as Found;
   const found = await readRow(call, open, MOST);
-  await redis.set(key, JSON.stringify(found), 'EX', KEPT_SECONDS).catch(() => undefined);
+  if (found.cards.length > limit)
+    await redis.set(key, JSON.stringify(found), 'EX', KEPT_SECONDS).catch(() => undefined);
   return found;
 }

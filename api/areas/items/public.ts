@@ -42,7 +42,7 @@ export {
   UserState,
 } from './items.schemas.ts';
 export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
-export { dayOf, firstIds, idsPage, type Listing, listed, rulesFor, type Viewer } from './listing/listing.ts';
+export { checkList, dayOf, firstIds, idsPage, type Listing, listed, rulesFor, type Viewer } from './listing/listing.ts';
 export { itemsMatching } from './listing/matching.ts';
 export {
   getVisibleLibrary,

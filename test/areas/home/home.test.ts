@@ -247,6 +247,44 @@ describe('the home screen', () => {
       expect((await me.getHomeLayout({ query: {} })).body.source).to.equal('built-in');
     });
 
+    it('keeps rows whose library or filter is gone, and shows nothing of libraries that a profile does not see', async () => {
+      const { db } = api.deps;
+      const secret = await givenLibrary(db, 'movies', { name: 'Secret', everyone: false });
+      const old = await givenLibrary(db, 'movies', { name: 'Old' });
+      const own = (rowId: string, library: GivenLibrary) =>
+        ({ rowId, kind: 'recently-added', title: rowId, source: { libraryIds: [library.id] } }) as const;
+      const shared = [own('secret', secret), own('films', films)];
+      await admin.setHomeLayout({
+        body: { scope: 'server', rows: shared, hiddenLibraryIds: [secret.id, books.id], hero: 'newest' },
+      });
+      const seen = (await me.getHomeLayout({ query: {} })).body;
+      expect(seen.rows.map(({ rowId }) => rowId)).to.deep.equal(['films']);
+      expect(seen.hiddenLibraryIds).to.deep.equal([books.id]);
+      const mine = await me.setHomeLayout({ body: { rows: [...seen.rows, own('old', old)] } });
+      expect(mine.body).to.deep.include({ hero: 'newest', hiddenLibraryIds: [books.id] });
+      await db('libraries').where({ id: old.id }).update({ deleted_at: new Date() });
+      expect((await me.setHomeLayout({ body: { rows: mine.body.rows.toReversed() } })).status).to.equal(200);
+      const stored = {
+        rowId: 'gone',
+        kind: 'filter',
+        size: 20,
+        hideWatched: false,
+        source: { filter: 'custom.gone:eq:x' },
+      };
+      const later = { rowId: 'later', kind: 'hologram', size: 20, hideWatched: false };
+      const document = { rows: [stored, later], hiddenLibraryIds: [], hero: 'off' };
+      await db('home_layouts')
+        .where({ profile_id: person.profileId })
+        .update({ document: JSON.stringify(document) });
+      await givenItem(db, films, { title: 'Film' });
+      expect(await rows()).to.deep.equal({});
+      const { body } = await me.getHomeLayout({ query: {} });
+      expect(body.rows.map(({ rowId }) => rowId)).to.deep.equal(['gone']);
+      expect((await me.setHomeLayout({ body: { rows: body.rows } })).status).to.equal(200);
+      const sorted = { kind: 'filter', source: { filter: 'year:eq:1999', sort: 'nothing' } } as const;
+      expect((await me.setHomeLayout({ body: { rows: [sorted] } })).status).to.equal(400);
+    });
+
     it('of the server, declared by a resource, is changed by the operator alone', async () => {
       const operator = clientFor(api.url, { authorization: `Bearer ${api.operatorKey}` });
       const managedBy = { kind: 'MediaServer', namespace: 'media', name: 'home', uid: 'u-1' } as const;

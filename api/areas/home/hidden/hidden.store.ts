@@ -9,9 +9,9 @@ const MOST = 2000;
 
 /** True while the card is hidden: `played-again` ends with the first play of it, or of something in it. */
 const IN_FORCE = `(h.until = 'forever' or h.until_at > now() or (h.until = 'played-again' and not exists (
-  select 1 from item_states s join items i on i.id = s.item_id
-  where s.profile_id = h.profile_id and s.last_played_at > h.hidden_at
-    and h.item_id in (i.id, i.parent_id, i.grandparent_id))))`;
+  select 1 from items i join item_states s on s.item_id = i.id and s.profile_id = h.profile_id
+  where (i.id = h.item_id or i.parent_id = h.item_id or i.grandparent_id = h.item_id)
+    and i.trashed_at is null and s.last_played_at > h.hidden_at)))`;
 
 /** Cards that are hidden now, the newest first. */
 export async function findHidden(db: Db, profileId: string): Promise<HiddenRecord[]> {

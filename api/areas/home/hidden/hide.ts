@@ -9,8 +9,12 @@ import { keyOf } from '../rows/cards.view.ts';
 import { readers } from '../rows/kinds.ts';
 import { type HiddenRecord, hideCard, showCard } from './hidden.store.ts';
 
-/** The name under which a row's hidden cards are stored: rows to continue with share theirs. */
-export const placeOf = ({ kind, rowId }: LayoutRow): string => readers[kind]?.family ?? rowId;
+/** The name under which a row's hidden cards are stored: rows to continue with share theirs, under a name that no row has. */
+export const placeOf = ({ kind, rowId }: LayoutRow): string => {
+  const family = readers[kind]?.family;
+  return family ? FAMILY + family : rowId;
+};
+export const FAMILY = '~';
 
 /** Keys of cards that are hidden in a row. */
 export function hiddenIn(records: readonly HiddenRecord[], row: LayoutRow): string[] {

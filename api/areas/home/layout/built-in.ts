@@ -24,7 +24,7 @@ export function builtInRows(libraries: readonly LibraryRow[]): LayoutRow[] {
     .map(({ id, name }) =>
       row('recently-added', {
         rowId: `recently-added.${id}`,
-        title: `Recently added in ${name}`.slice(0, 60),
+        title: `Recently added in ${name}`.slice(0, 60).toWellFormed(),
         source: { libraryIds: [id] },
       }),
     );

@@ -1,7 +1,7 @@
 import { type LibraryRow, listVisibleLibraries } from '#areas/items/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { builtInRows } from './built-in.ts';
-import type { HomeLayout, LayoutRow } from './layout.schemas.ts';
+import { type HomeLayout, type LayoutRow, rowKinds } from './layout.schemas.ts';
 import { findLayouts, type LayoutRecord } from './layouts.store.ts';
 
 export interface LayoutInForce {
@@ -22,7 +22,21 @@ export async function layoutInForce(call: Call, scope: HomeLayout['scope'] = 'pr
   const stored = own ?? server;
   const hidden = new Set(stored?.document.hiddenLibraryIds ?? []);
   const libraries = visible.filter(({ id, settings }) => isOnHome(settings) && !hidden.has(id));
-  return { layout: toLayout({ scope, own, server }, libraries), libraries, visible };
+  const all = toLayout({ scope, own, server }, libraries);
+  const layout = all.source === 'server' ? withoutUnseen(all, visible) : all;
+  return { layout, libraries, visible };
+}
+
+/** The server's layout as a profile may know it: without libraries that it does not see, and without rows of these alone. */
+function withoutUnseen(layout: HomeLayout, visible: readonly LibraryRow[]): HomeLayout {
+  const seen = new Set(visible.map(({ id }) => id));
+  const rows = layout.rows.flatMap((row): LayoutRow[] => {
+    const wanted = row.source?.libraryIds;
+    if (!wanted) return [row];
+    const libraryIds = wanted.filter((id) => seen.has(id));
+    return libraryIds.length === 0 ? [] : [{ ...row, source: { ...row.source, libraryIds } }];
+  });
+  return { ...layout, rows, hiddenLibraryIds: layout.hiddenLibraryIds.filter((id) => seen.has(id)) };
 }
 
 const isOnHome = (settings: unknown): boolean => (settings as { onHome?: boolean }).onHome !== false;
@@ -37,7 +51,8 @@ function toLayout({ scope, own, server }: Stored, libraries: readonly LibraryRow
   const stored = own ?? server;
   if (!stored)
     return { scope, source: 'built-in', rows: builtInRows(libraries), hiddenLibraryIds: [], hero: 'off', revision: 0 };
-  const { rows, hiddenLibraryIds, hero } = stored.document;
+  const { hiddenLibraryIds, hero } = stored.document;
+  const rows = stored.document.rows.filter(({ kind }) => rowKinds.includes(kind)); // a later version may know more
   const isOwn = scope === 'server' || own !== undefined;
   return {
     ...{ scope, source: isOwn ? 'own' : 'server', rows, hiddenLibraryIds, hero },

@@ -5,6 +5,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
 import { baseOf } from '#platform/own-types.ts';
 import { findHidden, type HiddenRecord } from '../hidden/hidden.store.ts';
+import { FAMILY } from '../hidden/hide.ts';
 import { readers, unserved } from '../rows/kinds.ts';
 import { layoutInForce } from './in-force.ts';
 import {
@@ -72,7 +73,7 @@ async function hiddenCards({ db, who }: Call): Promise<z.output<typeof HiddenCar
   });
 }
 
-const shownRow = (rowId: string): { rowId?: string } => (rowId === '' ? {} : { rowId });
+const shownRow = (place: string): { rowId?: string } => (place === '' ? {} : { rowId: place.replace(FAMILY, '') });
 
 export const untilOf = ({ until, until_at: at }: Pick<HiddenRecord, 'until' | 'until_at'>): string =>
   until === 'time' && at ? iso(at) : until;

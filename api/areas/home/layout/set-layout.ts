@@ -1,4 +1,4 @@
-import { listVisibleLibraries, rulesFor } from '#areas/items/public.ts';
+import { listVisibleLibraries } from '#areas/items/public.ts';
 import { emitState } from '#areas/playback/public.ts';
 import { requirePermission } from '#identity/principal.ts';
 import { requireAllowed } from '#identity/restrictions.ts';
@@ -7,6 +7,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { readers } from '../rows/kinds.ts';
+import { checkSource } from '../rows/lists.ts';
 import { HERO_ID, layoutInForce } from './in-force.ts';
 import type { HomeLayout, LayoutChange, LayoutRow } from './layout.schemas.ts';
 import {
@@ -29,7 +30,7 @@ export async function setLayout(call: Call, change: LayoutChange): Promise<HomeL
   await lockLayout(db, profileId);
   const before = await findLayout(db, profileId);
   refuseStale(call, before, change);
-  const document = await documentOf(call, change, before);
+  const document = await documentOf(call, change);
   if (change.validateOnly) return validated(call, change, document);
   await store(call, change, { profileId, before, document });
   return (await layoutInForce(call, scope)).layout;
@@ -74,48 +75,54 @@ function refuseStale({ who }: Call, before: LayoutRecord | undefined, { revision
 /** The document to store; undefined for a change that removes the layout. */
 async function documentOf(
   call: Call,
-  { rows, hiddenLibraryIds, hero }: LayoutChange,
-  before: LayoutRecord | undefined,
+  { scope, rows, hiddenLibraryIds, hero }: LayoutChange,
 ): Promise<LayoutDocument | undefined> {
   if (rows === null) return undefined;
+  const { layout } = await layoutInForce(call, scope);
   const document: LayoutDocument = {
     rows: rows.map((row): LayoutRow => ({ ...row, rowId: row.rowId ?? newId() })),
-    hiddenLibraryIds: hiddenLibraryIds ?? before?.document.hiddenLibraryIds ?? [],
-    hero: hero ?? before?.document.hero ?? 'off',
+    hiddenLibraryIds: hiddenLibraryIds ?? layout.hiddenLibraryIds,
+    hero: hero ?? layout.hero,
   };
-  refuseUnfit(call, document.rows);
+  await refuseUnfit(call, document.rows, layout);
   if (Buffer.byteLength(JSON.stringify(document)) > MOST_BYTES)
     throw invalid(['body', 'rows'], 'too_big', 'a layout has at most 32 KiB');
-  await requireLibraries(call, [
-    ...(hiddenLibraryIds ?? []),
-    ...document.rows.flatMap(({ source }) => source?.libraryIds ?? []),
-  ]);
+  await requireLibraries(call, librariesIn(document).difference(librariesIn(layout)));
   return document;
 }
 
-/** Throws 400 for equal ids, missing or unreadable sources, and styles that the kind does not have. */
-function refuseUnfit(call: Call, rows: readonly LayoutRow[]): void {
+const librariesIn = ({ rows, hiddenLibraryIds }: LayoutDocument): Set<string> =>
+  new Set([...hiddenLibraryIds, ...rows.flatMap(({ source }) => source?.libraryIds ?? [])]);
+
+/**
+ * Throws 400 for equal ids, missing or unreadable sources, and styles that the kind does not have. A source that the
+ * layout in force has already may be unreadable by now: its row stays, and is not shown.
+ */
+async function refuseUnfit(call: Call, rows: readonly LayoutRow[], before: HomeLayout): Promise<void> {
+  const kept = new Set(before.rows.map(sourceText));
   const seen = new Set([HERO_ID]);
   for (const [i, row] of rows.entries()) {
     if (seen.has(row.rowId)) throw invalid(['body', 'rows', i, 'rowId'], 'duplicate', 'another row has this id');
     seen.add(row.rowId);
-    refuseSource(call, row, i);
+    refuseShape(row, i);
+    if (!kept.has(sourceText(row))) await checkSource(call, row);
   }
 }
 
-function refuseSource(call: Call, { kind, style, source }: LayoutRow, i: number): void {
+const sourceText = ({ kind, source }: LayoutRow): string =>
+  JSON.stringify([kind, source?.filter, source?.sort, source?.genre]);
+
+function refuseShape({ kind, style, source }: LayoutRow, i: number): void {
   const reader = readers[kind];
   const at = ['body', 'rows', i];
   const missing = reader?.needs?.find((need) => source?.[need] === undefined);
   if (missing) throw invalid([...at, 'source', missing], 'required', `${kind} needs it`);
   if (style && reader && !reader.styles.includes(style))
     throw invalid([...at, 'style'], 'unknown_style', `${kind} is shown as ${reader.styles.join(', ')}`);
-  if (source?.filter !== undefined) rulesFor(call, [], source.filter);
 }
 
 /** Throws 404 for a library that the caller cannot see. */
-async function requireLibraries({ db, who }: Call, ids: readonly string[]): Promise<void> {
-  const wanted = new Set(ids);
+async function requireLibraries({ db, who }: Call, wanted: ReadonlySet<string>): Promise<void> {
   if (wanted.size === 0) return;
   const found = await listVisibleLibraries(db, who, [...wanted]);
   if (found.length < wanted.size) throw notFound();

@@ -1,6 +1,7 @@
 // Rows that are lists of items with a sort and a filter.
 import type { Knex } from 'knex';
 import {
+  checkList,
   firstIds,
   getVisibleItem,
   type LibraryRow,
@@ -13,6 +14,7 @@ import {
 } from '#areas/items/public.ts';
 import { printFilter } from '#kernel/filter.ts';
 import { baseOf } from '#platform/own-types.ts';
+import type { LayoutRow, RowSource } from '../layout/layout.schemas.ts';
 import { keySql, onlyShown, ownStates } from './cards.view.ts';
 import type { Found, Reading } from './reader.ts';
 
@@ -56,17 +58,23 @@ const ofTypes = (libraries: readonly LibraryRow[], types: readonly string[]): Li
 
 const FILMED = ['movies', 'shows', 'videos', 'courses'];
 
-/** By the filter and sort that the layout names. */
-export const filtered = async (reading: Reading): Promise<Found> => {
-  const { filter, sort, genre } = reading.row.source ?? {};
+/** The filter of a source, with its genre. */
+function filterOf({ filter, genre }: Pick<RowSource, 'filter' | 'genre'>): string | undefined {
   const narrowed =
     genre === undefined ? undefined : printFilter({ all: [{ field: 'genre', op: 'eq', values: [genre] }] });
-  const all = [filter, narrowed].filter(Boolean).join(';');
-  return first(reading, {
-    sort: sort ?? '-addedAt',
-    shelves: shelvesOf(reading.libraries, undefined),
-    filter: all || undefined,
-  });
+  return [filter, narrowed].filter(Boolean).join(';') || undefined;
+}
+
+/** Throws 400 for a filter or a sort that no list of items takes. */
+export async function checkSource(call: Reading['call'], { source = {} }: LayoutRow): Promise<void> {
+  await checkList(call, { filter: filterOf(source), sort: source.sort, fallback: '-addedAt', sorts: SORTS });
+}
+
+/** By the filter and sort that the layout names. */
+export const filtered = async (reading: Reading): Promise<Found> => {
+  const { source = {} } = reading.row;
+  const shelves = shelvesOf(reading.libraries, undefined);
+  return first(reading, { sort: source.sort ?? '-addedAt', shelves, filter: filterOf(source) });
 };
 
 /** Released in the last two years, the newest first. */

@@ -124,6 +124,16 @@ export async function idsPage(
   });
 }
 
+/** Throws 400 for a filter or a sort that a list of any types does not take. */
+export async function checkList(
+  call: Caller,
+  options: Pick<ListQuery, 'sort' | 'fallback' | 'sorts' | 'filter'>,
+): Promise<void> {
+  await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
+  rulesFor(call, [], options.filter);
+  sortOf(call, { ...options, scope: '' });
+}
+
 /** The first ids of a list, without a total. Throws 400 for an invalid sort or filter. */
 export async function firstIds(
   call: Caller,
