@@ -18,7 +18,8 @@ const Stretch = z
   })
   .refine(({ from, to }) => to > from && to - from <= LONGEST_MS, {
     path: ['to'],
-    message: 'to is after from, by at most 600000',
+    error: 'to is after from, by at most 600000',
+    params: { code: 'bad_range' },
   });
 
 export const getSubtitleImages = defineEndpoint({
