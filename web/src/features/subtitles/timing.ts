@@ -1,4 +1,4 @@
-// How the timing of a subtitle is moved, and what is said of it.
+// How the timing of a subtitle is moved, and the texts about it.
 import type { SubtitleCorrection, SubtitleSync, SyncResult } from 'foyer-client';
 import type { Problem } from '#core/api/errors.ts';
 import { language } from '#core/messages/text.ts';
