@@ -1,12 +1,15 @@
-// Subtitles in a browser: sources are set, and a subtitle is found, fetched and removed.
+// Subtitles in a browser: sources are set, and a subtitle is found, fetched, removed and moved in time.
 import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';
+import { putSync } from '#areas/subtitles/public.ts';
 import { Catalogues } from '#platform/agents/catalogues.ts';
 import { saveSettings } from '#platform/settings.ts';
+import { findSync } from '#platform/subtitles/syncs.ts';
 import type { Api } from '#support/api.ts';
 import { localOutbound } from '#support/catalogues/local.ts';
 import { startOpenSubtitles, subtitlesKey } from '#support/catalogues/opensubtitles.ts';
 import { givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
+import { eventually } from '#support/stores.ts';
 import { violations } from './support/axe.ts';
 import { openApp } from './support/page.ts';
 import { ownedServer } from './support/server.ts';
@@ -18,6 +21,7 @@ describe('subtitles in a browser', function () {
   this.timeout(240_000);
   let api: Api;
   let itemId: string;
+  let subtitledId: string;
   let storageState: BrowserContextOptions['storageState'];
 
   before(async () => {
@@ -32,6 +36,9 @@ describe('subtitles in a browser', function () {
     const ids = { external_ids: { imdb: 'tt0113277' } };
     itemId = await givenItem(api.deps.db, films, { title: 'Heat', year: 1995, top: true, ...ids });
     await givenFile(api.deps.db, films, itemId, { path: 'Heat.1995.mkv' });
+    subtitledId = await givenItem(api.deps.db, films, { title: 'Ronin', year: 1998, top: true });
+    const streams = [{ kind: 'subtitle', codec: 'subrip', language: 'en' }];
+    await givenFile(api.deps.db, films, subtitledId, { path: 'Ronin.1998.mkv', streams });
     storageState = await signedIn(api);
   });
 
@@ -67,5 +74,39 @@ describe('subtitles in a browser', function () {
     await page.click('dialog li button:has-text("Remove")');
     await page.waitForSelector('dialog:has-text("This film has no subtitles")');
     expect(await api.deps.db('kept_subtitles')).to.have.length(0);
+  });
+
+  it('are moved for everyone, and keep their rate and pieces', async () => {
+    const { db } = api.deps;
+    const file = await db('media_files').where({ item_id: subtitledId }).first('id');
+    const stream = await db('media_streams')
+      .where({ file_id: file?.id ?? '' })
+      .first('id');
+    const now = () => findSync(db, stream?.id ?? '');
+    const track = await now();
+    if (!track) throw new Error('the film has no track');
+    const given = { offsetMs: 200, rate: 1.04, pieces: [{ fromMs: 60_000, offsetMs: 1000 }] };
+    await putSync(db, track, { ...given, source: 'manual', accountId: null });
+
+    const { page } = await open(`/item/${subtitledId}`);
+    await page.click('button:has-text("technical details")');
+    await page.click('section button:has-text("Subtitles")');
+    await page.click('dialog li button:has-text("Timing")');
+    await page.waitForSelector('dialog li:has-text("Moved by +0.20 s")');
+    await page.click('dialog li button:has-text("+0.50 s later")');
+    await page.waitForSelector('dialog li:has-text("Moved by +0.70 s")');
+    await eventually(async () => (await now())?.offsetMs === 700);
+    expect(await now()).to.deep.include({ rate: 1.04, pieces: [{ fromMs: 60_000, offsetMs: 1500 }] });
+    expect(await violations(page)).to.deep.equal([]);
+    await page.click('dialog li button:has-text("-0.50 s earlier")');
+    await page.waitForSelector('dialog li:has-text("Moved by +0.20 s")');
+    await eventually(async () => (await now())?.offsetMs === 200);
+    expect(await now()).to.deep.include(given);
+    await page.click('dialog li button:has-text("Fit to the sound")');
+    await page.waitForSelector('dialog li [role=alert]:has-text("This film has no sound")');
+    expect(await violations(page)).to.deep.equal([]);
+    await page.click('dialog li button:has-text("Back to its own times")');
+    await page.waitForSelector('dialog li:has-text("Moved by 0.00 s")');
+    expect(await now()).to.deep.include({ offsetMs: 0, rate: 1, pieces: [], source: 'none' });
   });
 });

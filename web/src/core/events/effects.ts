@@ -26,6 +26,7 @@ const ITEM: readonly Name[] = [
   'listItemExtras',
   'getItemFields',
   'listItemArtwork',
+  'getSubtitleSync',
 ];
 const HOME: readonly Name[] = ['getHome', 'getHomeRow'];
 const LISTS: readonly Name[] = ['listItems', 'listLibraryItems', 'getLibraryIndex', 'getLibraryFacets'];

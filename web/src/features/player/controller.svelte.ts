@@ -41,6 +41,8 @@ export class Controller {
   /** The last change by a key, in words. */
   announced = $state('');
   offsetMs = $state(0);
+  /** Grows when the text of a track may be another one. */
+  textsRead = $state(0);
   style = $state.raw<SubtitleStyle>();
   prefs = $state.raw<PlaybackPreferences>();
   isFullscreen = $state(false);

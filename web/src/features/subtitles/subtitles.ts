@@ -1,5 +1,13 @@
 // Requests of the subtitle tools, and their words.
-import type { GenerationRequest, SubtitleCandidate, SubtitleChoice, SubtitleTrack } from 'foyer-client';
+import type {
+  GenerationRequest,
+  SubtitleCandidate,
+  SubtitleChoice,
+  SubtitleCorrection,
+  SubtitleSync,
+  SubtitleTrack,
+  SyncResult,
+} from 'foyer-client';
 import { api } from '#core/api/client.ts';
 import { invalidate } from '#core/cache/query.ts';
 import { language } from '#core/messages/text.ts';
@@ -106,4 +114,46 @@ export async function makeSubtitle(
 export async function endRequest(id: string): Promise<void> {
   await api.deleteGeneration({ params: { id } });
   await Promise.all([invalidate('listGeneratedSubtitles'), changed()]);
+}
+
+/** The ids of an item and of one of its subtitle tracks. */
+export interface TrackIds {
+  id: string;
+  streamId: string;
+}
+
+/** The timing is also in the streams of the item. A use of the day may be spent. */
+async function timed(): Promise<void> {
+  await Promise.all([invalidate('getSubtitleSync'), changed()]);
+}
+
+/** The timing that the server has now, for a run that may have ended. */
+export async function readTiming(params: TrackIds): Promise<SubtitleSync> {
+  const sync = await api.getSubtitleSync({ params });
+  await timed();
+  return sync;
+}
+
+/** Sets the timing of a track for everyone. */
+export async function setTiming(params: TrackIds, body: SubtitleCorrection): Promise<void> {
+  try {
+    await api.setSubtitleTiming({ params, body });
+  } finally {
+    await timed();
+  }
+}
+
+/** Fits a track to the soundtrack for everyone; a run that goes on is joined. */
+export async function fitTiming(params: TrackIds): Promise<SyncResult> {
+  try {
+    return await api.autoFixSubtitleTiming({ params });
+  } finally {
+    await timed();
+  }
+}
+
+/** Gives a track its own times again, and stops a run. */
+export async function clearTiming(params: TrackIds): Promise<void> {
+  await api.clearSubtitleTiming({ params });
+  await timed();
 }
