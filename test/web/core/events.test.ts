@@ -108,6 +108,7 @@ describe('what an event makes old', () => {
     const changed = { profileId: 'p', what: ['watched' as const], itemIds: ['a', 'b'], truncated: false };
     const of = (payload: typeof changed) => effectOf({ id: '1', event: 'state.changed', at: '', payload });
     expect(of(changed)?.itemIds).to.deep.equal(['a', 'b']);
+    expect(of(changed)?.whole).to.deep.equal(['getHome', 'getHomeRow']); // also answers without them
     expect(of({ ...changed, truncated: true })?.itemIds).to.equal(undefined);
     expect(of(changed)?.names).to.include('getItem');
   });
@@ -115,7 +116,7 @@ describe('what an event makes old', () => {
   it('is the look and nothing about items after a change of preferences', () => {
     const payload = { profileId: 'p', what: ['preferences' as const], itemIds: [], truncated: false };
     const { names } = effectOf({ id: '1', event: 'state.changed', at: '', payload }) ?? {};
-    expect(names).to.deep.equal(['getPlaybackPreferences', 'listThemes']);
+    expect(names).to.deep.equal(['getPlaybackPreferences', 'listThemes', 'getHomeLayout', 'getHome', 'getHomeRow']);
   });
 
   it('is nothing that no page shows', () => {
