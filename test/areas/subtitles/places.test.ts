@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { writeSidecar } from '#areas/subtitles/fetch/sidecar.ts';
+import type { Film } from '#areas/subtitles/film.ts';
 import { movieHashOf } from '#areas/subtitles/find/moviehash.ts';
 import { giveBackUse, settleUse, spendUse } from '#areas/subtitles/public.ts';
 import { saveSettings } from '#platform/settings.ts';
@@ -129,6 +131,39 @@ describe('subtitles in a folder of a storage', function () {
     const refused = await download(named('Heat.1995.WEB-DL'), { place: 'beside' });
     expect(errorOf(refused).details).to.include({ reason: 'read-only-storage' });
     await api.deps.db('storages').where({ id: api.given.storageId }).update({ read_only: false });
+  });
+
+  it('stay in the folder of the film, whatever the languages of a profile say', async () => {
+    const languages = JSON.stringify({ subtitleLanguages: ['../../../x', 'nl'] });
+    await api.deps.db('profiles').where({ id: admin.profileId }).update({ preferences: languages });
+    put('Heat.1995.HDTV.srt', say('Short'));
+    await index();
+    const { body } = await api.as(admin).searchSubtitles({ params: { id: itemId }, query: {} });
+    expect(body.languages).to.deep.equal(['nl']);
+    const id = body.items.find(({ release }) => release === 'Heat.1995.HDTV')?.id ?? '';
+    const one = await download(id, { place: 'beside' });
+    expect(one.body.subtitle.file, JSON.stringify(one.body)).to.equal('Heat (1995).nl.srt');
+  });
+
+  it('have no name next to a film with another language or a name that is too long', async () => {
+    const directory = join(top, 'beside', 'film');
+    mkdirSync(directory, { recursive: true });
+    const text = { bytes: Buffer.from(say('x')), format: 'srt', cueCount: 1 } as const;
+    const write = (stem: string, language: string, forced = false) =>
+      writeSidecar(directory, { path: `film/${stem}.mkv` } as Film, {
+        ...{ text, marks: { language, forced, hearingImpaired: false } },
+      }).then(
+        ({ path }) => path,
+        (error: { details?: { reason?: string } }) => error.details?.reason,
+      );
+    for (const language of ['../x', '../../x', '..', '', 'a/b', 'de\0'])
+      expect(await write('Heat', language)).to.equal('name');
+    const long = 'ü'.repeat(122);
+    expect(await write(long, 'de')).to.equal(`film/${long}.de.srt`);
+    expect(await write(long, 'de', true)).to.equal('name');
+    expect(readdirSync(directory)).to.deep.equal([`${long}.de.srt`]);
+    expect(readdirSync(dirname(directory))).to.deep.equal(['film']);
+    rmSync(dirname(directory), { recursive: true });
   });
 
   it('are indexed when the settings change', async () => {

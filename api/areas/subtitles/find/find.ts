@@ -6,6 +6,7 @@ import { iso } from '#kernel/schemas.ts';
 import { findHere } from '../fetch/here.ts';
 import type { Choice, Wanted } from '../providers/provider.ts';
 import { configuredProviders, type Outcome, queryProviders } from '../providers/providers.ts';
+import { canonicalTag } from '../tags.ts';
 import type { FindQuery, ProviderOutcome, SubtitleFindings } from './find.schemas.ts';
 import { oneAtATime, requireSearches } from './limits.ts';
 import { profileLanguages } from './profile-languages.view.ts';
@@ -74,27 +75,23 @@ async function searched(call: Call, film: WantedFilm, { query, counted }: Search
 }
 
 async function wantedOf(call: Call, { facts }: WantedFilm, query: FindQuery): Promise<Wanted> {
-  const languages = query.languages ?? (await languagesOf(call));
+  const named = tagsOf(query.languages ?? []);
+  const languages = named.length > 0 ? named : await languagesOf(call);
   return {
     ...facts,
-    languages: [...new Set(languages.map((tag) => canonical(tag)))],
+    languages: [...new Set(languages)],
     ...{ hearingImpaired: query.hearingImpaired, forced: query.forced },
     ...(query.query !== undefined && { query: query.query }),
   };
 }
 
-function canonical(tag: string): string {
-  try {
-    return Intl.getCanonicalLocales(tag)[0] ?? tag;
-  } catch {
-    return tag;
-  }
-}
+/** A preference may be any text; a language may become part of a file's name. */
+const tagsOf = (texts: readonly string[]): string[] => texts.flatMap((text) => canonicalTag(text) ?? []);
 
 /** The subtitle languages of the profile, else the language of the person or the server. */
 async function languagesOf({ db, who, deps: { settings } }: Call): Promise<string[]> {
-  const preferred = await profileLanguages(db, who.profileId, settings.get('playback.defaults'));
-  return preferred.length > 0 ? preferred : [who.language ?? settings.get('server.language')];
+  const preferred = tagsOf(await profileLanguages(db, who.profileId, settings.get('playback.defaults')));
+  return preferred.length > 0 ? preferred : tagsOf([who.language ?? settings.get('server.language')]);
 }
 
 /** Hash of everything that decides the findings, except for the hash of the file, which must be read for it. */

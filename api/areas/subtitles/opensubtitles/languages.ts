@@ -1,4 +1,5 @@
 // OpenSubtitles has its own codes where a language has several written forms.
+import { canonicalTag } from '../tags.ts';
 
 const TO: Readonly<Record<string, readonly string[]>> = {
   pt: ['pt-pt', 'pt-br'],
@@ -33,10 +34,5 @@ export function codesOf(languages: readonly string[]): string[] {
 /** The BCP 47 tag of a code; undefined for another text. */
 export function tagOf(code: string): string | undefined {
   const low = code.toLowerCase();
-  const tag = FROM[low] ?? low;
-  try {
-    return Intl.getCanonicalLocales(tag)[0];
-  } catch {
-    return undefined;
-  }
+  return canonicalTag(FROM[low] ?? low);
 }
