@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { writeSidecar } from '#areas/subtitles/fetch/sidecar.ts';
@@ -88,6 +88,13 @@ describe('subtitles in a folder of a storage', function () {
     expect(await index()).to.include({ read: 0, gone: 1 });
   });
 
+  it('are Norwegian under any of its three codes', async () => {
+    for (const code of ['nb', 'nn', 'no']) put(`norsk [imdb-tt0113277]/norsk.${code}.srt`, say(code));
+    await index();
+    for (const languages of ['nb', 'nn', 'no'])
+      expect((await search({ languages })).filter(({ release }) => release === 'norsk')).to.have.length(3);
+  });
+
   it('are written next to the film under a name that a scan knows, and never over a file', async () => {
     const folder = join(place.path, 'Heat (1995)');
     writeFileSync(join(folder, 'Heat (1995).de.sdh.srt'), say('Mine'));
@@ -131,6 +138,25 @@ describe('subtitles in a folder of a storage', function () {
     const refused = await download(named('Heat.1995.WEB-DL'), { place: 'beside' });
     expect(errorOf(refused).details).to.include({ reason: 'read-only-storage' });
     await api.deps.db('storages').where({ id: api.given.storageId }).update({ read_only: false });
+  });
+
+  it('are indexed past names that are no UTF-8, folders that are not readable, and archives with a name twice', async () => {
+    await index();
+    const bad = Buffer.concat([Buffer.from(join(top, 'Heat.')), Buffer.from([0xff, 0xe9]), Buffer.from('.srt')]);
+    writeFileSync(bad, say('Not UTF-8'));
+    put('locked/Heat.1995.LOCKED.de.srt', say('Locked'));
+    chmodSync(join(top, 'locked'), 0);
+    const twice = zipOf({ 'aax.de.srt': say('First'), 'bbx.de.srt': say('Second') });
+    put('twice [imdb-tt0113277].zip', Buffer.from(twice.toString('latin1').replaceAll('bbx', 'aax'), 'latin1'));
+    put('zz [imdb-tt0113277]/last.de.srt', say('Last'));
+    const { read } = await index();
+    chmodSync(join(top, 'locked'), 0o755);
+    rmSync(bad);
+    expect(read).to.be.within(2, 3);
+    const rows = await api.deps.db('subtitle_folder').where('path', 'like', 'twice%').pluck('entry');
+    expect(rows).to.deep.equal(['aax.de.srt']);
+    await api.deps.db('subtitle_searches').delete();
+    expect((await search()).map(({ release }) => release)).to.include.members(['last', 'aax']);
   });
 
   it('stay in the folder of the film, whatever the languages of a profile say', async () => {

@@ -4,9 +4,9 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import { findHere } from '../fetch/here.ts';
-import type { Choice, Wanted } from '../providers/provider.ts';
+import type { Choice, Found, Wanted } from '../providers/provider.ts';
 import { configuredProviders, type Outcome, queryProviders } from '../providers/providers.ts';
-import { canonicalTag } from '../tags.ts';
+import { canonicalTag, firstPart } from '../tags.ts';
 import type { FindQuery, ProviderOutcome, SubtitleFindings } from './find.schemas.ts';
 import { oneAtATime, requireSearches } from './limits.ts';
 import { profileLanguages } from './profile-languages.view.ts';
@@ -120,15 +120,25 @@ const outcomeOf = ({ provider, found, tookMs, fault }: Outcome): ProviderOutcome
 
 const fits = (has: boolean, choice: Choice): boolean => choice === 'include' || has === (choice === 'only');
 
+/** Without NUL and half surrogates, which the database does not take. */
+function cleaned(found: Found): Found {
+  const texts = Object.entries(found).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  const clean = texts.map(([name, text]) => [name, text.toWellFormed().replaceAll('\0', '')]);
+  return { ...found, ...Object.fromEntries(clean) };
+}
+
 /** Best first. Providers do not all know the filters, so they hold here too. */
 function ranked(outcomes: readonly Outcome[], wanted: Wanted): Finding[] {
-  const languages = new Set(wanted.languages.map((tag) => tag.split('-')[0]));
+  const languages = new Set(wanted.languages.map(firstPart));
   const all = outcomes.flatMap(({ provider, found }) =>
-    found.map((one) => ({ ...one, provider: provider.id, providerName: provider.name, score: scoreOf(one, wanted) })),
+    found.map((one) => ({
+      ...cleaned(one),
+      ...{ provider: provider.id, providerName: provider.name, score: scoreOf(one, wanted) },
+    })),
   );
   return all
     .filter((one) => fits(one.hearingImpaired, wanted.hearingImpaired) && fits(one.forced, wanted.forced))
-    .filter((one) => languages.has(one.language.split('-')[0]))
+    .filter((one) => languages.has(firstPart(one.language)))
     .sort((a, b) => b.score - a.score)
     .slice(0, MOST);
 }

@@ -1,5 +1,5 @@
 // OpenSubtitles has its own codes where a language has several written forms.
-import { canonicalTag } from '../tags.ts';
+import { canonicalTag, firstPart } from '../tags.ts';
 
 const TO: Readonly<Record<string, readonly string[]>> = {
   pt: ['pt-pt', 'pt-br'],
@@ -13,8 +13,6 @@ const TO: Readonly<Record<string, readonly string[]>> = {
   'zh-hk': ['zh-tw'],
   'sr-latn': ['sr'],
   me: ['me'],
-  nb: ['no'],
-  nn: ['no'],
   fil: ['tl'],
 };
 const FROM: Readonly<Record<string, string>> = {
@@ -26,7 +24,7 @@ const FROM: Readonly<Record<string, string>> = {
 export function codesOf(languages: readonly string[]): string[] {
   const codes = languages.flatMap((tag) => {
     const low = tag.toLowerCase();
-    return TO[low] ?? TO[low.split('-')[0] ?? ''] ?? [low.split('-')[0] ?? low];
+    return TO[low] ?? TO[firstPart(tag)] ?? [firstPart(tag)];
   });
   return [...new Set(codes)].sort();
 }
