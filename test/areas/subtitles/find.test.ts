@@ -133,6 +133,26 @@ describe('subtitles of providers', function () {
     });
   });
 
+  it('are found whatever letters their names have', async () => {
+    upload({ release: `${'x'.repeat(299)}🎬 cut`, uploader: `${'u'.repeat(99)}🎬` });
+    upload({ release: 'Heat\0.1995', uploader: 'A\0da' });
+    upload({ release: '\ud83dHeat', uploader: '\udc00' });
+    const { status, body } = await find(viewer);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(body.items.map(({ release }) => release)).to.have.members([
+      'Heat.1995',
+      '\ufffdHeat',
+      `${'x'.repeat(299)}\ufffd`,
+    ]);
+    expect(body.items.map(({ uploader }) => uploader)).to.include.members(['Ada', '\ufffd']);
+  });
+
+  it('are Norwegian under any of its three codes', async () => {
+    upload({ language: 'no' });
+    for (const languages of ['nb', 'nn-NO', 'no'])
+      expect((await find(viewer, { languages })).body.items, languages).to.have.length(1);
+  });
+
   it('come from several pages, and an equal question within minutes sends no request but counts', async () => {
     for (let n = 0; n < 60; n += 1) upload({ release: `Heat.${n}` });
     const first = await find(viewer);
@@ -222,6 +242,34 @@ describe('subtitles of providers', function () {
     fake.vip.fault = faults.refused();
     const { error } = (await find(viewer, { hearingImpaired: 'only' })).body as never as { error: { details: object } };
     expect(JSON.stringify(error.details)).to.contain('"reason":"refused"');
+    const refused = () =>
+      api.deps.db('catalogue_keys').where('name', 'like', 'opensubtitles%').whereNotNull('refused_at');
+    expect(await refused()).to.have.length(3);
+    expect(fake.vip.got).to.have.length(4);
+    await find(viewer, { hearingImpaired: 'only' });
+    expect(fake.vip.got, 'requests after a refusal').to.have.length(4);
+    await api.deps.redis.flushdb();
+    fake.vip.fault = undefined;
+    expect((await find(viewer, { hearingImpaired: 'only' })).status).to.equal(200);
+    expect(await refused()).to.have.length(0);
+  });
+
+  it('keep the token of one address from any other', async () => {
+    fake.state.loginHost = `localhost:${new URL(fake.vip.url).port}`;
+    await find(viewer);
+    expect(fake.vip.got).to.have.length(0);
+    expect(fake.main.at('/api/v1/subtitles')).to.have.length(1);
+    await api.deps.redis.flushdb();
+    fake.state.loginHost = undefined;
+    await find(viewer, { hearingImpaired: 'only' });
+    const got = fake.vip.got.length;
+    expect(got).to.be.at.least(1);
+    const other = await startOpenSubtitles();
+    await settings({ 'subtitles.opensubtitles.baseUrl': other.main.url });
+    await find(viewer, { hearingImpaired: 'exclude' });
+    await settings({ 'subtitles.opensubtitles.baseUrl': fake.main.url });
+    expect(other.state.logins).to.equal(1);
+    expect(fake.vip.got).to.have.length(got);
   });
 
   it('are requested no more often than the service takes, and not at all after five failures', async () => {
