@@ -17,6 +17,8 @@ import {
 } from '#support/catalogues/opensubtitles.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary, givenShow } from '#support/given-items.ts';
+import { eventually } from '#support/stores.ts';
+import { zipOf } from '#support/zip-files.ts';
 
 const SRT = '1\r\n00:00:01,000 --> 00:00:03,000\r\nGuten Tag\r\n';
 
@@ -252,6 +254,75 @@ describe('subtitles of providers', function () {
     fake.vip.fault = undefined;
     expect((await find(viewer, { hearingImpaired: 'only' })).status).to.equal(200);
     expect(await refused()).to.have.length(0);
+  });
+
+  it('count as a search though the client goes away, and an answer that lacks a provider is not given again', async () => {
+    upload();
+    const gone = new AbortController();
+    fake.vip.fault = () => {
+      gone.abort();
+      return 'written';
+    };
+    const path = `/api/v1/items/${itemId}/subtitles/find?languages=de`;
+    await api.fetch(path, { headers: viewer.headers, signal: gone.signal }).catch(() => undefined);
+    expect(gone.signal.aborted).to.equal(true);
+    fake.vip.fault = undefined;
+    await eventually(
+      async () => (await api.deps.db('subtitle_leases').where({ account_id: viewer.accountId })).length === 0,
+    );
+    const { body } = await find(viewer);
+    expect(body).to.include({ searchesLeft: 28 });
+    expect(body.items).to.have.length(1);
+    const providers = JSON.stringify([
+      ...body.providers,
+      { id: 'folder', name: 'Folder', ok: false, found: 0, tookMs: 1 },
+    ]);
+    await api.deps.db('subtitle_searches').where({ account_id: viewer.accountId }).update({ providers });
+    const before = fake.vip.got.length;
+    await find(viewer);
+    expect(fake.vip.got).to.have.length(before + 1);
+  });
+
+  it('are kept for the use though the client goes away', async () => {
+    upload();
+    const { body } = await find(viewer);
+    const gone = new AbortController();
+    fake.files.fault = (_request, response) => {
+      gone.abort();
+      setTimeout(() => response.writeHead(200).end(SRT), 300);
+      return 'written';
+    };
+    const init = {
+      method: 'POST',
+      headers: { ...viewer.headers, 'content-type': 'application/json' },
+      signal: gone.signal,
+    };
+    const sent = JSON.stringify({ candidateId: body.items[0]?.id });
+    await api.fetch(`/api/v1/items/${itemId}/subtitles/fetch`, { ...init, body: sent }).catch(() => undefined);
+    expect(gone.signal.aborted).to.equal(true);
+    const own = { account_id: viewer.accountId };
+    await eventually(
+      async () => (await api.deps.db('subtitle_uses').where({ ...own, pending_until: null })).length > 0,
+    );
+    expect(await api.deps.db('kept_subtitles').where(own)).to.have.length(1);
+    expect(await api.deps.db('subtitle_uses').where({ ...own, given_back_at: null })).to.have.length(1);
+  });
+
+  it('of an episode come out of the archive of its season', async () => {
+    const shows = await givenLibrary(api.deps.db, 'shows');
+    const { episodes, id: show } = await givenShow(api.deps.db, shows, { title: 'Dark', seasons: 1, episodes: 2 });
+    await api.deps.db('items').where({ id: show }).update({ external_ids: '{"tmdb":"70523"}' });
+    const second = episodes[0]?.[1] ?? '';
+    await givenFile(api.deps.db, shows, second, { path: `${second}.mkv` });
+    const bytes = zipOf({ 'S01E01.srt': `${SRT}\n${SRT}`, 'S01E02.srt': SRT.replace('Guten Tag', 'Die zweite') });
+    upload({ title: 'Dark', parentTmdb: 70_523, season: 1, episode: 2, imdb: 0, files: [{ id: 555, bytes }] });
+    const found = await find(viewer, {}, second);
+    const { status, body } = await fetchIt(viewer, found.body.items[0]?.id ?? '', { id: second });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    const text = await api.fetch(`/api/v1/items/${second}/subtitles/${body.subtitle.file}`, {
+      headers: viewer.headers,
+    });
+    expect(await text.text()).to.contain('Die zweite');
   });
 
   it('keep the token of one address from any other', async () => {

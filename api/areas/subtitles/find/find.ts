@@ -11,7 +11,15 @@ import type { FindQuery, ProviderOutcome, SubtitleFindings } from './find.schema
 import { oneAtATime, requireSearches } from './limits.ts';
 import { profileLanguages } from './profile-languages.view.ts';
 import { scoreOf } from './score.ts';
-import { type Finding, findEqualSearch, findingId, insertSearch, type Search } from './searches.store.ts';
+import {
+  deleteSearch,
+  type Finding,
+  fillSearch,
+  findEqualSearch,
+  findingId,
+  insertSearch,
+  type Search,
+} from './searches.store.ts';
 import { hashOf, type WantedFilm, wantedFilm } from './wanted.view.ts';
 
 const MOST = 100;
@@ -67,11 +75,16 @@ async function searched(call: Call, film: WantedFilm, { query, counted }: Search
       ...own,
       ...{ candidates: equal.candidates, providers: equal.providers, queriedAt: equal.queried_at },
     });
+  // saved before the requests, so that a search counts though its client goes away
+  const begun = await insertSearch(db, { ...own, candidates: [], providers: [] });
   const movieHash = wanted.query === undefined ? await hashOf(call, film.file) : undefined;
   const whole = { ...wanted, ...(movieHash !== undefined && { movieHash }) };
   const outcomes = await queryProviders(deps, { providers, wanted: whole, signal: call.signal });
-  if (outcomes.every(({ fault }) => fault)) throw unavailable(outcomes);
-  return insertSearch(db, { ...own, candidates: ranked(outcomes, whole), providers: outcomes.map(outcomeOf) });
+  if (outcomes.every(({ fault }) => fault)) {
+    await deleteSearch(db, begun.id);
+    throw unavailable(outcomes);
+  }
+  return fillSearch(db, begun.id, { candidates: ranked(outcomes, whole), providers: outcomes.map(outcomeOf) });
 }
 
 async function wantedOf(call: Call, { facts }: WantedFilm, query: FindQuery): Promise<Wanted> {
