@@ -47,7 +47,7 @@ describe('subtitles of providers', function () {
     films = await givenLibrary(api.deps.db, 'movies');
   });
   beforeEach(async () => {
-    Object.assign(fake.state, { uploaded: [], remaining: 20, deadLinks: false });
+    Object.assign(fake.state, { uploaded: [], remaining: 20, deadLinks: false, loginHost: undefined });
     for (const one of [fake.main, fake.vip, fake.files]) one.got.length = 0;
     for (const one of [fake.main, fake.vip, fake.files]) one.fault = undefined;
     await api.deps.redis.flushdb();
