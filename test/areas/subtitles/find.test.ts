@@ -256,7 +256,7 @@ describe('subtitles of providers', function () {
     expect(await refused()).to.have.length(0);
   });
 
-  it('count as a search though the client goes away, and an answer that lacks a provider is not given again', async () => {
+  it('count as a search though the client leaves, and an answer that lacks a provider is not given again', async () => {
     upload();
     const gone = new AbortController();
     fake.vip.fault = () => {
@@ -283,7 +283,7 @@ describe('subtitles of providers', function () {
     expect(fake.vip.got).to.have.length(before + 1);
   });
 
-  it('are kept for the use though the client goes away', async () => {
+  it('are kept for the use though the client leaves', async () => {
     upload();
     const { body } = await find(viewer);
     const gone = new AbortController();

@@ -110,7 +110,7 @@ async function received(call: Call, taking: Taking): Promise<string> {
   const { film, finding } = taking;
   const { provider, file } = finding;
   const { frameRate, season, episode } = (await wantedFilm(call, film.itemId, film.fileId)).facts;
-  // the provider counts a download at once, so that with a use it goes on for a client that went away
+  // the provider counts a download at once, so that with a use it goes on after its client left
   const signal = taking.use === undefined ? call.signal : new AbortController().signal;
   const foreign = await downloadFrom(call.deps, { provider, file, signal });
   const text = await readForeignFile(foreign.bytes, {

@@ -75,7 +75,7 @@ async function searched(call: Call, film: WantedFilm, { query, counted }: Search
       ...own,
       ...{ candidates: equal.candidates, providers: equal.providers, queriedAt: equal.queried_at },
     });
-  // saved before the requests, so that a search counts though its client goes away
+  // saved before the requests, so that a search counts though its client leaves
   const begun = await insertSearch(db, { ...own, candidates: [], providers: [] });
   const movieHash = wanted.query === undefined ? await hashOf(call, film.file) : undefined;
   const whole = { ...wanted, ...(movieHash !== undefined && { movieHash }) };
