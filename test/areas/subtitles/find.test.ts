@@ -308,6 +308,21 @@ describe('subtitles of providers', function () {
     expect(await api.deps.db('subtitle_uses').where({ ...own, given_back_at: null })).to.have.length(1);
   });
 
+  it('spend the use when they are kept, though they cannot be shown then', async () => {
+    upload();
+    const { body } = await find(viewer);
+    const { db } = api.deps;
+    await db.raw(`create function lose_stream() returns trigger language plpgsql as $$ begin
+      update media_streams set kind = 'attachment' where id = new.stream_id;
+      return new; end $$; create trigger lose_stream after insert on kept_subtitles for each row execute function lose_stream()`);
+    const answer = await fetchIt(viewer, body.items[0]?.id ?? '');
+    await db.raw('drop trigger lose_stream on kept_subtitles; drop function lose_stream()');
+    expect(errorOf(answer).code).to.equal('NOT_FOUND');
+    const own = { account_id: viewer.accountId };
+    expect(await db('kept_subtitles').where(own)).to.have.length(1);
+    expect(await db('subtitle_uses').where({ ...own, given_back_at: null })).to.have.length(1);
+  });
+
   it('of an episode come out of the archive of its season', async () => {
     const shows = await givenLibrary(api.deps.db, 'shows');
     const { episodes, id: show } = await givenShow(api.deps.db, shows, { title: 'Dark', seasons: 1, episodes: 2 });
