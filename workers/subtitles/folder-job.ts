@@ -1,4 +1,5 @@
 // Job subtitles.folder: the index of the subtitle folder.
+import type { Dirent } from 'node:fs';
 import { open, opendir, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { findStorages, placeInStorage } from '#areas/storage/public.ts';
@@ -23,7 +24,7 @@ const USABLE = ['available', 'degraded'];
 
 /** Brings the index of the subtitle folder up to date. Files that did not change are not read. */
 export async function indexSubtitleFolder(_payload: unknown, work: Work): Promise<object> {
-  const { db, settings, config, signal } = work;
+  const { db, settings, config } = work;
   await settings.reload(); // the change that queued the job may not have been heard here
   const [storageId, path] = [settings.get('subtitles.folder.storageId'), settings.get('subtitles.folder.path')];
   if (storageId === null || path === null) {
@@ -38,7 +39,7 @@ export async function indexSubtitleFolder(_payload: unknown, work: Work): Promis
   const seen = new Set<string>();
   let changed: Changed[] = [];
   let read = 0;
-  for await (const file of filesIn(place.absolute, signal)) {
+  for await (const file of filesIn(place.absolute, work)) {
     seen.add(file.path);
     if (known.get(file.path) === file.signature) continue;
     changed.push(file);
@@ -85,23 +86,39 @@ async function wholeFile(path: string): Promise<Buffer> {
   }
 }
 
-/** Subtitle files and archives below a folder. Links are not followed. */
-async function* filesIn(top: string, signal: AbortSignal): AsyncGenerator<Changed> {
+/** Subtitle files and archives below a folder. Links are not followed, and what cannot be read is passed over. */
+async function* filesIn(top: string, work: Work): AsyncGenerator<Changed> {
   const left = [{ path: '', depth: 0 }];
   let count = 0;
   for (let next = left.pop(); next; next = left.pop()) {
-    signal.throwIfAborted();
-    for await (const entry of await opendir(join(top, next.path))) {
+    work.signal.throwIfAborted();
+    for await (const entry of entriesIn(top, next.path, work)) {
       if (isPassedOver(entry.name)) continue;
       const path = posix.join(next.path, entry.name);
       if (entry.isDirectory() && next.depth < MOST_DEPTH) left.push({ path, depth: next.depth + 1 });
-      const found = entry.isFile() ? await changedIn(top, path) : undefined;
+      const found = entry.isFile() ? await changedIn(top, path).catch(passedOver(work)) : undefined;
       if (found) yield found;
       count += found ? 1 : 0;
       if (count >= MOST_FILES) return;
     }
   }
 }
+
+/** A folder that cannot be read, or is gone by now, ends early. The top one throws: without it the index stays. */
+async function* entriesIn(top: string, path: string, work: Work): AsyncGenerator<Dirent> {
+  try {
+    yield* await opendir(join(top, path));
+  } catch (error) {
+    if (path === '') throw error;
+    passedOver(work)(error as Error);
+  }
+}
+
+const passedOver =
+  ({ log }: Work) =>
+  (error: Error): undefined => {
+    log.warn({ err: error.message }, 'a part of the subtitle folder is not read');
+  };
 
 async function changedIn(top: string, path: string): Promise<Changed | undefined> {
   if (!isSubtitleName(path) && !/\.zip$/i.test(path)) return undefined;

@@ -23,12 +23,13 @@ interface File {
   modifiedMs: number;
 }
 
-/** Rows of a file: one, or one for each subtitle in an archive. */
+/** Rows of a file: one, or one for each name of a subtitle in an archive; a download takes the first entry of a name too. */
 export function rowsOfFile(file: File, bytes: Buffer): FolderRow[] {
   if (!isZip(bytes))
     return [rowOf(file, { entry: '', text: () => decodeForeign(bytes.subarray(0, SAMPLE), undefined) })];
-  return zipEntries(bytes)
-    .slice(0, MOST_ENTRIES)
+  const entries = zipEntries(bytes).slice(0, MOST_ENTRIES);
+  return entries
+    .filter(({ name }, at) => entries.findIndex((one) => one.name === name) === at)
     .map((entry) =>
       rowOf(file, {
         entry: entry.name,

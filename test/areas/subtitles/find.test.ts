@@ -17,6 +17,8 @@ import {
 } from '#support/catalogues/opensubtitles.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary, givenShow } from '#support/given-items.ts';
+import { eventually } from '#support/stores.ts';
+import { zipOf } from '#support/zip-files.ts';
 
 const SRT = '1\r\n00:00:01,000 --> 00:00:03,000\r\nGuten Tag\r\n';
 
@@ -45,7 +47,7 @@ describe('subtitles of providers', function () {
     films = await givenLibrary(api.deps.db, 'movies');
   });
   beforeEach(async () => {
-    Object.assign(fake.state, { uploaded: [], remaining: 20, deadLinks: false });
+    Object.assign(fake.state, { uploaded: [], remaining: 20, deadLinks: false, loginHost: undefined });
     for (const one of [fake.main, fake.vip, fake.files]) one.got.length = 0;
     for (const one of [fake.main, fake.vip, fake.files]) one.fault = undefined;
     await api.deps.redis.flushdb();
@@ -131,6 +133,26 @@ describe('subtitles of providers', function () {
       code: 'CONFLICT',
       details: { reason: 'wrong-type' },
     });
+  });
+
+  it('are found whatever letters their names have', async () => {
+    upload({ release: `${'x'.repeat(299)}🎬 cut`, uploader: `${'u'.repeat(99)}🎬` });
+    upload({ release: 'Heat\0.1995', uploader: 'A\0da' });
+    upload({ release: '\ud83dHeat', uploader: '\udc00' });
+    const { status, body } = await find(viewer);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(body.items.map(({ release }) => release)).to.have.members([
+      'Heat.1995',
+      '\ufffdHeat',
+      `${'x'.repeat(299)}\ufffd`,
+    ]);
+    expect(body.items.map(({ uploader }) => uploader)).to.include.members(['Ada', '\ufffd']);
+  });
+
+  it('are Norwegian under any of its three codes', async () => {
+    upload({ language: 'no' });
+    for (const languages of ['nb', 'nn-NO', 'no'])
+      expect((await find(viewer, { languages })).body.items, languages).to.have.length(1);
   });
 
   it('come from several pages, and an equal question within minutes sends no request but counts', async () => {
@@ -222,6 +244,118 @@ describe('subtitles of providers', function () {
     fake.vip.fault = faults.refused();
     const { error } = (await find(viewer, { hearingImpaired: 'only' })).body as never as { error: { details: object } };
     expect(JSON.stringify(error.details)).to.contain('"reason":"refused"');
+    const refused = () =>
+      api.deps.db('catalogue_keys').where('name', 'like', 'opensubtitles%').whereNotNull('refused_at');
+    expect(await refused()).to.have.length(3);
+    expect(fake.vip.got).to.have.length(4);
+    await find(viewer, { hearingImpaired: 'only' });
+    expect(fake.vip.got, 'requests after a refusal').to.have.length(4);
+    await api.deps.redis.flushdb();
+    fake.vip.fault = undefined;
+    expect((await find(viewer, { hearingImpaired: 'only' })).status).to.equal(200);
+    expect(await refused()).to.have.length(0);
+  });
+
+  it('count as a search though the client leaves, and an answer that lacks a provider is not given again', async () => {
+    upload();
+    const gone = new AbortController();
+    fake.vip.fault = () => {
+      gone.abort();
+      return 'written';
+    };
+    const path = `/api/v1/items/${itemId}/subtitles/find?languages=de`;
+    await api.fetch(path, { headers: viewer.headers, signal: gone.signal }).catch(() => undefined);
+    expect(gone.signal.aborted).to.equal(true);
+    fake.vip.fault = undefined;
+    await eventually(
+      async () => (await api.deps.db('subtitle_leases').where({ account_id: viewer.accountId })).length === 0,
+    );
+    const { body } = await find(viewer);
+    expect(body).to.include({ searchesLeft: 28 });
+    expect(body.items).to.have.length(1);
+    const providers = JSON.stringify([
+      ...body.providers,
+      { id: 'folder', name: 'Folder', ok: false, found: 0, tookMs: 1 },
+    ]);
+    await api.deps.db('subtitle_searches').where({ account_id: viewer.accountId }).update({ providers });
+    const before = fake.vip.got.length;
+    await find(viewer);
+    expect(fake.vip.got).to.have.length(before + 1);
+  });
+
+  it('are kept for the use though the client leaves', async () => {
+    upload();
+    const { body } = await find(viewer);
+    const gone = new AbortController();
+    fake.files.fault = (_request, response) => {
+      gone.abort();
+      setTimeout(() => response.writeHead(200).end(SRT), 300);
+      return 'written';
+    };
+    const init = {
+      method: 'POST',
+      headers: { ...viewer.headers, 'content-type': 'application/json' },
+      signal: gone.signal,
+    };
+    const sent = JSON.stringify({ candidateId: body.items[0]?.id });
+    await api.fetch(`/api/v1/items/${itemId}/subtitles/fetch`, { ...init, body: sent }).catch(() => undefined);
+    expect(gone.signal.aborted).to.equal(true);
+    const own = { account_id: viewer.accountId };
+    await eventually(
+      async () => (await api.deps.db('subtitle_uses').where({ ...own, pending_until: null })).length > 0,
+    );
+    expect(await api.deps.db('kept_subtitles').where(own)).to.have.length(1);
+    expect(await api.deps.db('subtitle_uses').where({ ...own, given_back_at: null })).to.have.length(1);
+  });
+
+  it('spend the use when they are kept, though they cannot be shown then', async () => {
+    upload();
+    const { body } = await find(viewer);
+    const { db } = api.deps;
+    await db.raw(`create function lose_stream() returns trigger language plpgsql as $$ begin
+      update media_streams set kind = 'attachment' where id = new.stream_id;
+      return new; end $$; create trigger lose_stream after insert on kept_subtitles for each row execute function lose_stream()`);
+    const answer = await fetchIt(viewer, body.items[0]?.id ?? '');
+    await db.raw('drop trigger lose_stream on kept_subtitles; drop function lose_stream()');
+    expect(errorOf(answer).code).to.equal('NOT_FOUND');
+    const own = { account_id: viewer.accountId };
+    expect(await db('kept_subtitles').where(own)).to.have.length(1);
+    expect(await db('subtitle_uses').where({ ...own, given_back_at: null })).to.have.length(1);
+  });
+
+  it('of an episode come out of the archive of its season', async () => {
+    const shows = await givenLibrary(api.deps.db, 'shows');
+    const { episodes, id: show } = await givenShow(api.deps.db, shows, { title: 'Dark', seasons: 1, episodes: 2 });
+    await api.deps.db('items').where({ id: show }).update({ external_ids: '{"tmdb":"70523"}' });
+    const second = episodes[0]?.[1] ?? '';
+    await givenFile(api.deps.db, shows, second, { path: `${second}.mkv` });
+    const bytes = zipOf({ 'S01E01.srt': `${SRT}\n${SRT}`, 'S01E02.srt': SRT.replace('Guten Tag', 'Die zweite') });
+    upload({ title: 'Dark', parentTmdb: 70_523, season: 1, episode: 2, imdb: 0, files: [{ id: 555, bytes }] });
+    const found = await find(viewer, {}, second);
+    const { status, body } = await fetchIt(viewer, found.body.items[0]?.id ?? '', { id: second });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    const text = await api.fetch(`/api/v1/items/${second}/subtitles/${body.subtitle.file}`, {
+      headers: viewer.headers,
+    });
+    expect(await text.text()).to.contain('Die zweite');
+  });
+
+  it('keep the token of one address from any other', async () => {
+    fake.state.loginHost = `localhost:${new URL(fake.vip.url).port}`;
+    await find(viewer);
+    expect(fake.vip.got).to.have.length(0);
+    expect(fake.main.at('/api/v1/subtitles')).to.have.length(1);
+    await api.deps.redis.flushdb();
+    fake.state.loginHost = undefined;
+    await find(viewer, { hearingImpaired: 'only' });
+    const got = fake.vip.got.length;
+    expect(got).to.be.at.least(1);
+    const other = await startOpenSubtitles();
+    await settings({ 'subtitles.opensubtitles.baseUrl': other.main.url });
+    await find(viewer, { hearingImpaired: 'exclude' });
+    await settings({ 'subtitles.opensubtitles.baseUrl': fake.main.url });
+    expect(other.state.logins).to.equal(1);
+    expect(fake.vip.got).to.have.length(got);
   });
 
   it('are requested no more often than the service takes, and not at all after five failures', async () => {

@@ -1,6 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { writeSidecar } from '#areas/subtitles/fetch/sidecar.ts';
+import type { Film } from '#areas/subtitles/film.ts';
 import { movieHashOf } from '#areas/subtitles/find/moviehash.ts';
 import { giveBackUse, settleUse, spendUse } from '#areas/subtitles/public.ts';
 import { saveSettings } from '#platform/settings.ts';
@@ -86,6 +88,13 @@ describe('subtitles in a folder of a storage', function () {
     expect(await index()).to.include({ read: 0, gone: 1 });
   });
 
+  it('are Norwegian under any of its three codes', async () => {
+    for (const code of ['nb', 'nn', 'no']) put(`norsk [imdb-tt0113277]/norsk.${code}.srt`, say(code));
+    await index();
+    for (const languages of ['nb', 'nn', 'no'])
+      expect((await search({ languages })).filter(({ release }) => release === 'norsk')).to.have.length(3);
+  });
+
   it('are written next to the film under a name that a scan knows, and never over a file', async () => {
     const folder = join(place.path, 'Heat (1995)');
     writeFileSync(join(folder, 'Heat (1995).de.sdh.srt'), say('Mine'));
@@ -129,6 +138,58 @@ describe('subtitles in a folder of a storage', function () {
     const refused = await download(named('Heat.1995.WEB-DL'), { place: 'beside' });
     expect(errorOf(refused).details).to.include({ reason: 'read-only-storage' });
     await api.deps.db('storages').where({ id: api.given.storageId }).update({ read_only: false });
+  });
+
+  it('are indexed past names that are no UTF-8, folders that are not readable, and archives with a name twice', async () => {
+    await index();
+    const bad = Buffer.concat([Buffer.from(join(top, 'Heat.')), Buffer.from([0xff, 0xe9]), Buffer.from('.srt')]);
+    writeFileSync(bad, say('Not UTF-8'));
+    put('locked/Heat.1995.LOCKED.de.srt', say('Locked'));
+    chmodSync(join(top, 'locked'), 0);
+    const twice = zipOf({ 'aax.de.srt': say('First'), 'bbx.de.srt': say('Second') });
+    put('twice [imdb-tt0113277].zip', Buffer.from(twice.toString('latin1').replaceAll('bbx', 'aax'), 'latin1'));
+    put('zz [imdb-tt0113277]/last.de.srt', say('Last'));
+    const { read } = await index();
+    chmodSync(join(top, 'locked'), 0o755);
+    rmSync(bad);
+    expect(read).to.be.within(2, 3);
+    const rows = await api.deps.db('subtitle_folder').where('path', 'like', 'twice%').pluck('entry');
+    expect(rows).to.deep.equal(['aax.de.srt']);
+    await api.deps.db('subtitle_searches').delete();
+    expect((await search()).map(({ release }) => release)).to.include.members(['last', 'aax']);
+  });
+
+  it('stay in the folder of the film, whatever the languages of a profile say', async () => {
+    const languages = JSON.stringify({ subtitleLanguages: ['../../../x', 'nl'] });
+    await api.deps.db('profiles').where({ id: admin.profileId }).update({ preferences: languages });
+    put('Heat.1995.HDTV.srt', say('Short'));
+    await index();
+    const { body } = await api.as(admin).searchSubtitles({ params: { id: itemId }, query: {} });
+    expect(body.languages).to.deep.equal(['nl']);
+    const id = body.items.find(({ release }) => release === 'Heat.1995.HDTV')?.id ?? '';
+    const one = await download(id, { place: 'beside' });
+    expect(one.body.subtitle.file, JSON.stringify(one.body)).to.equal('Heat (1995).nl.srt');
+  });
+
+  it('have no name next to a film with another language or a name that is too long', async () => {
+    const directory = join(top, 'beside', 'film');
+    mkdirSync(directory, { recursive: true });
+    const text = { bytes: Buffer.from(say('x')), format: 'srt', cueCount: 1 } as const;
+    const write = (stem: string, language: string, forced = false) =>
+      writeSidecar(directory, { path: `film/${stem}.mkv` } as Film, {
+        ...{ text, marks: { language, forced, hearingImpaired: false } },
+      }).then(
+        ({ path }) => path,
+        (error: { details?: { reason?: string } }) => error.details?.reason,
+      );
+    for (const language of ['../x', '../../x', '..', '', 'a/b', 'de\0'])
+      expect(await write('Heat', language)).to.equal('name');
+    const long = 'ü'.repeat(122);
+    expect(await write(long, 'de')).to.equal(`film/${long}.de.srt`);
+    expect(await write(long, 'de', true)).to.equal('name');
+    expect(readdirSync(directory)).to.deep.equal([`${long}.de.srt`]);
+    expect(readdirSync(dirname(directory))).to.deep.equal(['film']);
+    rmSync(dirname(directory), { recursive: true });
   });
 
   it('are indexed when the settings change', async () => {

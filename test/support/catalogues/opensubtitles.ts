@@ -21,6 +21,7 @@ export interface Uploaded {
   machine?: boolean;
   downloads?: number;
   fps?: number;
+  uploader?: string;
   /** A file for each disc. */
   files: { id: number; bytes: string | Buffer; name?: string }[];
 }
@@ -35,6 +36,8 @@ export interface State {
   /** The links of downloads lead to nothing. */
   deadLinks: boolean;
   logins: number;
+  /** In place of the host of the login. */
+  loginHost?: string | undefined;
 }
 
 function attributes(one: Uploaded, hash: string | null) {
@@ -48,7 +51,7 @@ function attributes(one: Uploaded, hash: string | null) {
     ...{ ai_translated: false, machine_translated: one.machine ?? false, nb_cd: one.files.length, slug: 'x' },
     ...(hash !== null && { moviehash_match: one.movieHash === hash }),
     ...{ release: one.release, comments: '', legacy_subtitle_id: null, legacy_uploader_id: null },
-    uploader: { uploader_id: 9, name: 'ada', rank: 'Trusted member' },
+    uploader: { uploader_id: 9, name: one.uploader ?? 'ada', rank: 'Trusted member' },
     feature_details: {
       ...{ ...feature, title: one.title ?? 'Heat', movie_name: `1995 - ${one.title ?? 'Heat'}` },
       ...{ imdb_id: one.imdb ?? 0, tmdb_id: one.tmdb ?? null },
@@ -113,7 +116,12 @@ export async function startOpenSubtitles(uploaded: Uploaded[] = []) {
     const token = `token-${state.logins}`;
     tokens.add(token);
     const user = { allowed_downloads: 20, allowed_translations: 1, level: 'Sub leecher', user_id: 66, vip: false };
-    return json(200, { user: { ...user, ext_installed: false }, base_url: new URL(vip.url).host, token, status: 200 });
+    return json(200, {
+      user: { ...user, ext_installed: false },
+      base_url: state.loginHost ?? new URL(vip.url).host,
+      token,
+      status: 200,
+    });
   };
   const tokenOf = ({ headers }: Requested): string => (headers.authorization ?? '').replace(/^Bearer /, '');
   const search = (request: Requested): Reply => {

@@ -9,7 +9,7 @@ import { announceSubtitles } from '../announce.ts';
 import { type Film, getFilm } from '../film.ts';
 import { FETCHABLE } from '../find/find.ts';
 import { type Finding, findFinding } from '../find/searches.store.ts';
-import { fileFacts } from '../find/wanted.view.ts';
+import { wantedFilm } from '../find/wanted.view.ts';
 import { readForeignFile } from '../foreign/read.ts';
 import { addKept, type KeptText, putKeptText } from '../kept/kept.store.ts';
 import { ProviderFault } from '../providers/provider.ts';
@@ -58,10 +58,11 @@ async function taken(
   await refuseHere(call, film, (here) => here.byFile(finding.provider, finding.file));
   const taking: Taking = { film, finding, ...(choice ? await chosen(call, film, choice) : await spent(call, film)) };
   const { use } = taking;
-  return received(call, taking).catch(async (error: unknown) => {
+  const streamId = await received(call, taking).catch(async (error: unknown) => {
     if (use) await giveBackUse(call.deps.db, use);
     throw error instanceof ProviderFault ? unavailable(error) : error;
   });
+  return track(call, film, streamId); // the text is kept and the use spent, also when this fails
 }
 
 /** What an editor chooses. Throws 409 and 423 for a place that is not written to. */
@@ -104,20 +105,23 @@ async function refuseHere(
   if (streamId !== undefined) throw conflict('already-here', 'The film has this subtitle', { streamId });
 }
 
-async function received(call: Call, taking: Taking): Promise<SubtitleTrack> {
+/** Downloads and keeps the text. Returns the id of its stream. */
+async function received(call: Call, taking: Taking): Promise<string> {
   const { film, finding } = taking;
   const { provider, file } = finding;
-  const foreign = await downloadFrom(call.deps, { provider, file, signal: call.signal });
-  const { frameRate } = fileFacts(film);
+  const { frameRate, season, episode } = (await wantedFilm(call, film.itemId, film.fileId)).facts;
+  // the provider counts a download at once, so that with a use it goes on after its client left
+  const signal = taking.use === undefined ? call.signal : new AbortController().signal;
+  const foreign = await downloadFrom(call.deps, { provider, file, signal });
   const text = await readForeignFile(foreign.bytes, {
     language: finding.language,
     ...(frameRate !== undefined && { frameRate }),
     ...(foreign.entry !== undefined && { entry: foreign.entry }),
+    ...(season !== undefined && episode !== undefined && { episode: { season, number: episode } }),
   });
   const digest = createHash('sha256').update(text.bytes).digest('hex');
   await refuseHere(call, film, (here) => here.byContent(digest));
-  const stored = taking.directory === undefined ? await kept(call, taking, text) : await placed(call, taking, text);
-  return track(call, film, stored);
+  return taking.directory === undefined ? kept(call, taking, text) : placed(call, taking, text);
 }
 
 async function kept(call: Call, taking: Taking, text: KeptText): Promise<string> {

@@ -1,6 +1,6 @@
 // Writes a subtitle next to its film, under a name that scans recognise.
 import { createHash } from 'node:crypto';
-import { posix } from 'node:path';
+import { dirname, posix, resolve } from 'node:path';
 import { insertSidecar } from '#areas/libraries/public.ts';
 import { findStorages, placeInStorage } from '#areas/storage/public.ts';
 import { storageUnavailable } from '#areas/streaming/public.ts';
@@ -12,8 +12,9 @@ import type { KeptText } from '../kept/kept.store.ts';
 
 const USABLE = ['available', 'degraded'];
 const READ_ONLY = new Set(['EROFS', 'EACCES', 'EPERM']);
-/** Longest name that file systems take, with room for the endings. */
-const MOST_STEM_BYTES = 200;
+/** Longest name that file systems take. */
+const MOST_NAME_BYTES = 255;
+const LANGUAGE = /^[a-z0-9-]{1,35}$/i;
 const MOST_NUMBER = 99;
 
 /** What a subtitle is written as. */
@@ -47,7 +48,7 @@ interface Written {
   same: boolean;
 }
 
-/** Writes the text under the first free name. A file that exists stays as it is. */
+/** Writes the text under the first free name. A file that exists stays as it is. Throws 409 for a name that cannot be. */
 export async function writeSidecar(
   directory: string,
   film: Film,
@@ -56,6 +57,7 @@ export async function writeSidecar(
   const sha256 = createHash('sha256').update(text.bytes).digest('hex');
   for (let number = 1; number <= MOST_NUMBER; number += 1) {
     const name = nameOf(film, { marks, number, format: text.format });
+    if (dirname(resolve(directory, name)) !== resolve(directory)) throw unnamable();
     const placed = await placeFile({
       ...{ directory, name, bytes: text.bytes },
       isOwn: async (found) => found === sha256,
@@ -82,17 +84,20 @@ function writtenAs(
   };
 }
 
-/** `<video>.<language>[.forced][.sdh][.<number>].<ext>` */
+const unnamable = () => conflict('name', 'The subtitle can have no name next to the film');
+
+/** `<video>.<language>[.forced][.sdh][.<number>].<ext>`, with the whole name of the video: scans match no part of it. */
 function nameOf(
   film: Film,
   { marks, number, format }: { marks: Marks; number: number; format: KeptText['format'] },
 ): string {
+  const { language, forced, hearingImpaired } = marks;
+  if (!LANGUAGE.test(language)) throw unnamable();
   const stem = posix.basename(film.path, posix.extname(film.path));
-  const parts = [
-    ...[Buffer.byteLength(stem) <= MOST_STEM_BYTES ? stem : Buffer.from(stem).subarray(0, MOST_STEM_BYTES).toString()],
-    ...[marks.language, marks.forced && 'forced', marks.hearingImpaired && 'sdh', number > 1 && String(number), format],
-  ];
-  return parts.filter((part) => part !== false).join('.');
+  const parts = [stem, language, forced && 'forced', hearingImpaired && 'sdh', number > 1 && String(number), format];
+  const name = parts.filter((part) => part !== false).join('.');
+  if (Buffer.byteLength(name) > MOST_NAME_BYTES) throw unnamable();
+  return name;
 }
 
 const CODECS = { srt: 'subrip', vtt: 'webvtt', ass: 'ass' } as const;

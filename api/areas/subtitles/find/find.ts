@@ -4,13 +4,22 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import { findHere } from '../fetch/here.ts';
-import type { Choice, Wanted } from '../providers/provider.ts';
+import type { Choice, Found, Wanted } from '../providers/provider.ts';
 import { configuredProviders, type Outcome, queryProviders } from '../providers/providers.ts';
+import { canonicalTag, firstPart } from '../tags.ts';
 import type { FindQuery, ProviderOutcome, SubtitleFindings } from './find.schemas.ts';
 import { oneAtATime, requireSearches } from './limits.ts';
 import { profileLanguages } from './profile-languages.view.ts';
 import { scoreOf } from './score.ts';
-import { type Finding, findEqualSearch, findingId, insertSearch, type Search } from './searches.store.ts';
+import {
+  deleteSearch,
+  type Finding,
+  fillSearch,
+  findEqualSearch,
+  findingId,
+  insertSearch,
+  type Search,
+} from './searches.store.ts';
 import { hashOf, type WantedFilm, wantedFilm } from './wanted.view.ts';
 
 const MOST = 100;
@@ -66,35 +75,36 @@ async function searched(call: Call, film: WantedFilm, { query, counted }: Search
       ...own,
       ...{ candidates: equal.candidates, providers: equal.providers, queriedAt: equal.queried_at },
     });
+  // saved before the requests, so that a search counts though its client leaves
+  const begun = await insertSearch(db, { ...own, candidates: [], providers: [] });
   const movieHash = wanted.query === undefined ? await hashOf(call, film.file) : undefined;
   const whole = { ...wanted, ...(movieHash !== undefined && { movieHash }) };
   const outcomes = await queryProviders(deps, { providers, wanted: whole, signal: call.signal });
-  if (outcomes.every(({ fault }) => fault)) throw unavailable(outcomes);
-  return insertSearch(db, { ...own, candidates: ranked(outcomes, whole), providers: outcomes.map(outcomeOf) });
+  if (outcomes.every(({ fault }) => fault)) {
+    await deleteSearch(db, begun.id);
+    throw unavailable(outcomes);
+  }
+  return fillSearch(db, begun.id, { candidates: ranked(outcomes, whole), providers: outcomes.map(outcomeOf) });
 }
 
 async function wantedOf(call: Call, { facts }: WantedFilm, query: FindQuery): Promise<Wanted> {
-  const languages = query.languages ?? (await languagesOf(call));
+  const named = tagsOf(query.languages ?? []);
+  const languages = named.length > 0 ? named : await languagesOf(call);
   return {
     ...facts,
-    languages: [...new Set(languages.map((tag) => canonical(tag)))],
+    languages: [...new Set(languages)],
     ...{ hearingImpaired: query.hearingImpaired, forced: query.forced },
     ...(query.query !== undefined && { query: query.query }),
   };
 }
 
-function canonical(tag: string): string {
-  try {
-    return Intl.getCanonicalLocales(tag)[0] ?? tag;
-  } catch {
-    return tag;
-  }
-}
+/** A preference may be any text; a language may become part of a file's name. */
+const tagsOf = (texts: readonly string[]): string[] => texts.flatMap((text) => canonicalTag(text) ?? []);
 
 /** The subtitle languages of the profile, else the language of the person or the server. */
 async function languagesOf({ db, who, deps: { settings } }: Call): Promise<string[]> {
-  const preferred = await profileLanguages(db, who.profileId, settings.get('playback.defaults'));
-  return preferred.length > 0 ? preferred : [who.language ?? settings.get('server.language')];
+  const preferred = tagsOf(await profileLanguages(db, who.profileId, settings.get('playback.defaults')));
+  return preferred.length > 0 ? preferred : tagsOf([who.language ?? settings.get('server.language')]);
 }
 
 /** Hash of everything that decides the findings, except for the hash of the file, which must be read for it. */
@@ -123,15 +133,25 @@ const outcomeOf = ({ provider, found, tookMs, fault }: Outcome): ProviderOutcome
 
 const fits = (has: boolean, choice: Choice): boolean => choice === 'include' || has === (choice === 'only');
 
+/** Without NUL and half surrogates, which the database does not take. */
+function cleaned(found: Found): Found {
+  const texts = Object.entries(found).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  const clean = texts.map(([name, text]) => [name, text.toWellFormed().replaceAll('\0', '')]);
+  return { ...found, ...Object.fromEntries(clean) };
+}
+
 /** Best first. Providers do not all know the filters, so they hold here too. */
 function ranked(outcomes: readonly Outcome[], wanted: Wanted): Finding[] {
-  const languages = new Set(wanted.languages.map((tag) => tag.split('-')[0]));
+  const languages = new Set(wanted.languages.map(firstPart));
   const all = outcomes.flatMap(({ provider, found }) =>
-    found.map((one) => ({ ...one, provider: provider.id, providerName: provider.name, score: scoreOf(one, wanted) })),
+    found.map((one) => ({
+      ...cleaned(one),
+      ...{ provider: provider.id, providerName: provider.name, score: scoreOf(one, wanted) },
+    })),
   );
   return all
     .filter((one) => fits(one.hearingImpaired, wanted.hearingImpaired) && fits(one.forced, wanted.forced))
-    .filter((one) => languages.has(one.language.split('-')[0]))
+    .filter((one) => languages.has(firstPart(one.language)))
     .sort((a, b) => b.score - a.score)
     .slice(0, MOST);
 }

@@ -1,4 +1,5 @@
 // What providers found: bound to the account and the item, and deleted after a day.
+import { notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Row } from '#platform/typed-query.ts';
@@ -47,11 +48,33 @@ export async function insertSearch(db: Db, search: NewSearch): Promise<Search> {
   return row;
 }
 
-/** An equal search whose requests to the providers are at most 10 minutes old. */
+/** Adds what the providers answered to a search that was saved before the requests. */
+export async function fillSearch(
+  db: Db,
+  id: string,
+  { candidates, providers }: Pick<NewSearch, 'candidates' | 'providers'>,
+): Promise<Search> {
+  const [row] = await db('subtitle_searches')
+    .where({ id })
+    .update({
+      ...{ candidates: JSON.stringify(candidates), providers: JSON.stringify(providers), queried_at: db.fn.now() },
+    })
+    .returning('*');
+  if (!row) throw notFound(); // the item was removed meanwhile
+  return row;
+}
+
+/** Removes a search that no provider answered, so that it does not count. */
+export async function deleteSearch(db: Db, id: string): Promise<void> {
+  await db('subtitle_searches').where({ id }).delete();
+}
+
+/** An equal search whose requests to the providers are at most 10 minutes old, and which every provider answered. */
 export async function findEqualSearch(db: Db, question: string): Promise<Search | undefined> {
   return db('subtitle_searches')
     .where({ question })
     .whereRaw(`queried_at > now() - interval '10 minutes'`)
+    .whereRaw(`jsonb_array_length(providers) > 0 and not providers @> '[{"ok": false}]'`)
     .orderBy('queried_at', 'desc')
     .first('*');
 }

@@ -61,7 +61,7 @@ function idsOf({ external_ids: ids }: ItemFacts): Record<string, string> {
 }
 
 /** Name and frame rate of a film's file. */
-export function fileFacts({ path, probe }: FileSource): Pick<Facts, 'release' | 'frameRate'> {
+function fileFacts({ path, probe }: FileSource): Pick<Facts, 'release' | 'frameRate'> {
   const rate = probe?.streams.find(({ kind }) => kind === 'video')?.['frameRate'];
   return {
     release: posix.basename(path, posix.extname(path)),

@@ -1,9 +1,11 @@
 // One request of the REST API of OpenSubtitles, with its key and its token.
+import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import { keysInForce, noteRefusal } from '#platform/agents/keys.store.ts';
 import { takeSlot } from '#platform/agents/pace.ts';
 import { dropToken, keepToken, knownToken } from '#platform/agents/tokens.ts';
+import { sha256 } from '#platform/keys.ts';
 import { type OutboundAnswer, OutboundRefused } from '#platform/outbound.ts';
 import { admit, noteFailure, noteSuccess, pause } from '../providers/breaker.ts';
 import { type Means, ProviderFault } from '../providers/provider.ts';
@@ -16,6 +18,8 @@ const MOST_BYTES = 4 << 20;
 const RATE = { everyMs: 200, burst: 5 };
 const TOKEN_SEC = 12 * 3600;
 const FALLBACK_SEC = 60;
+/** After a refusal; other keys or another address are tried at once. */
+const REFUSED_SEC = 1800;
 
 export interface Request<S extends z.ZodType> {
   method?: 'GET' | 'POST';
@@ -44,11 +48,13 @@ export async function requestApi<S extends z.ZodType>(means: Means, request: Req
   const { redis } = means.deps;
   await admit(redis, ID);
   if (request.circuit !== ID) await admit(redis, request.circuit);
+  const keys = await keysOf(means.deps);
+  await admit(redis, refusalCircuit(means.deps, keys));
   try {
-    const keys = await keysOf(means.deps);
     const answer = await sentInSession(means, keys, request);
     const value = await judged(means, { keys, request, answer });
     await noteSuccess(redis, ID);
+    await noteRefusal({ ...means.deps, ring: means.deps.keys }, keys.values, false);
     return value;
   } catch (error) {
     const fault = faultOf(error);
@@ -82,13 +88,20 @@ async function sentInSession<S extends z.ZodType>(
   return send(means, { keys, session: await sessionOf(means, keys), request });
 }
 
+/** A token goes to the address that gave it only. */
 const tokenPlace = ({ deps }: Means, { values }: Keys) => ({
-  ...{ redis: deps.redis, ring: deps.keys, agent: ID, keys: values },
+  ...{ redis: deps.redis, ring: deps.keys, agent: ID, keys: { ...values, base: baseOf(deps) } },
 });
+
+/** The circuit that a refusal of these keys by this address opens. */
+export function refusalCircuit(deps: Means['deps'], { values }: Keys): string {
+  const sorted = Object.entries({ ...values, base: baseOf(deps) }).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${ID}:${sha256(JSON.stringify(sorted)).slice(0, 16)}`;
+}
 
 /** The address of the setting without a session; a session has the address that the login named. */
 async function sessionOf(means: Means, keys: Keys): Promise<Session> {
-  const base = baseOf(means);
+  const base = baseOf(means.deps);
   const { 'opensubtitles.username': username, 'opensubtitles.password': password } = keys.values;
   if (username === undefined || password === undefined) return { base };
   const place = tokenPlace(means, keys);
@@ -107,14 +120,25 @@ function sessionIn(kept: string, base: string): Session {
   return { token, base: host ? hostBase(host, base) : base };
 }
 
-/** The login names a host without a scheme. */
+/**
+ * The address of a host that the login named, with or without a scheme. One of another domain, or less safe than the
+ * setting, would get the token, so the address of the setting stays.
+ */
 function hostBase(host: string, base: string): string {
-  const address = host.includes('://') ? host : `${new URL(base).protocol}//${host}`;
-  return URL.canParse(address) ? trimmed(address) : base;
+  const own = new URL(base);
+  const address = host.includes('://') ? host : `${own.protocol}//${host}`;
+  if (!URL.canParse(address)) return base;
+  const named = new URL(address);
+  const isSafe = named.protocol === 'https:' || named.protocol === own.protocol;
+  return isSafe && domainOf(named.hostname) === domainOf(own.hostname) ? named.origin : base;
 }
 
+/** The last two labels of a name, or a whole address. */
+const domainOf = (hostname: string): string =>
+  isIP(hostname) !== 0 || hostname.startsWith('[') ? hostname : hostname.split('.').slice(-2).join('.');
+
 const trimmed = (address: string): string => address.replace(/\/{1,4}$/, '');
-const baseOf = ({ deps: { settings } }: Means): string => trimmed(settings.get('subtitles.opensubtitles.baseUrl'));
+const baseOf = ({ settings }: Means['deps']): string => trimmed(settings.get('subtitles.opensubtitles.baseUrl'));
 
 /** Parameters in order and in lower case: the service redirects anything else. */
 function searchOf(query: Request<z.ZodType>['query']): string {
@@ -157,11 +181,12 @@ async function judged<S extends z.ZodType>(
   const json = jsonOf(answer.body);
   if (status === 401 || status === 403) {
     await noteRefusal({ ...deps, ring: deps.keys }, keys.values, true);
+    await pause(deps.redis, refusalCircuit(deps, keys), { forSec: REFUSED_SEC, reason: 'refused' });
     throw new ProviderFault('refused', `status ${status}`);
   }
   if (status === 429 || status === 406) {
     const afterSec = status === 429 ? retryAfterOf(answer) : resetOf(json);
-    await pause(deps.redis, status === 429 ? ID : request.circuit, afterSec);
+    await pause(deps.redis, status === 429 ? ID : request.circuit, { forSec: afterSec, reason: 'quota' });
     throw new ProviderFault('quota', `status ${status}`, afterSec);
   }
   if (status !== 200) throw new ProviderFault('error', `status ${status}`);

@@ -1,4 +1,5 @@
 // OpenSubtitles has its own codes where a language has several written forms.
+import { canonicalTag, firstPart } from '../tags.ts';
 
 const TO: Readonly<Record<string, readonly string[]>> = {
   pt: ['pt-pt', 'pt-br'],
@@ -12,8 +13,6 @@ const TO: Readonly<Record<string, readonly string[]>> = {
   'zh-hk': ['zh-tw'],
   'sr-latn': ['sr'],
   me: ['me'],
-  nb: ['no'],
-  nn: ['no'],
   fil: ['tl'],
 };
 const FROM: Readonly<Record<string, string>> = {
@@ -25,7 +24,7 @@ const FROM: Readonly<Record<string, string>> = {
 export function codesOf(languages: readonly string[]): string[] {
   const codes = languages.flatMap((tag) => {
     const low = tag.toLowerCase();
-    return TO[low] ?? TO[low.split('-')[0] ?? ''] ?? [low.split('-')[0] ?? low];
+    return TO[low] ?? TO[firstPart(tag)] ?? [firstPart(tag)];
   });
   return [...new Set(codes)].sort();
 }
@@ -33,10 +32,5 @@ export function codesOf(languages: readonly string[]): string[] {
 /** The BCP 47 tag of a code; undefined for another text. */
 export function tagOf(code: string): string | undefined {
   const low = code.toLowerCase();
-  const tag = FROM[low] ?? low;
-  try {
-    return Intl.getCanonicalLocales(tag)[0];
-  } catch {
-    return undefined;
-  }
+  return canonicalTag(FROM[low] ?? low);
 }

@@ -12,7 +12,7 @@ import {
   type Wanted,
 } from '../providers/provider.ts';
 import { type Attributes, Link, Page } from './answers.ts';
-import { faultOf, ID, keysOf, requestApi } from './client.ts';
+import { faultOf, ID, keysOf, refusalCircuit, requestApi } from './client.ts';
 import { codesOf, tagOf } from './languages.ts';
 
 /** Limit of a download; archives are smaller than their text. */
@@ -27,6 +27,7 @@ export const openSubtitles: Provider = {
       return false;
     return (await keysOf(deps)).missing.length === 0;
   },
+  circuits: async (deps) => [ID, refusalCircuit(deps, await keysOf(deps))],
   search,
   download,
 };

@@ -65,11 +65,15 @@ export async function noteFailure(redis: Redis, circuit: Circuit): Promise<void>
     .catch(() => undefined);
 }
 
-/** Closes the provider for the time that it stated. */
-export async function pause(redis: Redis, circuit: Circuit, forSec: number): Promise<void> {
+/** Closes the provider for a time: the one that it stated, or one after a refusal. */
+export async function pause(
+  redis: Redis,
+  circuit: Circuit,
+  { forSec, reason }: { forSec: number; reason: 'quota' | 'refused' },
+): Promise<void> {
   const forMs = Math.min(LONGEST_MS, Math.max(1000, forSec * 1000));
-  Object.assign(ownOf(circuit), { openUntil: Date.now() + forMs, reason: 'quota' });
-  await redis.set(openKey(circuit), 'quota', 'PX', forMs).catch(() => undefined);
+  Object.assign(ownOf(circuit), { openUntil: Date.now() + forMs, reason });
+  await redis.set(openKey(circuit), reason, 'PX', forMs).catch(() => undefined);
 }
 
 /** After an answer, the next failure is the first again. */

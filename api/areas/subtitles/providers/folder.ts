@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import { equalParts } from '../tags.ts';
 import { type FolderRow, findFolderFile, findInFolder, folderTitle } from './folder.store.ts';
 import {
   type ForeignFile,
@@ -31,7 +32,7 @@ async function search({ deps: { db } }: Means, wanted: Wanted): Promise<Found[]>
   const rows = await findInFolder(db, {
     ...{ movieHash: query === undefined ? movieHash : null, imdb, tmdb, season, episode },
     title: folderTitle(titleOf(wanted)),
-    languages: wanted.languages.map((tag) => tag.split('-')[0]?.toLowerCase() ?? ''),
+    languages: wanted.languages.flatMap(equalParts),
   });
   return rows.filter((row) => fitsYear(row, wanted)).map((row) => foundIn(row, wanted));
 }

@@ -83,6 +83,8 @@ export interface Provider {
   kind: 'opensubtitles' | 'plugin' | 'folder';
   /** Whether settings and keys allow requests. Reads the server's own stores only. */
   isConfigured: (deps: Call['deps']) => Promise<boolean>;
+  /** The circuits that must be closed for a search; default: the one of its id. */
+  circuits?: (deps: Call['deps']) => Promise<string[]>;
   /** Subtitles for a film. Throws `ProviderFault`. */
   search: (means: Means, wanted: Wanted) => Promise<Found[]>;
   /** A file of `search`. Throws `ProviderFault`. */

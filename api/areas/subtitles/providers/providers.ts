@@ -32,10 +32,11 @@ export interface ProviderState {
 export async function providerStates(deps: Deps): Promise<ProviderState[]> {
   const configured = await configuredProviders(deps);
   return Promise.all(
-    configured.map(async ({ id, name, kind }) => ({
-      ...{ id, name, kind },
-      ok: (await openFor(deps.redis, id)) === undefined,
-    })),
+    configured.map(async ({ id, name, kind, circuits }) => {
+      const all = circuits ? await circuits(deps) : [id];
+      const open = await Promise.all(all.map((circuit) => openFor(deps.redis, circuit)));
+      return { id, name, kind, ok: open.every((one) => one === undefined) };
+    }),
   );
 }
 

@@ -40,6 +40,9 @@ export function storagesOf(libraries: readonly Library[]): Option[] {
   return [...names].map(([value, label]) => ({ value, label }));
 }
 
+/** Anything but digits goes to the server as it is, which refuses it. */
+const numberOf = (text: string): number | string => (/^\d{1,4}$/.test(text.trim()) ? Number(text) : text);
+
 export async function saveSources({
   keys,
   folder,
@@ -49,7 +52,6 @@ export async function saveSources({
   folder: Folder;
   access: Access;
 }): Promise<void> {
-  if (Object.keys(keys).length > 0) await api.setCatalogueKeys({ body: keys });
   const hasFolder = folder.storageId !== '';
   await api.updateSettings({
     body: {
@@ -57,10 +59,12 @@ export async function saveSources({
         'subtitles.folder.storageId': hasFolder ? folder.storageId : null,
         'subtitles.folder.path': hasFolder ? folder.path.trim() : null,
         'subtitles.tools.find': access.find,
-        'subtitles.dailyAllowance': Number(access.daily) || 0,
+        'subtitles.dailyAllowance': numberOf(access.daily),
       },
     },
   });
+  // last, so that a setting that is refused leaves the form with its keys
+  if (Object.keys(keys).length > 0) await api.setCatalogueKeys({ body: keys });
   await Promise.all([
     invalidate('listCatalogueKeys'),
     invalidate('getSettings'),
