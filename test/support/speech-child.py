@@ -58,10 +58,13 @@ while line := sys.stdin.buffer.readline():
         say({"languages": [[orders.get("language", "en"), 0.9]]})
         continue
     if SAMPLE_BYTES - 20000 < len(data) < SAMPLE_BYTES + 20000:
-        say({"language": "en", "segments": [segment("!!!" if device == "cuda" else SAMPLE, [])]})
+        say({"language": "en", "segments": [segment("!!!" if gpu == "nonsense" and device == "cuda" else SAMPLE, [])]})
         continue
     note(f"hear {order['language']} {order['task']} {hashlib.sha256(data).hexdigest()[:6]}")
     time.sleep(orders.get("slow", 0))
+    if device == "cuda" and gpu == "later":
+        say({"error": {"reason": "memory", "message": "cuBLAS failed with status CUBLAS_STATUS_ALLOC_FAILED"}})
+        continue
     if orders.get("dies"):
         os._exit(9)
     say({"language": order["language"], "segments": heard(data, order["language"])})

@@ -31,6 +31,8 @@ const wanted: WantedModel = {
 /** The fault that an earlier run of this container ended with: the volume lasts as long as the pod. */
 const REPORTED = join(wanted.dir, '.reported');
 const LOOK_MS = 3000;
+/** Before another attempt with a store that failed. */
+const UNREACHABLE_MS = 30_000;
 
 process.once('SIGTERM', () => void endProcess(0));
 process.once('SIGINT', () => void endProcess(0));
@@ -73,7 +75,9 @@ async function bring(): Promise<number> {
       writeFileSync(config.FOYER_TERMINATION_LOG, text);
       return 1;
     }
-    while ((await stateOfStore()) === before) await sleep(LOOK_MS);
+    // A store that lists its objects may still not give them out.
+    if (fault.reason === 'ObjectsUnreachable') await sleep(UNREACHABLE_MS);
+    else while ((await stateOfStore()) === before) await sleep(LOOK_MS);
   }
 }
 

@@ -109,5 +109,15 @@ export async function up(db: Knex): Promise<void> {
       when (new.kind in ('subtitles.generate', 'subtitles.batch') and new.cancel_requested and not old.cancel_requested
         and old.state in ('waiting', 'delayed', 'active'))
       execute function subtitle_jobs_cancelled();
+
+    -- A request under way that goes with its item or file ends its job, and its use is given back.
+    create function subtitle_requests_gone() returns trigger language plpgsql as $$ begin
+      update subtitle_uses set given_back_at = now() where id = old.use_id and given_back_at is null;
+      update jobs set state = 'cancelled', finished_at = now(), updated_at = now()
+        where id = old.id and state in ('waiting', 'delayed', 'active');
+      return old;
+    end $$;
+    create trigger subtitle_requests_gone before delete on subtitle_requests for each row
+      when (old.state in ('waiting', 'running')) execute function subtitle_requests_gone();
   `);
 }

@@ -304,6 +304,40 @@ describe('requests for subtitles from speech', function () {
     expect([await speechDemand(db, 'base'), await speechDemand(db, 'large')]).to.deep.equal([1, 2]);
   });
 
+  it('want a worker again for a model whose fault was found ten minutes ago', async () => {
+    const { db } = api.deps;
+    await givenSpeechModel(db, { fault: 'model-missing' });
+    expect(await speechDemand(db, 'base')).to.equal(0);
+    await db('speech_models').update({ seen_at: new Date(Date.now() - 601_000) });
+    expect(await speechDemand(db, 'base')).to.equal(1);
+    await db('speech_models').update({ fault: '' });
+    expect(await speechDemand(db, 'base')).to.equal(0);
+  });
+
+  it('give their use back and end their job when the film goes', async () => {
+    const { db } = api.deps;
+    const gone = await film();
+    const { id } = (await generate(me, gone.itemId)).body;
+    expect(await used()).to.equal(1);
+    await db('media_files').where({ id: gone.fileId }).delete();
+    expect(await used()).to.equal(0);
+    const job = await db('jobs').where({ id }).first();
+    expect([job?.state, job?.finished_at instanceof Date]).to.deep.equal(['cancelled', true]);
+  });
+
+  it('give their use back when they were claimed and returned unheard', async () => {
+    const { db } = api.deps;
+    for (const [heard, uses] of [
+      [0, 0],
+      [5000, 1],
+    ] as const) {
+      const { id } = (await generate(me, (await film()).itemId)).body;
+      await db('subtitle_requests').where({ id }).update({ started_at: new Date(), heard_ms: heard });
+      await me.deleteGeneration({ params: { id } });
+      expect(await used(), String(heard)).to.equal(uses);
+    }
+  });
+
   it('show their capabilities from rows', async () => {
     const { db } = api.deps;
     const read = async (client = me) => (await client.getSubtitleCapabilities({})).body;

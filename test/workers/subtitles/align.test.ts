@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { align, alignBySamples, type Fit } from '#workers/subtitles/sync/align.ts';
 import { MOST_OFFSET_MS, type Span } from '#workers/subtitles/sync/correlate.ts';
+import { within } from '#workers/subtitles/sync/cues-of-track.ts';
 
 /** Numbers between 0 and 1 of a linear congruential generator. */
 function randomOf(seed: number): () => number {
@@ -131,6 +132,12 @@ describe('a text that is out of time', function () {
       const cut = moved(textOf(film), (ms, at) => ms + (at > film.lengthMs / 2 ? 20_000 : 0));
       expect(alignBySamples(cut, { speech, stretches })).to.equal(undefined);
     }
+  });
+
+  it('has no lines far behind the end of the film', () => {
+    const late = { startMs: 359_999_000, endMs: 359_999_900 };
+    const long = { startMs: 1000, endMs: 359_999_900 };
+    expect(within([long, late], 1_200_000)).to.deep.equal([{ startMs: 1000, endMs: 1_200_000 }]);
   });
 
   it('is bounded for a text of any shape', () => {

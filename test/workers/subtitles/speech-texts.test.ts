@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { cuesOf, subripOf } from '#workers/subtitles/speech/cues.ts';
 import { cutAt } from '#workers/subtitles/speech/cut.ts';
 import { betterLanguage } from '#workers/subtitles/speech/languages.ts';
+import { tellingPart } from '#workers/subtitles/speech/sound.ts';
 import { wordsOf } from '#workers/subtitles/speech/words.ts';
 
 const spoken = (text: string, fromMs = 0, eachMs = 400) =>
@@ -71,6 +72,21 @@ describe('text from speech', () => {
     expect(cutAt(speech, 60_000)).to.equal(51_000);
     expect(cutAt(speech, 45_000), 'the rest of a film').to.equal(45_000);
     expect(cutAt([{ startMs: 0, endMs: 60_000 }], 60_000), 'no silence').to.equal(60_000);
+  });
+
+  it('tells its language by the half minute after the first speech, if there is enough speech in it', () => {
+    const samples = Buffer.alloc(60 * 32_000);
+    samples.writeInt16LE(7, 20 * 32_000);
+    const [short, long] = [
+      [{ startMs: 20_000, endMs: 23_000 }],
+      [
+        { startMs: 20_000, endMs: 23_000 },
+        { startMs: 49_000, endMs: 60_000 },
+      ],
+    ];
+    expect(tellingPart({ samples, speech: short })).to.equal(undefined);
+    const part = tellingPart({ samples, speech: long });
+    expect([part?.length, part?.readInt16LE()]).to.deep.equal([30 * 32_000, 7]);
   });
 
   it('changes its language when three stretches agree against it, or most of a short film', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -197,6 +198,23 @@ describe('the speech worker', function () {
       expect(now['message']).to.match(gpu === 'memory' ? /out of memory/ : /!!!/);
       expect((await api.deps.db('speech_models').first())?.note).to.match(/fell back to the CPU/);
     });
+
+  it('goes on with the CPU, without a loss, when the GPU fails while it hears', async () => {
+    const { url } = await ready(new FakeModel({ gpu: 'later' }));
+    expect((await status(url))['device']).to.equal('gpu');
+    expect(await ended(await generate())).to.include({ state: 'finished', attempts: 2, losses: 0 });
+    expect(await status(url)).to.include({ state: 'ready', device: 'cpu', fellBack: true });
+  });
+
+  it('starts a child again that ended while idle', async () => {
+    const model = new FakeModel();
+    const { url, pid } = await ready(model);
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    for (const child of children) signal(Number(child), 'SIGKILL');
+    await eventually(async () => model.log.filter((line) => line.startsWith('loaded')).length === 2, 30_000);
+    expect(await ended(await generate())).to.include({ state: 'finished', attempts: 1 });
+    expect((await status(url))['state']).to.equal('ready');
+  });
 
   it('reports the fault of a model, and serves nothing with it', async () => {
     const broken = new FakeModel();

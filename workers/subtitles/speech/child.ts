@@ -58,14 +58,27 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(passed), HF_HUB_OFFLINE: '1', PYTHONDONTWRITEBYTECODE: '1', LANG: 'C.UTF-8' };
 }
 
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
 export class Child {
+  readonly device: ChildOptions['device'];
   /** Codes of the languages that its model hears. */
   languages: readonly string[] = [];
   readonly #process: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #lines: AsyncIterator<string>;
   #errors = '';
 
-  private constructor(started: ChildProcessByStdio<Writable, Readable, Readable>) {
+  private constructor(
+    started: ChildProcessByStdio<Writable, Readable, Readable>,
+    { device }: Pick<ChildOptions, 'device'>,
+  ) {
+    this.device = device;
     this.#process = started;
     this.#lines = createInterface({ input: started.stdout })[Symbol.asyncIterator]();
     started.stderr.on('data', (chunk: Buffer) => {
@@ -80,7 +93,8 @@ export class Child {
     const jail = network ? ['unshare', '-rn'] : [];
     const args = [python, SCRIPT, folder, device, computeType, String(threads)];
     const [command = '', ...words] = [...jail, 'setpriv', '--pdeathsig', 'KILL', ...args]; // it ends with a killed worker
-    const child = new Child(spawn(command, words, { env: environment(), stdio: ['pipe', 'pipe', 'pipe'] }));
+    const started = spawn(command, words, { env: environment(), stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = new Child(started, { device });
     try {
       child.languages = (await child.#answer(Loaded)).loaded.languages;
       return child;
@@ -88,6 +102,11 @@ export class Child {
       child.end();
       throw error;
     }
+  }
+
+  /** True when its process is gone. */
+  get ended(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
   get pid(): number | undefined {
@@ -118,9 +137,11 @@ export class Child {
     const late = setTimeout(() => this.end(), PATIENCE_MS);
     const { value, done } = await this.#lines.next().finally(() => clearTimeout(late));
     if (done === true) throw new ChildFailed('gone', this.#errors.trim().split('\n').at(-1) ?? 'the child ended');
-    const answer: unknown = JSON.parse(value);
+    const answer = parsed(value);
     const fault = Fault.safeParse(answer);
     if (fault.success) throw new ChildFailed(fault.data.error.reason, fault.data.error.message);
-    return schema.parse(answer);
+    const read = schema.safeParse(answer);
+    if (!read.success) throw new ChildFailed('gone', `the child gave no answer: ${value.slice(0, 200)}`);
+    return read.data;
   }
 }

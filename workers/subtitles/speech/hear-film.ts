@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { failRequest, finishRequest } from '#areas/subtitles/speech/endings.ts';
+import { heardAs } from '#areas/subtitles/speech/languages.ts';
 import { batchesRest } from '#areas/subtitles/speech/line.store.ts';
 import type { RequestRow, Word } from '#areas/subtitles/speech/requests.store.ts';
 import {
@@ -18,8 +20,8 @@ import { type Child, ChildFailed } from './child.ts';
 import { cuesOf, subripOf } from './cues.ts';
 import { cutAt, STRETCH_MS } from './cut.ts';
 import { betterLanguage, COMPARED, judgeLanguage } from './languages.ts';
-import { codeOf } from './load-model.ts';
-import { firstOf, openSoundtrack, readSound, type Soundtrack } from './sound.ts';
+import { codeOf, toTag } from './load-model.ts';
+import { firstOf, openSoundtrack, readSound, type Sound, type Soundtrack, tellingPart } from './sound.ts';
 import { wordsOf } from './words.ts';
 
 export interface HearingDeps {
@@ -40,6 +42,11 @@ export interface Hearing {
 }
 
 const STORAGE_MS = 30_000;
+/** An outage of Postgres that a turn outlasts, and how often it is tried. */
+const OUTAGE_MS = 600_000;
+const AGAIN_MS = 500;
+/** A soundtrack that broke off is not read again after so many attempts. */
+const MOST_ATTEMPTS = 20;
 /** A frame without a known rate, ms. */
 const FRAME_MS = 40;
 
@@ -50,8 +57,8 @@ class TurnOver extends Error {}
 const EARLY_MS = 5000;
 
 /**
- * Hears a film from its last checkpoint to its end. Throws ChildFailed when the child ended or failed; the loss at the
- * stretch is counted then.
+ * Hears a film from its last checkpoint to its end. Throws when that failed. A child that ended counts as a loss at the
+ * stretch; after a failure of the GPU, of Postgres, of the object store or of ffmpeg the request waits without one.
  */
 export async function hearFilm(deps: HearingDeps, hearing: Hearing): Promise<void> {
   const { row, signal } = hearing;
@@ -59,10 +66,37 @@ export async function hearFilm(deps: HearingDeps, hearing: Hearing): Promise<voi
     await hearTrack(deps, hearing, await openOrEnd(deps, row));
   } catch (error) {
     if (error instanceof TurnOver || signal.aborted) return;
-    if (error instanceof ChildFailed && error.reason === 'model') await failRequest(deps.db, row, 'model');
-    else if (error instanceof ChildFailed) await loseTurn(deps.db, row);
+    await endTurnSoon(deps.db, hearing, error);
     throw error;
   }
+}
+
+/** Ends the turn as soon as Postgres is available again: a lease that runs out counts as a loss. */
+async function endTurnSoon(db: Db, hearing: Hearing, error: unknown): Promise<void> {
+  const { signal } = hearing;
+  for (const until = performance.now() + OUTAGE_MS; !signal.aborted && performance.now() < until; ) {
+    const isEnded = await endTurn(db, hearing, error).then(
+      () => true,
+      () => false,
+    );
+    if (isEnded) return;
+    await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function endTurn(db: Db, { row, child }: Hearing, error: unknown): Promise<void> {
+  if (isOurs(error)) return loseTurn(db, row);
+  if (!(error instanceof ChildFailed)) return returnTurn(db, row, STORAGE_MS);
+  if (error.reason === 'memory' && child.device === 'cuda') return returnTurn(db, row);
+  if (error.reason === 'model') await failRequest(db, row, 'model');
+  else await loseTurn(db, row);
+}
+
+/** An error that comes again however often it is tried: of the program, or a value that Postgres refuses. */
+function isOurs(error: unknown): boolean {
+  if ([TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind)) return true;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' && /^(?:22|23|42)[0-9A-Z]{3}$/.test(code);
 }
 
 /** Opens the soundtrack. While its storage is unavailable the request waits; without the file it fails. */
@@ -101,7 +135,8 @@ async function spokenOf(
   track: Soundtrack,
 ): Promise<string | undefined> {
   if (row.spoken) return row.spoken;
-  const heard = language ?? (await judgeLanguage(child, track, { durationMs: row.duration_ms, signal }));
+  const declared = heardAs(language, child.languages.map(toTag));
+  const heard = declared ?? (await judgeLanguage(child, track, { durationMs: row.duration_ms, signal }));
   if (heard) await must(setSpoken(db, row, { language: heard, again: false }));
   return heard;
 }
@@ -123,7 +158,7 @@ async function hearStretch(
   const began = performance.now();
   const sound = await readSound(track, { fromMs, lengthMs: STRETCH_MS, signal });
   signal.throwIfAborted();
-  if (sound.lengthMs < STRETCH_MS && fromMs + sound.lengthMs < row.duration_ms - EARLY_MS) await openOrEnd(deps, row);
+  await refuseBroken(deps, row, { sound, fromMs });
   const lengthMs = cutAt(sound.speech, sound.lengthMs);
   const speech = sound.speech.filter(({ startMs }) => startMs < lengthMs);
   const over = sound.lengthMs < STRETCH_MS - 100 || fromMs + lengthMs >= row.duration_ms;
@@ -132,13 +167,33 @@ async function hearStretch(
   if (speech.length > 0) {
     const part = firstOf(sound, lengthMs);
     const compare = compares && before.filter((one) => one.heard !== null).length < COMPARED;
-    if (compare) heard = (await child.detect(part))[0]?.[0];
+    const telling = compare ? tellingPart({ samples: part, speech }) : undefined;
+    const [likeliest] = telling ? await child.detect(telling) : [];
+    heard = likeliest && toTag(likeliest[0]);
     words = wordsOf(await child.hear(part, { language: codeOf(spoken), task: row.task }), speech, fromMs);
   }
   const [number, toMs] = [before.length, fromMs + lengthMs];
   const seconds = (performance.now() - began) / 1000;
   await must(keepStretch(db, row, { number, fromMs, toMs, words, heard, seconds }));
   return over;
+}
+
+/**
+ * Sound that ends before its film: a storage that cannot be read any more makes the request wait. A soundtrack that breaks
+ * off whenever it is read fails in the end; one of which nothing can be read is unreadable.
+ */
+async function refuseBroken(
+  deps: HearingDeps,
+  row: RequestRow,
+  { sound, fromMs }: { sound: Sound; fromMs: number },
+): Promise<void> {
+  const toMs = fromMs + sound.lengthMs;
+  if (sound.lengthMs >= STRETCH_MS || toMs >= row.duration_ms - EARLY_MS) return;
+  await openOrEnd(deps, row);
+  if (sound.whole || toMs === 0) return;
+  if (row.attempts < MOST_ATTEMPTS) await returnTurn(deps.db, row, STORAGE_MS);
+  else await failRequest(deps.db, row, 'storage');
+  throw new TurnOver();
 }
 
 /** Gives the request back at its checkpoint when its batch rests, the queue is paused, or the worker ends. */

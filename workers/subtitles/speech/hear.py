@@ -15,9 +15,13 @@ def say(message):
     sys.stdout.flush()
 
 
+# Errors of the device, not of the model or the sound: the CPU may go on.
+DEVICE_ERRORS = ("out of memory", "cuda", "cublas", "cudnn")
+
+
 def fault_of(error):
     text = str(error)
-    reason = "memory" if "out of memory" in text.lower() else "model"
+    reason = "memory" if any(word in text.lower() for word in DEVICE_ERRORS) else "model"
     return {"error": {"reason": reason, "message": text[:300]}}
 
 
@@ -65,6 +69,8 @@ def hear(model, sound, order):
 
 
 def detect(model, sound):
+    if not model.model.is_multilingual:
+        return {"languages": [["en", 1.0]]}
     _, _, probabilities = model.detect_language(sound)
     return {"languages": sorted(probabilities, key=lambda one: -one[1])[:5]}
 

@@ -1,5 +1,6 @@
 import type { StretchRow } from '#areas/subtitles/speech/turns.store.ts';
 import type { Child } from './child.ts';
+import { toTag } from './load-model.ts';
 import { readSound, type Soundtrack } from './sound.ts';
 
 const PART_MS = 30_000;
@@ -21,8 +22,8 @@ export async function judgeLanguage(
   const sums = new Map<string, number>();
   for (const place of PLACES) {
     const sound = await partWithSpeech(track, { fromMs: Math.round(durationMs * place), durationMs, signal });
-    for (const [language, probability] of sound ? await child.detect(sound) : [])
-      sums.set(language, (sums.get(language) ?? 0) + probability);
+    for (const [code, probability] of sound ? await child.detect(sound) : [])
+      sums.set(toTag(code), (sums.get(toTag(code)) ?? 0) + probability);
   }
   return [...sums].sort(([, a], [, b]) => b - a)[0]?.[0];
 }

@@ -85,7 +85,8 @@ function loadedBy(
 
 /** Codes of Whisper that are no BCP 47. */
 const TAGS: Readonly<Record<string, string>> = { jw: 'jv' };
-const toTag = (code: string): string => TAGS[code] ?? code;
+/** The tag of a code that the child gave. */
+export const toTag = (code: string): string => TAGS[code] ?? code;
 /** The code under which the child knows a language. */
 export const codeOf = (tag: string): string => Object.entries(TAGS).find(([, is]) => is === tag)?.[0] ?? tag;
 

@@ -36,6 +36,8 @@ export interface Sound {
   samples: Buffer;
   lengthMs: number;
   speech: Speech[];
+  /** False when the reading broke off. */
+  whole: boolean;
 }
 
 /** Decodes a part of a soundtrack and finds the speech in it. A part behind its end is empty. */
@@ -52,8 +54,8 @@ export async function readSound(
   const writing = ['-map', `0:${index}`, ...form, '-c:a', 'pcm_s16le', '-f', 's16le'];
   const reading = ['-ss', (fromMs / 1000).toFixed(3), '-t', (lengthMs / 1000).toFixed(3), '-vn', '-sn', '-dn'];
   const outputs = [{ writing, take }];
-  await readByFfmpeg({ file, probe: source.probe, reading, outputs, signal, patienceMs: PATIENCE_MS });
-  return { samples, lengthMs: Math.floor(samples.length / bytesOf(1)), speech: await speechIn(samples) };
+  const whole = await readByFfmpeg({ file, probe: source.probe, reading, outputs, signal, patienceMs: PATIENCE_MS });
+  return { samples, lengthMs: Math.floor(samples.length / bytesOf(1)), speech: await speechIn(samples), whole };
 }
 
 const bytesOf = (ms: number): number => Math.floor((ms * VOICE_RATE) / 1000) * SAMPLE_BYTES;
@@ -61,6 +63,18 @@ const bytesOf = (ms: number): number => Math.floor((ms * VOICE_RATE) / 1000) * S
 /** The first part of sound. */
 export function firstOf({ samples }: Sound, lengthMs: number): Buffer {
   return samples.subarray(0, bytesOf(lengthMs));
+}
+
+/** Speech of less than this in a part tells no language. */
+const TELLING_MS = 3000;
+const PART_MS = 30_000;
+
+/** The half minute after the first speech, when there is enough speech in it to tell its language. */
+export function tellingPart({ samples, speech }: Pick<Sound, 'samples' | 'speech'>): Buffer | undefined {
+  const fromMs = speech[0]?.startMs ?? 0;
+  const toMs = fromMs + PART_MS;
+  const spokenMs = speech.reduce((sum, { startMs, endMs }) => sum + Math.max(0, Math.min(endMs, toMs) - startMs), 0);
+  return spokenMs > TELLING_MS ? samples.subarray(bytesOf(fromMs), bytesOf(toMs)) : undefined;
 }
 
 async function speechIn(samples: Buffer): Promise<Speech[]> {

@@ -20,6 +20,8 @@ const REPORT_MS = 5000;
 const RENEW_MS = LEASE_MS / 3;
 /** After a child that could not be started again. */
 const RETRY_MS = 2000;
+/** After so many failed starts the model is loaded as at the beginning: on another device, or its fault is recorded. */
+const MOST_FAILED_STARTS = 3;
 /** How often the folder of a model with a fault is looked at, and after which time the model is tried again in any case. */
 const FOLDER_MS = 3000;
 const TRY_AGAIN_MS = 600_000;
@@ -47,6 +49,8 @@ export class SpeechWorker {
   #over: Promise<void> = Promise.resolve();
   #model: LoadedModel | undefined;
   #child: Child | undefined;
+  /** Of the child, one after the other. */
+  #failedStarts = 0;
 
   constructor(deps: HearingDeps, place: ModelPlace, id: string) {
     this.#deps = deps;
@@ -59,10 +63,7 @@ export class SpeechWorker {
   }
 
   start(): void {
-    this.#over = this.#run().catch((error: Error) => {
-      this.#deps.log.error({ err: error.message }, 'the speech worker failed');
-      if (!this.#stopping.signal.aborted) this.#become({ state: 'unavailable', message: error.message });
-    });
+    this.#over = this.#run();
   }
 
   /** Returns the request in hand at once, and ends. */
@@ -73,11 +74,27 @@ export class SpeechWorker {
     await forgetSpeechWorker(this.#deps.db, this.#id).catch(() => undefined);
   }
 
+  /** Loads the model and serves with it until the worker ends; after a failure it begins again. */
   async #run(): Promise<void> {
-    const loaded = await this.#load();
-    if (!loaded) return;
-    await this.#take(loaded);
-    await this.#serve();
+    while (!this.#stopping.signal.aborted) {
+      try {
+        const loaded = await this.#load();
+        if (!loaded) return;
+        await this.#take(loaded);
+        await this.#serve();
+      } catch (error) {
+        await this.#onBreak(error as Error);
+      }
+    }
+  }
+
+  async #onBreak({ message }: Error): Promise<void> {
+    this.#child?.end();
+    this.#child = undefined;
+    if (this.#stopping.signal.aborted) return;
+    this.#deps.log.error({ err: message }, 'the speech worker begins again');
+    this.#become({ state: 'unavailable', message });
+    await this.#pause(RETRY_MS);
   }
 
   /** The model; one with a fault is tried again when its files change. Undefined when the worker ends first. */
@@ -100,6 +117,7 @@ export class SpeechWorker {
   async #take(loaded: LoadedModel): Promise<void> {
     this.#model = loaded;
     this.#child = loaded.child;
+    this.#failedStarts = 0;
     await this.#record(foundOf(loaded));
     const { device, computeType, fellBack, note, pace } = loaded;
     this.#become({ device, computeType, fellBack, secondsPerMinute: pace });
@@ -136,12 +154,16 @@ export class SpeechWorker {
     this.#child?.end();
   }
 
-  /** The child, started again after it ended. Undefined when that failed. */
+  /** The child, started again after it ended. Undefined when that failed; throws when it failed too often. */
   async #ready(): Promise<Child | undefined> {
+    if (this.#child?.ended) this.#child = undefined;
     try {
       this.#child ??= await this.#model?.start();
+      this.#failedStarts = 0;
       return this.#child;
     } catch (error) {
+      this.#failedStarts += 1;
+      if (this.#failedStarts >= MOST_FAILED_STARTS) throw error;
       await this.#onFailure(error as Error);
       return undefined;
     }
@@ -207,7 +229,7 @@ export class SpeechWorker {
   /** Goes on with the CPU when the memory of the GPU does not suffice. */
   async #fallBack({ message }: Error): Promise<void> {
     const loaded = await loadModel({ ...this.#place, device: 'cpu' }, this.#stopping.signal);
-    if ('fault' in loaded) return this.#pause(RETRY_MS);
+    if ('fault' in loaded) throw new Error(loaded.message); // the run begins again
     const note = `fell back to the CPU; the GPU failed: ${message}`.slice(0, 500);
     await this.#take({ ...loaded, fellBack: true, note });
   }

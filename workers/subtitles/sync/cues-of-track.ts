@@ -18,7 +18,7 @@ import type { Work } from '../../work.ts';
 import { showsPicture } from '../display-sets.ts';
 import { readPictures } from '../pictures-job.ts';
 import { BUCKET, takeOutTexts } from '../take-out.ts';
-import type { Span } from './correlate.ts';
+import { MOST_OFFSET_MS, type Span } from './correlate.ts';
 
 export type SubtitleRow = Awaited<ReturnType<typeof getSubtitleRow>>;
 
@@ -32,8 +32,22 @@ export type NoCues = 'storage' | 'no-cues';
 
 const LARGEST = 20 << 20;
 
-/** The spans of all lines, in order. */
+/** A text for another frame rate ends so much later than its film, and one that is out of time so much again. */
+const LONGER = 1.05;
+
+/** The spans of all lines, in order. Those far behind the end of the film are left out. */
 export async function cuesOfTrack(film: TrackFilm, row: SubtitleRow, work: Work): Promise<Span[] | NoCues> {
+  const spans = await allSpans(film, row, work);
+  return typeof spans === 'string' ? spans : within(spans, film.durationMs * LONGER + MOST_OFFSET_MS);
+}
+
+/** The spans that begin before a time, and none ends after it: memory is used for all the time that they cover. */
+export const within = (spans: readonly Span[], lastMs: number): Span[] =>
+  spans
+    .filter(({ startMs }) => startMs < lastMs)
+    .map(({ startMs, endMs }) => ({ startMs, endMs: Math.min(endMs, lastMs) }));
+
+async function allSpans(film: TrackFilm, row: SubtitleRow, work: Work): Promise<Span[] | NoCues> {
   if (!TEXT_CODECS.includes(row.codec)) return pictureSpans(film, row, work);
   const bytes = await textOf(film, row, work);
   if (typeof bytes === 'string') return bytes;

@@ -67,7 +67,7 @@ export async function inPlace<T>(
   const step = async (): Promise<State | 'full'> => {
     const sent = [token, mine.get(token) ?? 'new', ALIVE_MS, limits.places, limits.line, LEARNS_MS];
     const next = (await redis.eval(STEP, 3, ...keys, ...sent).catch(() => stepHere(limits, token))) as State | 'full';
-    if (next !== 'full') mine.set(token, next);
+    if (next !== 'full' && mine.has(token)) mine.set(token, next); // a beat may end after the work
     return next;
   };
   let alive: NodeJS.Timeout | undefined;

@@ -113,6 +113,10 @@ async function showOne(call: Call, row: RequestRow | undefined): Promise<Generat
   return shown;
 }
 
+/** True for a request that waits and of whose sound nothing was heard. */
+const isUnheard = ({ state, heard_ms: heardMs, respoken }: RequestRow): boolean =>
+  state === 'waiting' && heardMs === 0 && !respoken;
+
 /** Cancels a request that is under way, removes what a finished one made, and forgets an ended one. */
 export async function endRequest(call: Call, id: string): Promise<void> {
   const { db, who } = call;
@@ -123,6 +127,6 @@ export async function endRequest(call: Call, id: string): Promise<void> {
   if (!isOwn && !isEditingAdmin(who))
     throw new ApiError('FORBIDDEN', 'Somebody else requested it', { by: 'requester' });
   if (row.state === 'waiting' || row.state === 'running')
-    return cancelRequest(db, row, { giveBack: !isOwn || row.started_at === null });
+    return cancelRequest(db, row, { giveBack: !isOwn || isUnheard(row) });
   if (await forgetRequest(db, row)) await announceSubtitles(db, row.item_id);
 }

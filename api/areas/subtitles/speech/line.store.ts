@@ -67,6 +67,9 @@ export interface Demand {
   resting: boolean;
 }
 
+/** After this time a worker looks again at a model with a fault. */
+const FAULT_HOLDS = '10 minutes';
+
 /** Numbers of requests that wait. */
 export async function countWaiting(db: Db): Promise<Demand> {
   const { rows } = await db.raw<{ rows: Demand[] }>(
@@ -77,15 +80,17 @@ export async function countWaiting(db: Db): Promise<Demand> {
 }
 
 /**
- * Requests that wait or run and that no rest holds back. One more while no worker has ever looked for the declared model: a
- * worker starts once to say what it finds.
+ * Requests that wait or run and that no rest holds back. One more while no worker has looked for the declared model, so that
+ * a worker starts and says what it finds. A fault that was found more than ten minutes ago is looked at again in this way:
+ * requests are refused because of it, so nothing else would start a worker once the installation is corrected.
  */
 export async function speechDemand(db: Db, declaredModel: string | undefined): Promise<number> {
   const { rows } = await db.raw<{ rows: { n: number }[] }>(
     `select ((select count(*) from subtitle_requests where state = 'running'
          or (state = 'waiting' and (not_before is null or not_before < now()) and (batch_id is null or not ${RESTING})))
        + (select count(*) from (select ?::text as name) d
-          where d.name is not null and not exists (select from speech_models m where m.name = d.name)))::int as n`,
+          where d.name is not null and not exists (select from speech_models m where m.name = d.name
+            and (m.fault = '' or m.seen_at > now() - interval '${FAULT_HOLDS}'))))::int as n`,
     [declaredModel ?? null],
   );
   return rows[0]?.n ?? 0;

@@ -7,8 +7,8 @@ export const SPEECH_WAITING = 'foyer_speech_waiting';
 
 /**
  * Serves `foyer_speech_waiting`: requests for subtitles from speech that wait or run, without those of batches that rest
- * because somebody streams. It is at least 1 while no worker has ever looked for the declared model. The series is absent
- * while Postgres is unavailable, so that an outage does not look like an empty queue.
+ * because somebody streams. It is at least 1 while no worker has looked for the declared model, and when its fault was found more than ten
+ * minutes ago. The series is absent while Postgres is unavailable, so that an outage does not look like an empty queue.
  */
 export function serveSpeechMetrics(
   { db, declaredModel }: { db: Db; declaredModel: string | undefined },

@@ -31,9 +31,11 @@ export async function autoSync(call: Call, ids: TrackIds, spend?: Spend): Promis
   const row = await getSubtitleRow(call, ids);
   refuseUntimed(row);
   const soundtrack = await soundtrackOf(call.db, row.file_id);
-  const job =
-    (await readableEnd(call, row.id)) ?? (await call.transact((inside) => startOrJoin(inside, ids, { row, spend })));
-  const end = await endOf(call, job);
+  const ended = await readableEnd(call, row.id);
+  const run = ended
+    ? { id: ended, joined: false }
+    : await call.transact((inside) => startOrJoin(inside, ids, { row, spend }));
+  const end = run.joined ? await endOfJoined(call, run.id) : await endOf(call, run.id);
   const allowance = spend && (await readAllowance(call));
   const common = { sync: await shownSync(call, row), ...(allowance && { allowance }) };
   if (end && 'refused' in end) return refuse(call, row, end.refused);
@@ -79,11 +81,11 @@ async function startOrJoin(
   call: Call,
   ids: TrackIds,
   { row, spend }: { row: StreamRow; spend: Spend | undefined },
-): Promise<string> {
+): Promise<{ id: string; joined: boolean }> {
   const { db, who } = call;
   await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.subtitles.sync'))`);
   const running = await findRunningSync(db, row.id);
-  if (running) return running.id;
+  if (running) return { id: running.id, joined: true };
   const open = await db('jobs')
     .where({ kind: 'subtitles.sync' })
     .whereIn('state', ['waiting', 'delayed', 'active'])
@@ -92,13 +94,32 @@ async function startOrJoin(
     throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Too many subtitles are put in time', { retryAfterSec: 15 });
   if (!(await findSync(db, row.id))) throw notFound();
   const useId = await spend?.(call);
-  return enqueue(db, 'subtitles.sync', {
+  const id = await enqueue(db, 'subtitles.sync', {
     payload: { itemId: ids.id, streamId: row.id, byAccountId: who.accountId, ...(useId && { useId }) },
     options: {
       ...{ key: syncKey(row.id), priority: 10, maxAttempts: 2, cause: 'person', byAccountId: who.accountId },
       target: { kind: 'item', id: ids.id },
     },
   });
+  return { id, joined: false };
+}
+
+/** Of callers that joined a run and wait for its end, those of an account and of this process. */
+const MOST_HELD = { account: 2, process: 20 };
+/** The accounts of those that wait in this process. */
+const held: string[] = [];
+
+/** As `endOf`, for a caller that joined the run. It does not wait while too many do. */
+async function endOfJoined(call: Call, job: string): Promise<SyncEnd | undefined> {
+  const { accountId } = call.who;
+  const own = held.filter((one) => one === accountId).length;
+  if (held.length >= MOST_HELD.process || own >= MOST_HELD.account) return undefined;
+  held.push(accountId);
+  try {
+    return await endOf(call, job);
+  } finally {
+    held.splice(held.indexOf(accountId), 1);
+  }
 }
 
 /** How the job ended; undefined while it runs after 50 seconds. Throws 409 when it was stopped, and 500 when it failed. */
