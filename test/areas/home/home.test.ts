@@ -247,7 +247,7 @@ describe('the home screen', () => {
       expect((await me.getHomeLayout({ query: {} })).body.source).to.equal('built-in');
     });
 
-    it('keeps rows whose library or filter is gone, and shows nothing of libraries that a profile does not see', async () => {
+    it('keeps rows whose library or filter is gone, and shows no library that a profile does not see', async () => {
       const { db } = api.deps;
       const secret = await givenLibrary(db, 'movies', { name: 'Secret', everyone: false });
       const old = await givenLibrary(db, 'movies', { name: 'Old' });

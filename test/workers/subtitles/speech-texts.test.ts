@@ -74,7 +74,7 @@ describe('text from speech', () => {
     expect(cutAt([{ startMs: 0, endMs: 60_000 }], 60_000), 'no silence').to.equal(60_000);
   });
 
-  it('tells its language by the half minute after the first speech, if there is enough speech in it', () => {
+  it('has its language judged by the half minute after the first speech, if there is enough speech in it', () => {
     const samples = Buffer.alloc(60 * 32_000);
     samples.writeInt16LE(7, 20 * 32_000);
     const [short, long] = [

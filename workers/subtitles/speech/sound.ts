@@ -65,11 +65,11 @@ export function firstOf({ samples }: Sound, lengthMs: number): Buffer {
   return samples.subarray(0, bytesOf(lengthMs));
 }
 
-/** Speech of less than this in a part tells no language. */
+/** Speech of less than this in a part shows no language. */
 const TELLING_MS = 3000;
 const PART_MS = 30_000;
 
-/** The half minute after the first speech, when there is enough speech in it to tell its language. */
+/** The half minute after the first speech, when there is enough speech in it to show its language. */
 export function tellingPart({ samples, speech }: Pick<Sound, 'samples' | 'speech'>): Buffer | undefined {
   const fromMs = speech[0]?.startMs ?? 0;
   const toMs = fromMs + PART_MS;
