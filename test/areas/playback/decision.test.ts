@@ -184,7 +184,12 @@ describe('the playback decision', () => {
     const tracks = { ...input().tracks, subtitleStreamId: 's' };
     const made = outcome([file({ tracks: [h264, aac, pgs] })], { tracks });
     expect(made.decision).to.deep.include({ method: 'transcode', subtitle: { streamId: 's', delivery: 'burn-in' } });
-    expect(made.stream?.video?.[0]?.burnIn).to.deep.equal({ streamId: 's', streamIndex: 3, number: 0, kind: 'picture' });
+    expect(made.stream?.video?.[0]?.burnIn).to.deep.equal({
+      streamId: 's',
+      streamIndex: 3,
+      number: 0,
+      kind: 'picture',
+    });
     const native = outcome([file({ tracks: [h264, aac, pgs] })], { tracks, profile: profile('native') });
     expect(native.decision).to.deep.include({
       method: 'direct_play',
