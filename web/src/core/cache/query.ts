@@ -59,3 +59,12 @@ export function query<N extends Name>(name: N, ...[request]: Parameters<(typeof 
 
 /** Marks every answer of an operation as old; those on screen are requested again. */
 export const invalidate = (name: Name): Promise<void> => queryClient.invalidateQueries({ queryKey: [name] });
+
+/** The longest that the first page waits for answers which the shell requested before the script was there. */
+const FIRST_MS = 800;
+
+/** Reads what the first page begins with, so that it is drawn once. A page that waits longer begins with placeholders. */
+export async function beginWith(...queries: readonly Query<unknown>[]): Promise<void> {
+  const read = Promise.all(queries.map((one) => queryClient.prefetchQuery(one)));
+  await Promise.race([read, new Promise((resolve) => setTimeout(resolve, FIRST_MS))]);
+}
