@@ -387,6 +387,16 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'uploads',
+    load: async () => (await import('./areas/uploads/index.ts')).uploadsArea,
+    routes: [
+      ['post', '/uploads', 'createUploads'],
+      ['get', '/uploads', 'listUploads'],
+      ['put', '/uploads/:id/chunks/:index', 'putUploadChunk'],
+      ['delete', '/uploads/:id', 'cancelUpload'],
+    ],
+  },
+  {
     slug: 'home',
     load: async () => (await import('./areas/home/index.ts')).homeArea,
     routes: [

@@ -36,6 +36,8 @@ import { syncSubtitle } from './subtitles/sync/sync-job.ts';
 import { trimSubtitles } from './subtitles/trim.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireKeys, expireSessions, trimEvents, trimPlayback } from './upkeep-jobs.ts';
+import { finishUpload } from './uploads/finish.ts';
+import { sweepUploads } from './uploads/sweep.ts';
 import { purgeProfile, purgeUser } from './user-purge.ts';
 import { createDeliver, trimWebhooks } from './webhooks/deliver.ts';
 import type { Handlers } from './work.ts';
@@ -80,6 +82,8 @@ export const handlers = {
   'events.trim': trimEvents,
   'objects.sweep': sweepObjects,
   'profile.purge': purgeProfile,
+  'upload.finish': finishUpload,
+  'upload.sweep': sweepUploads,
   'user.purge': purgeUser,
   'webhook.deliver': createDeliver(),
   'webhook.trim': trimWebhooks,

@@ -28,6 +28,7 @@ import { streamingArea } from './streaming/index.ts';
 import { studiosArea } from './studios/index.ts';
 import { subtitlesArea } from './subtitles/index.ts';
 import { themesArea } from './themes/index.ts';
+import { uploadsArea } from './uploads/index.ts';
 import { usersArea } from './users/index.ts';
 import { webhooksArea } from './webhooks/index.ts';
 
@@ -56,6 +57,7 @@ export const areas = [
   plusArea,
   settingsArea,
   brandingArea,
+  uploadsArea,
   homeArea,
   notificationsArea,
   emailArea,

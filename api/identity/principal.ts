@@ -67,6 +67,8 @@ export interface AccountLimits {
   maxBitrateRemote?: number | undefined;
   maxHeight?: number | undefined;
   remote?: boolean | undefined;
+  /** Of uploaded files, in bytes. */
+  uploadQuotaBytes?: number | undefined;
   /** Uses of the subtitle tools a day. */
   subtitleDaily?: number | undefined;
 }

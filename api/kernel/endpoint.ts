@@ -159,6 +159,8 @@ export interface Endpoint<
   maxBodyBytes?: number;
   /** The body is bytes of these media types, not JSON: `body` is `uploaded`. */
   bodyMedia?: readonly string[];
+  /** With `bodyMedia`: the handler reads the bytes as they arrive; `body` is `streamedBody`. */
+  streamed?: true;
   /** The body is application/x-www-form-urlencoded, not JSON; the schema decides on unknown members. */
   urlEncoded?: true;
   /** File parts that a multipart/form-data body may have; `body` declares them as `uploaded`. */

@@ -18,6 +18,7 @@ import { idempotencyKey, once } from './idempotency.ts';
 import { limitHere } from './rate-limit.ts';
 import { addressGroup, clientOf, parsePart, queryIssues, queryOf, readJson } from './request.ts';
 import { endWithCredential } from './transfers.ts';
+import { streamedBodyOf } from './streamed-body.ts';
 import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
 const MEGABYTE = 1 << 20;
@@ -153,12 +154,16 @@ const usualBytes = ({ access, proof }: Endpoint): number => ('anyone' in access 
 async function bodyOf(endpoint: Endpoint, ctx: Context, { objects }: Deps): Promise<unknown> {
   const most = endpoint.maxBodyBytes ?? usualBytes(endpoint);
   if (endpoint.bodyMedia || endpoint.files) noteUpload(ctx.req);
-  if (endpoint.bodyMedia) return readUpload(ctx.req, most);
+  if (endpoint.bodyMedia) return endpoint.streamed ? streamedBodyOf(ctx.req, most) : readUpload(ctx.req, most);
   if (endpoint.urlEncoded) return readUrlEncoded(ctx.req, most);
   if (endpoint.files && isForm(ctx.req))
     return readForm(ctx.req, { files: endpoint.files, schema: endpoint.body, maxFieldBytes: most, objects });
+  return jsonOf(endpoint, ctx, most);
+}
+
+async function jsonOf({ optionalBody }: Endpoint, ctx: Context, most: number): Promise<unknown> {
   const body = await readJson(ctx.req, most);
-  return body === undefined && endpoint.optionalBody ? {} : body; // `null` is a body and is not valid
+  return body === undefined && optionalBody ? {} : body; // `null` is a body and is not valid
 }
 
 async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unknown> {

@@ -182,8 +182,13 @@ export const jobs = {
   'custom-field.index': { queue: 'maintenance', payload: z.object({ fieldId: Id }) },
   'custom-field.purge': { queue: 'maintenance', payload: z.object({ fieldId: Id }) },
   'games.emulator': { queue: 'media' },
-  'upload.finish': { queue: 'media' },
-  'upload.sweep': { queue: 'maintenance' },
+  'upload.finish': { queue: 'media', payload: z.object({ uploadId: Id }) },
+  /** With an account, only its notification. */
+  'upload.sweep': {
+    queue: 'maintenance',
+    payload: z.object({ accountId: Id.optional() }),
+    scheduled: '40 * * * *',
+  },
   'home.suggest': { queue: 'analysis' },
   'discover.refresh': { queue: 'metadata' },
   'watchlist.availability': { queue: 'metadata' },

@@ -7,26 +7,11 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client, ClientOptions } from 'minio';
+import type { Bucket } from './buckets.ts';
 import { DiskFull, requireSpace, saysFull, spaceOf, whileSpace } from './disk.ts';
+import { bucketParts, directoryParts, type ObjectParts, PartRefused } from './object-parts.ts';
 
-/** Buckets of the deployment. */
-export type Bucket =
-  | 'foyer-artwork'
-  | 'foyer-artwork-cache'
-  | 'foyer-derived'
-  | 'foyer-subtitles'
-  | 'foyer-transcode'
-  | 'foyer-live'
-  | 'foyer-recordings'
-  | 'foyer-downloads'
-  | 'foyer-uploads'
-  | 'foyer-faces'
-  | 'foyer-games'
-  | 'foyer-models'
-  | 'foyer-spine'
-  | 'foyer-support'
-  | 'foyer-exports'
-  | 'foyer-backups';
+export type { Bucket } from './buckets.ts';
 
 export interface ObjectStat {
   size: number;
@@ -41,7 +26,7 @@ export interface ListedObject {
 }
 
 /** S3, or a directory that behaves like it: an object appears whole or not at all. */
-export interface Objects {
+export interface Objects extends ObjectParts {
   /** Throws `DiskFull` when the store has no space for it. */
   put(bucket: Bucket, key: string, body: Buffer | string | Readable): Promise<void>;
   /** True while the store accepts no writes for lack of space, if it reports that in advance. */
@@ -91,6 +76,15 @@ function withFaults(objects: Objects): Objects {
     get: (bucket, key, range) => objects.get(bucket, key, range).catch(unavailable),
     stat: (bucket, key) => objects.stat(bucket, key).catch(unavailable),
     remove: (bucket, keys) => objects.remove(bucket, keys).catch(unavailable),
+    beginParts: (bucket, key) => objects.beginParts(bucket, key).catch(unavailable),
+    putPart: (object, part) =>
+      objects.putPart(object, part).catch((error: unknown) => {
+        if (error instanceof PartRefused || part.body.errored) throw error;
+        if (saysFull(error)) return full(error);
+        return unavailable(error);
+      }),
+    joinParts: (object, parts) => objects.joinParts(object, parts).catch(unavailable),
+    dropParts: (object) => objects.dropParts(object).catch(unavailable),
   };
 }
 
@@ -116,6 +110,7 @@ function directoryObjects(root: string): Objects {
     return join(root, bucket, key);
   };
   const objects: Objects = {
+    ...directoryParts(root),
     put: async (bucket, key, body) => putFile(root, place(bucket, key), body),
     isFull: () =>
       spaceOf(root).then(
@@ -167,15 +162,15 @@ async function* listDirectory(base: string, prefix: string): AsyncIterable<Liste
 function s3Objects(url: URL): Objects {
   const tls = url.searchParams.get('tls') === '1';
   const prefixOf = url.searchParams.get('prefix') ?? '';
-  const client = bucketClient({
+  const options: ClientOptions = {
     endPoint: url.hostname,
     port: Number(url.port || (tls ? 443 : 80)),
     useSSL: tls,
     accessKey: decodeURIComponent(url.username),
     secretKey: decodeURIComponent(url.password),
     region: url.searchParams.get('region') ?? 'us-east-1',
-  });
-  return objectsOf(client, (bucket) => prefixOf + bucket);
+  };
+  return objectsOf(options, (bucket) => prefixOf + bucket);
 }
 
 /** Loaded on first use, because it is large. */
@@ -184,9 +179,11 @@ export function bucketClient(options: ClientOptions): Client {
   return new minio.Client(options);
 }
 
-/** The buckets of a client, by the names that `name` returns. */
-export function objectsOf(client: Client, name: (bucket: string) => string): Objects {
+/** The buckets of a store, by the names that `name` returns. */
+export function objectsOf(options: ClientOptions, name: (bucket: string) => string): Objects {
+  const client = bucketClient(options);
   const objects: Objects = {
+    ...bucketParts(bucketClient({ ...options, retryOptions: { disableRetry: true } }), name),
     async put(bucket, key, body) {
       if (body instanceof Readable) await spooled(body, (file) => client.fPutObject(name(bucket), key, file));
       else await client.putObject(name(bucket), key, Buffer.from(body));

@@ -1646,6 +1646,43 @@ export interface Tables {
     made_at: Defaulted<Date>;
     removed_at: Date | null;
   };
+  upload_chunks: {
+    upload_id: string;
+    index: number;
+    sha256: string;
+    etag: string;
+  };
+  uploads: {
+    id: string;
+    account_id: string;
+    library_id: string | null;
+    album_id: string | null;
+    client_id: string | null;
+    device_name: string | null;
+    name: string;
+    size_bytes: number;
+    chunk_bytes: number;
+    chunk_count: number;
+    mime: string | null;
+    announced_sha256: string | null;
+    sha256: string | null;
+    modified_at: Date | null;
+    taken_at: Date | null;
+    pair_key: string | null;
+    client_file_id: string | null;
+    state: Defaulted<'receiving' | 'verifying' | 'importing' | 'finished' | 'duplicate' | 'failed' | 'cancelled' | 'expired'>;
+    error_reason: string | null;
+    item_id: string | null;
+    parts_id: string | null;
+    folder_id: string | null;
+    path: string | null;
+    gone_since: Date | null;
+    notified: Defaulted<boolean>;
+    forgotten: Defaulted<boolean>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
+    ended_at: Date | null;
+  };
   visibility_classes: {
     id: Defaulted<number>;
     library_id: string;

@@ -134,6 +134,8 @@ export const owners: Record<TableName, string> = {
   transcode_sessions: 'streaming',
   trashed_files: 'libraries',
   trickplay: 'streaming',
+  upload_chunks: 'uploads',
+  uploads: 'uploads',
   visibility_classes: 'people',
   voice_activity: 'libraries',
   webhook_deliveries: 'webhooks',

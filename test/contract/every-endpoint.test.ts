@@ -15,7 +15,13 @@ const VERIFIER = '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQ
 const MOST_SENT = 64 << 20;
 /** Path parameters that are well formed and name nothing. */
 function absentParams(endpoint: Endpoint): Record<string, string> {
-  const samples: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp', kind: 'poster' };
+  const samples: Record<string, string> = {
+    rendition: 'v0',
+    segment: '0.m4s',
+    sheet: '320-0.webp',
+    kind: 'poster',
+    index: '0',
+  };
   return Object.fromEntries(
     [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, samples[name] ?? ABSENT]),
   );

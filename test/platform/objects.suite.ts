@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { PartRefused } from '#platform/object-parts.ts';
 import { ObjectMissing, type Objects } from '#platform/objects.ts';
 
 const BUCKET = 'foyer-artwork';
@@ -125,5 +126,54 @@ export function objectsSuite(connect: () => Promise<Objects>): void {
     for (const version of versions) await objects.put(BUCKET, 'swap', version);
     writing = false;
     await Promise.all(readers);
+  });
+
+  it('makes an object of parts in any order, and never of bytes that were not announced', async () => {
+    const [first, second] = [randomBytes(5 << 20), randomBytes(1000)];
+    const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+    const object = { bucket: BUCKET, key: 'parts/whole', id: await objects.beginParts(BUCKET, 'parts/whole') } as const;
+    const put = (number: number, sent: Buffer, announced: Buffer): Promise<string> =>
+      objects.putPart(object, {
+        ...{ number, size: announced.length, sha256: hashOf(announced) },
+        body: Readable.from([sent.subarray(0, 700), sent.subarray(700)], { objectMode: false }),
+      });
+    const faultOf = (sent: Promise<string>): Promise<unknown> =>
+      sent.then(
+        () => 'taken',
+        (error: unknown) => (error instanceof PartRefused ? error.fault : error),
+      );
+    const other = Buffer.from(second);
+    other[999] = (other[999] ?? 0) ^ 1;
+    expect(await faultOf(put(2, other, second))).to.equal('sha256');
+    expect(await faultOf(put(2, second.subarray(0, 990), second))).to.equal('size');
+    expect(await faultOf(put(2, Buffer.concat([second, second]), second))).to.equal('size');
+    const etags = [await put(2, second, second), await put(1, first, first)];
+    const again = await put(2, second, second);
+    expect(again).to.equal(etags[0]);
+    expect(await objects.stat(BUCKET, object.key)).to.equal(undefined);
+    const parts = [
+      { number: 1, etag: etags[1] ?? '' },
+      { number: 2, etag: again },
+    ];
+    await objects.joinParts(object, parts);
+    await objects.joinParts(object, parts); // a second time is no fault
+    const whole = await buffer(await objects.get(BUCKET, object.key));
+    expect(whole.equals(Buffer.concat([first, second]))).to.equal(true);
+  });
+
+  it('lists objects that are not whole, and forgets their parts', async () => {
+    const id = await objects.beginParts(BUCKET, 'parts/stray');
+    const body = Readable.from([Buffer.from('x')], { objectMode: false });
+    const sha256 = createHash('sha256').update('x').digest('hex');
+    await objects.putPart({ bucket: BUCKET, key: 'parts/stray', id }, { number: 1, size: 1, sha256, body });
+    const ids = async (): Promise<string[]> => {
+      const found: string[] = [];
+      for await (const parted of objects.listParted(BUCKET)) if (parted.key === 'parts/stray') found.push(parted.id);
+      return found;
+    };
+    expect(await ids()).to.deep.equal([id]);
+    await objects.dropParts({ bucket: BUCKET, key: 'parts/stray', id });
+    await objects.dropParts({ bucket: BUCKET, key: 'parts/stray', id });
+    expect(await ids()).to.deep.equal([]);
   });
 }

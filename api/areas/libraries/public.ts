@@ -36,7 +36,7 @@ export { type Combined, combineItems, countCombined, type Joined } from './merge
 export { divideItem, makeSibling, pinFiles } from './merge/divide.store.ts';
 export { editFields, type FieldEdits, lockFields, raiseChangesOfItems, setLocks, unlockFields } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
-export { replaceChapters, setAddedAt, setEdition } from './merge/file-edits.store.ts';
+export { replaceChapters, setAddedAt, setAddedBy, setEdition } from './merge/file-edits.store.ts';
 export { findKnownItems, type KnownItem, lockKnown, type ServerPlace } from './merge/known.store.ts';
 export { givenBy } from './merge/merge.ts';
 export { newFields, writeNewLists } from './merge/new-items.ts';
@@ -95,7 +95,7 @@ export {
   type TrashRow,
   trashEntries,
 } from './trash/trash.store.ts';
-export { obstacles } from './trash/trash.ts';
+export { bringBack, obstacles } from './trash/trash.ts';
 export { dropEdition, type Trashed, trashItems } from './trash/trash-items.store.ts';
 export {
   forgetTrashed,

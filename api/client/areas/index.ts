@@ -29,6 +29,7 @@ import type { StreamingOperations } from './streaming.ts';
 import type { StudiosOperations } from './studios.ts';
 import type { SubtitlesOperations } from './subtitles.ts';
 import type { ThemesOperations } from './themes.ts';
+import type { UploadsOperations } from './uploads.ts';
 import type { UsersOperations } from './users.ts';
 import type { WebhooksOperations } from './webhooks.ts';
 
@@ -63,6 +64,7 @@ export type * from './streaming.ts';
 export type * from './studios.ts';
 export type * from './subtitles.ts';
 export type * from './themes.ts';
+export type * from './uploads.ts';
 export type * from './users.ts';
 export type * from './webhooks.ts';
 
@@ -97,5 +99,6 @@ export interface Operations
     StudiosOperations,
     SubtitlesOperations,
     ThemesOperations,
+    UploadsOperations,
     UsersOperations,
     WebhooksOperations {}

@@ -275,6 +275,11 @@ export const routes = {
   getBrandingLogo: 'GET /branding/{kind}/{scheme} bytes open',
   setBrandingLogo: 'PUT /branding/{kind}/{scheme}',
   updateBranding: 'PATCH /branding',
+  // uploads
+  cancelUpload: 'DELETE /uploads/{id}',
+  createUploads: 'POST /uploads',
+  listUploads: 'GET /uploads',
+  putUploadChunk: 'PUT /uploads/{id}/chunks/{index}',
   // home
   getHome: 'GET /home',
   getHomeLayout: 'GET /home/layout',

@@ -526,3 +526,12 @@ export interface PageQuery {
   limit?: number;
   cursor?: Words;
 }
+
+/** Query of listUploads */
+export interface ListUploadsQuery extends PageQuery {
+  /** Up to three of createdAt, updatedAt, name, state; - descends */ sort?: Words;
+  ids?: Words;
+  libraryId?: Words;
+  state?: Words;
+  /** Only those of the device that X-Client-Id names */ device?: boolean;
+}

@@ -1,5 +1,5 @@
 import { NEVER_CALLED } from '#platform/never-called.ts';
-import { bucketClient, objectsOf } from '#platform/objects.ts';
+import { objectsOf } from '#platform/objects.ts';
 import type { OutboundSetting } from '#platform/outbound.ts';
 import { createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
 import { withoutEnds } from '#platform/text.ts';
@@ -45,7 +45,7 @@ export function s3Destination({ place, secret, always, deny, lookup }: S3Setting
   } catch (error) {
     throw new DestinationUnavailable('unreachable', 'This address is not reached from here', { cause: error });
   }
-  const client = bucketClient({
+  const options = {
     endPoint: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || (tls ? 443 : 80)),
     useSSL: tls,
@@ -54,10 +54,10 @@ export function s3Destination({ place, secret, always, deny, lookup }: S3Setting
     region: place.region,
     pathStyle: place.pathStyle,
     transportAgent: judgedAgent(judge, { tls, silentMs: SILENT_MS }),
-  });
+  };
   const prefix = place.prefix ? `${withoutEnds(place.prefix, '/')}/` : '';
   return objectsDestination(
-    objectsOf(client, () => place.bucket),
+    objectsOf(options, () => place.bucket),
     prefix,
   );
 }

@@ -49,3 +49,8 @@ async function restoreChapters(db: Db, fileId: string): Promise<void> {
     [fileId],
   );
 }
+
+/** Notes who uploaded an item, unless that is known. */
+export async function setAddedBy(db: Db, itemId: string, accountId: string): Promise<void> {
+  await db('items').where({ id: itemId }).whereNull('added_by').update({ added_by: accountId });
+}

@@ -93,11 +93,20 @@ export async function restoreFromTrash(
     return obstacle ? [{ itemId, reason: obstacle }] : [];
   });
   const ids = requested.filter((id) => !notRestored.some((one) => one.itemId === id));
+  await bringBack({ db, enqueue }, libraryId, ids);
+  const missing = ids.filter((id) => known.get(id)?.missing).length;
+  return { restored: ids.length - missing, missing, notRestored };
+}
+
+/** Restores items of the trash with their descendants, and the files that were moved with them. */
+export async function bringBack(
+  { db, enqueue }: Pick<Call, 'db' | 'enqueue'>,
+  libraryId: string,
+  ids: readonly string[],
+): Promise<void> {
   const restored = await restoreEntries(db, libraryId, ids);
   if ((await wantBack(db, restored)) > 0) await enqueueMoves(enqueue);
   await emitRestored(db, libraryId, restored);
-  const missing = ids.filter((id) => known.get(id)?.missing).length;
-  return { restored: ids.length - missing, missing, notRestored };
 }
 
 async function allEntries(
