@@ -8,6 +8,9 @@ import { findFiles } from '../files/files.store.ts';
 import type { ItemSummary, ListedItem } from '../items.schemas.ts';
 import { findCredits, findExternalIds, findLabels, findParents, findTags } from '../relations/relations.store.ts';
 
+/** Relations that lists of items can include. */
+export const listRelations = ['files', 'streams', 'people', 'studios', 'genres', 'labels', 'collections'] as const;
+
 /** `include` of one operation: at most eight of its relations. */
 export const includeQuery = <const L extends readonly [string, ...string[]]>(relations: L) =>
   commaList(z.enum(relations), 8)

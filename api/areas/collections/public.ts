@@ -1,0 +1,1 @@
+export { passOnCollections, renameLabelInRules } from './collection/collections.store.ts';

@@ -1,0 +1,1 @@
+export { renameLabelInFilters } from './filters.store.ts';
