@@ -52,6 +52,12 @@ export async function findFilter(
   return row;
 }
 
+/** An own or a shared filter of any library. */
+export async function findFilterById(db: Db, who: Principal, id: string): Promise<FilterRow | undefined> {
+  const [row] = await selectFilters(db, who).where('f.id', id);
+  return row;
+}
+
 /** Whether the id is taken, by whomever. */
 export async function isTaken(db: Db, id: string): Promise<boolean> {
   return (await db('saved_filters').where({ id }).first('id')) !== undefined;

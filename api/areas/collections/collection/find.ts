@@ -36,3 +36,11 @@ export async function lockEditable(call: Call, id: string): Promise<CollectionRo
   }
   return row;
 }
+
+/** Rows of Home that pinned collections make at most. */
+const MOST_PINNED = 10;
+
+/** Collections that are shown on the Home of the caller, by name. */
+export async function pinnedToHome(call: Call): Promise<CollectionRow[]> {
+  return sharedWith(call).whereRaw(`'home' = any(c.pinned)`).orderBy(['c.sort_folded', 'c.id']).limit(MOST_PINNED);
+}

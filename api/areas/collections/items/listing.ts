@@ -1,4 +1,12 @@
-import { type Listing, type SmartList, type SortName, serverSorts, smartList } from '#areas/items/public.ts';
+import {
+  firstIds,
+  type Listing,
+  onlyUnwatched,
+  type SmartList,
+  type SortName,
+  serverSorts,
+  smartList,
+} from '#areas/items/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { Rules } from '#kernel/filter.ts';
 import type { SortTable } from '#kernel/sort.ts';
@@ -43,4 +51,29 @@ export async function collectionList(
     moreSorts: byHand,
     ignored: [],
   };
+}
+
+interface First {
+  limit: number;
+  /** Leaves out what the profile has watched. */
+  unwatched: boolean;
+  narrow: NonNullable<Listing['narrow']>;
+}
+
+/** Ids of the first items in the collection's own order. */
+export async function firstOfCollection(
+  call: Caller,
+  row: Pick<CollectionRow, 'id' | 'kind' | 'rules' | 'sort'>,
+  { limit, unwatched, narrow }: First,
+): Promise<string[]> {
+  const list = await collectionList(call, row);
+  const listing: Listing = {
+    ...list.listing,
+    narrow: (query) => {
+      list.listing.narrow?.(query);
+      narrow(query);
+      if (unwatched) onlyUnwatched(query, call.who);
+    },
+  };
+  return firstIds(call, listing, { ...list, limit });
 }
