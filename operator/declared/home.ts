@@ -50,7 +50,7 @@ export class DeclaredHome {
     const none = { troubles: wanted.troubles, applied: 0, settled: true };
     if (read.status === 404 && wanted.found.length === 0) return none; // an older server during an upgrade
     if (read.status !== 200) return { ...none, troubles: [...wanted.troubles, refusalText(read)], settled: false };
-    const layout = read.body as Layout;
+    const layout = (read.body ?? {}) as Layout;
     const print = JSON.stringify([wanted, layout.revision, layout.managedBy?.name]);
     if (this.#rest?.print === print) return this.#rest.outcome;
     const outcome = await apply(given, wanted, layout);
@@ -98,31 +98,38 @@ function bodyIn(text: string): Body | undefined {
 const isOf = ({ managedBy }: Layout, { kind, namespace, name }: ManagedBy): boolean =>
   managedBy?.kind === kind && managedBy.namespace === namespace && managedBy.name === name;
 
-async function apply({ request, managedBy }: HomeGiven, wanted: Wanted, layout: Layout): Promise<HomeOutcome> {
-  const { troubles, broken } = wanted;
+async function apply(given: HomeGiven, wanted: Wanted, layout: Layout): Promise<HomeOutcome> {
   const [declared] = wanted.found;
-  const refused = (where: string, text: string): HomeOutcome => ({
-    ...{ troubles: [...troubles, `${where}: ${text}`], applied: 0, settled: false },
-  });
-  if (!declared) {
-    if (broken || !isOf(layout, managedBy)) return { troubles, applied: 0, settled: true };
-    const freed = await request('PUT', PATH, { scope: 'server', rows: null });
-    return freed.status < 300
-      ? { troubles, applied: 0, settled: false }
-      : refused('the layout of Home, which is no longer declared', refusalText(freed));
-  }
-  const { where, body } = declared;
-  if (layout.managedBy && !isOf(layout, managedBy))
-    return {
-      ...refused(where, `${layout.managedBy.kind} ${layout.managedBy.name} declares it already`),
-      settled: true,
-    };
+  const { trouble, ...outcome } = declared ? await declare(given, declared, layout) : await free(given, wanted, layout);
+  return { ...outcome, troubles: [...wanted.troubles, ...(trouble === undefined ? [] : [trouble])] };
+}
+
+interface Step {
+  applied: number;
+  settled: boolean;
+  trouble?: string;
+}
+
+/** Removes a layout of this resource that no file declares. */
+async function free({ request, managedBy }: HomeGiven, { broken }: Wanted, layout: Layout): Promise<Step> {
+  if (broken || !isOf(layout, managedBy)) return { applied: 0, settled: true };
+  const freed = await request('PUT', PATH, { scope: 'server', rows: null });
+  const trouble = `the layout of Home, which is no longer declared: ${refusalText(freed)}`;
+  return { applied: 0, settled: false, ...(freed.status >= 300 && { trouble }) };
+}
+
+async function declare({ request, managedBy }: HomeGiven, { where, body }: Declared, layout: Layout): Promise<Step> {
+  const other = isOf(layout, managedBy) ? undefined : layout.managedBy;
+  if (other) return { applied: 0, settled: true, trouble: `${where}: ${other.kind} ${other.name} declares it already` };
   const tried = await request('PUT', PATH, { ...body, scope: 'server', validateOnly: true });
-  if (tried.status >= 300)
-    return { ...refused(where, refusalText(tried)), settled: tried.status < 500 && tried.status !== 404 };
-  if (isOf(layout, managedBy) && isSame(tried.body as Body, layout)) return { troubles, applied: 1, settled: true };
+  if (tried.status >= 300) {
+    const settled = tried.status < 500 && ![404, 429].includes(tried.status);
+    return { applied: 0, settled, trouble: `${where}: ${refusalText(tried)}` };
+  }
+  if (isOf(layout, managedBy) && isSame(tried.body as Body, layout)) return { applied: 1, settled: true };
   const written = await request('PUT', PATH, { ...body, scope: 'server', managedBy, validateOnly: false });
-  return written.status < 300 ? { troubles, applied: 1, settled: false } : refused(where, refusalText(written));
+  if (written.status < 300) return { applied: 1, settled: false };
+  return { applied: 0, settled: false, trouble: `${where}: ${refusalText(written)}` };
 }
 
 const isSame = (one: Body, other: Body): boolean =>
