@@ -81,7 +81,7 @@ describe('collections and saved filters in a browser', function () {
     await page.waitForSelector('h1:has-text("Since 2000")');
     await page.waitForSelector('article:has-text("Waves")');
     expect(await titles(page)).to.deep.equal(['Lights', 'Waves']);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).to.be.at.most(360);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).to.be.at.most(360);
     await page.click('button:has-text("Delete")');
     await page.click('dialog button:has-text("Delete")');
     await page.waitForURL('**/collections');

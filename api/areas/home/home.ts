@@ -157,15 +157,21 @@ export function headOf(
   { row, reader, libraries }: OpenRow,
   found: Found | undefined,
 ): Omit<HomeRow, 'items' | 'hasMore'> {
-  const seeAll = found?.seeAll ?? (found?.gone === undefined ? reader.seeAll?.(libraries, row) : undefined);
-  const because = found?.reason && `Because you watched ${found.reason.title}`;
   return {
-    ...{ rowId: row.rowId, kind: row.kind, title: row.title ?? because ?? found?.title ?? reader.title },
+    ...{ rowId: row.rowId, kind: row.kind, title: row.title ?? titleFrom(found) ?? reader.title },
     ...{ style: row.style ?? reader.styles[0], deferred: found === undefined },
-    ...(seeAll !== undefined && { seeAll }),
-    ...(found?.gone !== undefined && { subtitle: found.gone }),
+    ...goneOr(found, found?.seeAll ?? reader.seeAll?.(libraries, row)),
     ...(found?.reason && { reason: found.reason }),
   };
+}
+
+const titleFrom = (found: Found | undefined): string | undefined =>
+  found?.reason ? `Because you watched ${found.reason.title}` : found?.title;
+
+/** Why the row shows nothing, or the address of its whole list. */
+function goneOr(found: Found | undefined, seeAll: string | undefined): Pick<HomeRow, 'subtitle' | 'seeAll'> {
+  if (found?.gone !== undefined) return { subtitle: found.gone };
+  return seeAll === undefined ? {} : { seeAll };
 }
 
 interface Placing {

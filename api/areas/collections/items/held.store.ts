@@ -131,3 +131,14 @@ export async function removedFrom(db: Db, id: string): Promise<string[]> {
   );
   return rows.map((row) => row.item_id);
 }
+
+/** Puts the item that others were merged into in their place in each collection. */
+export async function joinCollections(db: Db, pairs: readonly { from: string; into: string }[]): Promise<void> {
+  for (const { from, into } of pairs) {
+    await db.raw(
+      `insert into collection_items (collection_id, item_id, position, by_hand)
+       select collection_id, ?, position, by_hand from collection_items where item_id = ? on conflict do nothing`,
+      [into, from],
+    );
+  }
+}

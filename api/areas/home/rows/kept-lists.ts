@@ -37,7 +37,7 @@ export async function ofSavedFilter(reading: Reading): Promise<Found> {
   );
   const { filter, sort } = saved;
   const query = new URLSearchParams({ ...(filter && { filter }), sort });
-  const seeAll = `/library/${saved.libraryId}?${query}`;
+  const seeAll = `/library/${saved.libraryId}?${query.toString()}`;
   return {
     ...(await first(reading, { shelves, filter: filter || undefined, sort: row.source?.sort ?? sort })),
     title: saved.name,
