@@ -228,6 +228,14 @@ describe('spec.declared', () => {
     });
     expect(await pass(...maps)).to.deep.equal({ troubles: [], unserved: [], applied: 1 });
     expect((await read('Evening')).contrast.filter(({ ok }) => !ok)).to.deep.equal([]);
+    const rows = toResources(parseText(readFileSync('manifests/samples/home-rows.yaml', 'utf8'), 'home-rows.yaml'));
+    expect(rows.problems).to.deep.equal([]);
+    const files = rows.resources.configMaps.get('home-rows');
+    expect(await pass(...maps, { configMap: 'home-rows', files })).to.deep.equal({
+      troubles: [],
+      unserved: [],
+      applied: 2,
+    });
   });
 
   it('continues after the server became unreachable in the middle', async () => {
