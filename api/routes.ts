@@ -270,6 +270,15 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'saved-filters',
+    load: async () => (await import('./areas/saved-filters/index.ts')).savedFiltersArea,
+    routes: [
+      ['get', '/libraries/:id/filters', 'listSavedFilters'],
+      ['put', '/libraries/:id/filters/:filterId', 'saveFilter'],
+      ['delete', '/libraries/:id/filters/:filterId', 'deleteSavedFilter'],
+    ],
+  },
+  {
     slug: 'playback',
     load: async () => (await import('./areas/playback/index.ts')).playbackArea,
     routes: [
@@ -338,6 +347,21 @@ export const routedAreas: readonly RoutedArea[] = [
       ['delete', '/subtitles/batches/:id', 'stopSubtitleBatch'],
       ['delete', '/subtitles/generations/:id', 'deleteGeneration'],
       ['get', '/subtitles/capabilities', 'getSubtitleCapabilities'],
+    ],
+  },
+  {
+    slug: 'collections',
+    load: async () => (await import('./areas/collections/index.ts')).collectionsArea,
+    routes: [
+      ['get', '/collections', 'listCollections'],
+      ['post', '/collections', 'createCollection'],
+      ['get', '/collections/:id', 'getCollection'],
+      ['patch', '/collections/:id', 'updateCollection'],
+      ['delete', '/collections/:id', 'deleteCollection'],
+      ['get', '/collections/:id/items', 'listCollectionItems'],
+      ['post', '/collections/:id/items', 'addCollectionItems'],
+      ['patch', '/collections/:id/items', 'changeCollectionItems'],
+      ['post', '/collections/preview', 'previewSmartRules'],
     ],
   },
   {

@@ -4,6 +4,7 @@ import { artworkArea } from './artwork/index.ts';
 import { authArea } from './auth/index.ts';
 import { backupArea } from './backup/index.ts';
 import { brandingArea } from './branding/index.ts';
+import { collectionsArea } from './collections/index.ts';
 import { customFieldsArea } from './custom-fields/index.ts';
 import { editingArea } from './editing/index.ts';
 import { emailArea } from './email/index.ts';
@@ -18,6 +19,7 @@ import { notificationsArea } from './notifications/index.ts';
 import { peopleArea } from './people/index.ts';
 import { playbackArea } from './playback/index.ts';
 import { plusArea } from './plus/index.ts';
+import { savedFiltersArea } from './saved-filters/index.ts';
 import { scanningArea } from './scanning/index.ts';
 import { serverArea } from './server/index.ts';
 import { serverAccountArea } from './server-account/index.ts';
@@ -50,9 +52,11 @@ export const areas = [
   studiosArea,
   spineArea,
   labelsArea,
+  savedFiltersArea,
   playbackArea,
   streamingArea,
   subtitlesArea,
+  collectionsArea,
   serverAccountArea,
   plusArea,
   settingsArea,

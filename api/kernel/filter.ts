@@ -115,15 +115,29 @@ export function parseFilter(
       issues.push(issue([...path, number], code, `condition ${number + 1}: ${message}`));
       return [];
     };
-    const [field = '', op = '', ...rest] = splitAt(part, ':');
-    if (rest.length === 0) return problem('malformed', 'is not field:op:value');
-    if (later !== undefined && plain(field).startsWith(later)) return [];
-    const values = splitAt(rest.join(':'), ',').map(plain);
-    return checked({ field: plain(field), op, values }, fields, problem);
+    const raw = readCondition(part);
+    if (!raw) return problem('malformed', 'is not field:op:value');
+    if (later !== undefined && raw.field.startsWith(later)) return [];
+    return checked(raw, fields, problem);
   });
   if (issues.length > 0) throw invalidAll(issues);
   return { all };
 }
+
+/** Undefined for a text that is not `field:op:value`. */
+function readCondition(text: string): RawCondition | undefined {
+  const [field = '', op = '', ...rest] = splitAt(text, ':');
+  if (rest.length === 0) return undefined;
+  return { field: plain(field), op, values: splitAt(rest.join(':'), ',').map(plain) };
+}
+
+/** The conditions of a filter that was checked when it was kept, as they are written. */
+export const rawConditions = (text: string): RawCondition[] =>
+  text === '' ? [] : splitAt(text, ';').flatMap((part) => readCondition(part) ?? []);
+
+/** The string of conditions as they are written. */
+export const printConditions = (conditions: readonly RawCondition[]): string =>
+  conditions.map(({ field, op, values }) => [marked(field), op, values.map(marked).join(',')].join(':')).join(';');
 
 /** Parses the JSON form. Throws one 400 with every issue. */
 export function parseRules(group: RuleGroup, fields: FieldTable, path: readonly (string | number)[] = ['body']): Rules {
@@ -151,36 +165,61 @@ export function parseRules(group: RuleGroup, fields: FieldTable, path: readonly 
   return rules;
 }
 
-function textOf({ op, value }: RuleCondition): string[] {
+/** The rules of a JSON form that was checked. */
+export function rawRules(group: RuleGroup): Rules {
+  const read = (member: RuleCondition | RuleGroup): Rule =>
+    'field' in member ? { field: member.field, op: member.op, values: textOf(member) } : rawRules(member);
+  return 'all' in group ? { all: group.all.map(read) } : { any: group.any.map(read) };
+}
+
+/** The values of a condition of the JSON form as text. */
+export function textOf({ op, value }: RuleCondition): string[] {
   if (value === undefined) return op === 'exists' ? ['true'] : [];
   return Array.isArray(value) ? value.map(String) : [String(value)];
 }
 
-function checked(
-  raw: { field: string; op: string; values: string[] },
+/** A condition as it is written, before it is checked. */
+export interface RawCondition {
+  field: string;
+  op: string;
+  values: readonly string[];
+}
+
+function checked(raw: RawCondition, fields: FieldTable, problem: (code: string, message: string) => []): Condition[] {
+  const fault = faultOf(raw, fields);
+  return fault ? problem(fault.code, fault.message) : [raw as Condition];
+}
+
+/** Why a condition is refused; undefined for a valid one. */
+export function faultOf(
+  raw: RawCondition,
   fields: FieldTable,
-  problem: (code: string, message: string) => [],
-): Condition[] {
+): { code: 'unknown_field' | 'bad_operator' | 'bad_value'; message: string } | undefined {
   const field = Object.hasOwn(fields, raw.field) ? fields[raw.field] : undefined;
-  if (!field) return problem('unknown_field', `there is no field ${raw.field.slice(0, 40)} here`);
+  if (!field) return { code: 'unknown_field', message: `there is no field ${raw.field.slice(0, 40)} here` };
   const op = operators.find((known) => known === raw.op);
-  if (!op || !operatorsOf(field).includes(op)) {
-    return problem('bad_operator', `${raw.field} takes ${operatorsOf(field).join(', ')}`);
-  }
+  if (!op || !operatorsOf(field).includes(op))
+    return { code: 'bad_operator', message: `${raw.field} takes ${operatorsOf(field).join(', ')}` };
   const wrong = checkValues(field, op, raw.values);
-  return wrong ? problem('bad_value', wrong) : [{ field: raw.field, op, values: raw.values }];
+  return wrong === undefined ? undefined : { code: 'bad_value', message: wrong };
 }
 
 export function operatorsOf(field: FilterField): readonly Operator[] {
   return field.operators ?? kindOperators[field.kind];
 }
 
-/** The string that parses to the same rules; undefined for rules with an `any` or a nested group. */
+/** The string that parses to the same rules; undefined for rules with an `any`. Groups of `all` are joined. */
 export function printFilter(rules: Rules): string | undefined {
-  if (!('all' in rules) || rules.all.some((rule) => !('field' in rule))) return undefined;
-  return (rules.all as readonly Condition[])
-    .map(({ field, op, values }) => [marked(field), op, values.map(marked).join(',')].join(':'))
-    .join(';');
+  const flat = flatten(rules);
+  return flat && printConditions(flat);
+}
+
+/** The conditions of nested groups of `all`; undefined with an `any` of several members. */
+function flatten(rules: Rules): Condition[] | undefined {
+  const members = 'all' in rules ? rules.all : rules.any;
+  if ('any' in rules && members.length > 1) return undefined;
+  const parts = members.map((rule) => ('field' in rule ? [rule] : flatten(rule)));
+  return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
 }
 
 /** The JSON form of rules. */
@@ -191,6 +230,7 @@ export function printRules(rules: Rules): RuleGroup {
 
 function printCondition({ field, op, values }: Condition): RuleCondition {
   const [only] = values;
+  if (op === 'exists') return only === 'true' ? { field, op } : { field, op, value: false };
   return { field, op, value: values.length === 1 && only !== undefined ? only : [...values] };
 }
 

@@ -1,6 +1,7 @@
 // Pictures of items, libraries, profiles and others: rows of `images` and their ImageRef.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
+import { onlyShownCollections } from '#identity/collection-sight.ts';
 import { may, type Principal } from '#identity/principal.ts';
 import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
@@ -58,7 +59,7 @@ export type ImageFacts = Pick<
 
 export interface NewImage {
   kind: string;
-  owner: { kind: 'library' | 'profile' | 'item' | 'person'; id: string };
+  owner: { kind: 'library' | 'profile' | 'item' | 'person' | 'collection'; id: string };
   /** Absent is an upload. */
   source?: ImageSource;
   /** SHA-256 of the stored bytes: the original or a rendition. */
@@ -97,16 +98,19 @@ export async function insertImage(db: Db, image: NewImage): Promise<string> {
 }
 
 /**
- * Deletes the images of an owner except one, except posters of libraries and except mosaics, which the server makes. Job
+ * Deletes the images of an owner except those in `except`, except posters of libraries and except mosaics, which the server makes. Job
  * objects.sweep deletes the objects.
  */
-export async function dropImages(db: Db, owner: NewImage['owner'], except: string | null): Promise<void> {
+export async function dropImages(
+  db: Db,
+  owner: NewImage['owner'],
+  except: string | null | readonly (string | null)[],
+): Promise<void> {
+  const kept = [except].flat().filter((id) => id !== null);
   await db('images')
     .where({ owner_kind: owner.kind, owner_id: owner.id })
     .whereNot({ source: 'mosaic' })
-    .modify((query) => {
-      if (except) void query.whereNot('id', except);
-    })
+    .whereNotIn('id', kept)
     .whereRaw('not exists (select from libraries where poster_image_id = images.id)')
     .delete();
 }
@@ -126,6 +130,7 @@ export async function seesOwner(db: Db, who: Principal, { kind, id }: { kind: st
     library: () => db.from('libraries').modify(onlyVisibleLibraries, who).where('libraries.id', id),
     item: () => db.from('items').modify(onlyVisibleItems, who).where('items.id', id),
     person: () => db.from('items').modify(onlyCredited, who, id),
+    collection: () => db.from('collections as c').modify(onlyShownCollections, who).where('c.id', id),
     profile: () => db.from('profiles').modify(onlyKnownProfiles, who).where('profiles.id', id),
   };
   const owner = owners[kind]?.();

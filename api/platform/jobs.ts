@@ -86,11 +86,12 @@ export const jobs = {
     payload: z.object({ libraryId: Id.optional() }),
     scheduled: '50 4 * * *',
   },
-  /** Frames and mosaics of a library; or, with a file, one frame that a person waits for. */
+  /** Frames and mosaics of a library; or the mosaic of a collection; or, with a file, one frame that a person waits for. */
   'artwork.frames': {
     queue: 'artwork',
     payload: z.object({
       libraryId: Id.optional(),
+      collectionId: Id.optional(),
       capture: z.object({ fileId: Id, positionMs: z.int() }).optional(),
     }),
   },

@@ -252,6 +252,46 @@ export interface Tables {
     source: Defaulted<string>;
     image: Json | null;
   };
+  collection_accounts: {
+    collection_id: string;
+    account_id: string;
+  };
+  collection_items: {
+    collection_id: string;
+    item_id: string;
+    position: number;
+    by_hand: Defaulted<boolean>;
+    added_at: Defaulted<Date>;
+  };
+  collection_removals: {
+    collection_id: string;
+    item_id: string;
+  };
+  collection_tombstones: {
+    agent_key: string;
+    deleted_at: Defaulted<Date>;
+  };
+  collections: {
+    id: string;
+    name: string;
+    name_folded: string;
+    sort_name: string;
+    sort_folded: string;
+    overview: string | null;
+    kind: 'manual' | 'smart';
+    source: Defaulted<'person' | 'agent'>;
+    owner_id: string | null;
+    sharing: Defaulted<'private' | 'accounts' | 'everyone'>;
+    rules: Json | null;
+    sort: string | null;
+    poster_image_id: string | null;
+    backdrop_image_id: string | null;
+    pinned: Defaulted<string[]>;
+    agent_key: string | null;
+    locked_fields: Defaulted<string[]>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
+  };
   credited_counts: {
     owner_id: string;
     class_id: number;
@@ -1198,6 +1238,23 @@ export interface Tables {
     modified_ms: number | null;
     made_of: string | null;
     at: Defaulted<Date>;
+  };
+  saved_filters: {
+    id: string;
+    library_id: string;
+    profile_id: string;
+    name: string;
+    name_folded: string;
+    filter: string;
+    sort: string;
+    view: string | null;
+    group_by: string | null;
+    icon: string | null;
+    position: number;
+    pinned: Defaulted<boolean>;
+    shared: Defaulted<boolean>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
   };
   scan_directories: {
     folder_id: string;

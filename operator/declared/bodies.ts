@@ -4,6 +4,7 @@ import { type Answer, refusalText, type SendRequest, Unreachable } from '../serv
 import type { ManagedBy } from '../server-environment.ts';
 import { type Body, type Collection, collections } from './collections.ts';
 import { type DeclaredMap, keyOf, otherFiles, type Wanted, wantedOf } from './files.ts';
+import { DeclaredHome } from './home.ts';
 
 /** Result of the last pass. */
 export interface ObservedDeclared {
@@ -48,6 +49,7 @@ export interface DeclaredGiven {
 /** The declarations of one server. */
 export class DeclaredBodies {
   readonly #rests = new Map<string, Rest>();
+  readonly #home = new DeclaredHome();
   readonly #holdsMs: number;
   #last: { at: number; print: string; observed: ObservedDeclared } | undefined;
 
@@ -82,6 +84,9 @@ export class DeclaredBodies {
       observed.troubles.push(...troubles);
       observed.applied += applied;
     }
+    const home = await this.#home.pass(given);
+    observed.troubles.push(...home.troubles);
+    observed.applied += home.applied;
     return { ...observed, troubles: [...new Set(observed.troubles)] };
   }
 

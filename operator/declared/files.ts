@@ -79,7 +79,7 @@ function readEntry(wanted: Wanted, { where, knownBy }: At, given: unknown): void
 /** Files that this version ignores, and files with unknown names. */
 export function otherFiles(maps: readonly DeclaredMap[]): { unserved: string[]; unknown: string[] } {
   const all = maps.flatMap(({ configMap, files = {} }) => Object.keys(files).map((file) => ({ configMap, file })));
-  const rest = all.filter(({ file }) => !Object.hasOwn(collections, file));
+  const rest = all.filter(({ file }) => !Object.hasOwn(collections, file) && file !== 'home.json');
   const say = ({ configMap, file }: { configMap: string; file: string }): string => `${file} of ConfigMap ${configMap}`;
   return {
     unserved: rest.filter(({ file }) => isUnserved(file)).map(say),

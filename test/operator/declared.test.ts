@@ -13,7 +13,7 @@ import { running, specs } from './media-server/specs.ts';
 const HOME = { kind: 'MediaServer', namespace: 'media', name: 'home', uid: '01900000-0000-7000-8000-00000000c0de' };
 
 /** Each collection is listed once a pass. */
-const AT_REST = ['GET /themes', 'GET /library-types', 'GET /custom-fields'];
+const AT_REST = ['GET /themes', 'GET /library-types', 'GET /custom-fields', 'GET /home/layout?scope=server'];
 
 interface Reported {
   error: { details: { reason: string; managedBy: unknown } };
@@ -179,13 +179,43 @@ describe('spec.declared', () => {
   });
 
   it('reports by name files that wait, and invalid ones', async () => {
-    const more = { 'home.json': '{}', 'icons-retro.zip': new Uint8Array([1]) };
+    const more = { 'icons-retro.zip': new Uint8Array([1]) };
     const waits = verdict(await pass(map([evening], more)));
     expect(waits).to.match(/^False NotServed/);
     for (const file of Object.keys(more)) expect(waits).to.include(`${file} of ConfigMap looks is stored`);
     expect(verdict(await pass(map([], { 'theme.json': '[]' })))).to.include(
       'theme.json of ConfigMap looks: spec.declared has no such file',
     );
+  });
+
+  it('declares the rows of Home, once, and gives them back to people when it is gone', async () => {
+    const home = (layout: unknown) =>
+      map([], { 'home.json': typeof layout === 'string' ? layout : JSON.stringify(layout) });
+    const rows = [{ kind: 'favorites', title: 'Loved' }, { kind: 'top-here' }, { kind: 'favorites', size: 8 }];
+    const server = async () => (await admin.getHomeLayout({ query: { scope: 'server' } })).body;
+    expect((await pass(home({ rows, hero: 'newest' })))?.troubles).to.deep.equal([]);
+    expect(await server()).to.deep.include({ source: 'own', hero: 'newest', managedBy: HOME, revision: 1 });
+    expect((await server()).rows.map(({ rowId }) => rowId)).to.deep.equal([
+      'declared.favorites',
+      'declared.top-here',
+      'declared.favorites.2',
+    ]);
+    await pass(home({ rows, hero: 'newest' }));
+    const seen = await pass(home({ rows, hero: 'newest' }));
+    expect(requests, 'at rest').to.deep.equal(AT_REST);
+    expect(verdict(seen)).to.match(/^True InSync/);
+    expect((await server()).revision).to.equal(1);
+    const mine = await admin.setHomeLayout({ body: { scope: 'server', rows: [] } });
+    expect((mine.body as unknown as Reported).error.details.reason).to.equal('managed-by-resource');
+    await pass(home({ rows: rows.slice(0, 1) }));
+    expect(await server()).to.deep.include({ hero: 'off', revision: 2 });
+    expect(verdict(await pass(home({ rows: [{ kind: 'nonsense' }] })))).to.match(/^False ApiRefused: .*home.json: 400/);
+    expect(verdict(await pass(home('[')))).to.include('home.json: it must be a JSON object with rows');
+    expect(verdict(await pass(home({ rows: [] }), home({ rows: [] })))).to.include('the layout is declared twice');
+    expect((await server()).managedBy, 'kept while a file is unreadable').to.deep.equal(HOME);
+    await pass(map([]));
+    expect(await server()).to.deep.include({ source: 'built-in', revision: 0 });
+    expect(await server()).to.not.have.property('managedBy');
   });
 
   it('takes the sample as it is written', async () => {
@@ -198,6 +228,14 @@ describe('spec.declared', () => {
     });
     expect(await pass(...maps)).to.deep.equal({ troubles: [], unserved: [], applied: 1 });
     expect((await read('Evening')).contrast.filter(({ ok }) => !ok)).to.deep.equal([]);
+    const rows = toResources(parseText(readFileSync('manifests/samples/home-rows.yaml', 'utf8'), 'home-rows.yaml'));
+    expect(rows.problems).to.deep.equal([]);
+    const files = rows.resources.configMaps.get('home-rows');
+    expect(await pass(...maps, { configMap: 'home-rows', files })).to.deep.equal({
+      troubles: [],
+      unserved: [],
+      applied: 2,
+    });
   });
 
   it('continues after the server became unreachable in the middle', async () => {
@@ -218,7 +256,7 @@ describe('spec.declared', () => {
     const here = await running({ ...specs['quickstart'] });
     const before = here.tools.connect({ namespace: 'media', name: 'home' }, '');
     const route: SendRequest = (method, path, body) =>
-      /^\/(?:themes|library-types|custom-fields)/.test(path)
+      /^\/(?:themes|library-types|custom-fields|home)/.test(path)
         ? request(method, path, body)
         : before.request(method, path, body);
     here.tools.connect = () => ({ ...before, request: route });

@@ -20,7 +20,7 @@ import { FinalFailure, type Work } from '../work.ts';
 import { workThrough } from './batches.ts';
 import { accepted } from './fetch.ts';
 import { firstFile, openFile, type PicturedItem } from './local.ts';
-import { makeLibraryMosaic, makeMosaic } from './mosaic.ts';
+import { makeCollectionMosaic, makeLibraryMosaic, makeMosaic } from './mosaic.ts';
 import { type Fetching, picturedItem } from './pictured.ts';
 import { Settling } from './settle.ts';
 import { filmStream, frameOf, type Source } from './still.ts';
@@ -33,11 +33,15 @@ const POSITIONS = [0.2, 0.35, 0.5, 0.1];
 const DARK = 28;
 const FLAT = 12;
 
-/** Frames of films that have no picture, and then mosaics; or one frame that a person waits for. */
-export async function makeFrames({ libraryId, capture }: JobPayload<'artwork.frames'>, work: Work): Promise<object> {
+/** Frames of films that have no picture, and then mosaics; or the mosaic of a collection; or one frame that a person waits for. */
+export async function makeFrames(
+  { libraryId, collectionId, capture }: JobPayload<'artwork.frames'>,
+  work: Work,
+): Promise<object> {
   const pictures = createPictures(work.config.parserUrl);
   const fetching: Fetching = { work, pictures, settling: new Settling(work) };
   if (capture) return captureFrame(fetching, capture);
+  if (collectionId !== undefined) return makeCollectionMosaic(fetching, collectionId);
   const each = (pending: Pending): Promise<Stage | undefined> =>
     pending.stage === 'frames' ? frameFor(fetching, pending) : makeMosaic(fetching, pending);
   const made = await workThrough(work, { libraryId, stages: ['frames'], width: AT_ONCE, each });

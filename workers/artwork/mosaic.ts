@@ -81,6 +81,38 @@ export async function makeLibraryMosaic(
   });
 }
 
+/** Makes the picture of a collection from its first items. It names them, because not everyone may see each. */
+export async function makeCollectionMosaic(
+  { work, pictures }: Pick<Fetching, 'work' | 'pictures'>,
+  collectionId: string,
+): Promise<{ made: number }> {
+  const { db } = work;
+  const rows = await rowsOf<Part & { item_id: string }>(
+    db,
+    `select i.id as item_id, m.id, m.sha256 from collection_items ci join items i on i.id = ci.item_id
+       join images m on m.id = (coalesce(i.artwork -> 'poster', i.artwork -> 'thumb') ->> 'id')::uuid
+     where ci.collection_id = ? and i.trashed_at is null and i.extra_of is null and m.size_bytes <= ?
+     order by ci.position, ci.item_id limit ?`,
+    [collectionId, MOST_BYTES, PARTS],
+  );
+  const owner = { kind: 'collection', id: collectionId } as const;
+  const [found] = await foundImages(db, owner, ['mosaic']);
+  const of = rows.map(({ sha256 }) => sha256).join();
+  if (rows.length === 0 && found) await db('images').where({ id: found.id }).delete();
+  if (rows.length === 0 || found?.origin?.['of'] === of) return { made: 0 };
+  const taken = await mosaicOf({ work, pictures }, rows, 'poster');
+  if (!taken) return { made: 0 };
+  const origin = { of, items: rows.map((row) => row.item_id), at: new Date().toISOString() };
+  const news = { source: 'mosaic', kind: 'poster', origin, taken } as const;
+  await db.transaction(async (transaction) => {
+    const there = await transaction('collections').where({ id: collectionId }).forUpdate().first('id');
+    const [now] = await foundImages(transaction, owner, ['mosaic']);
+    if (there && now) await replaceFound(transaction, now, news);
+    else if (there) await insertFound(transaction, owner, news);
+  });
+  return { made: 1 };
+}
+
 /** Pictures on the cards of the first children; when they have none, of the first grandchildren. */
 async function childrensPictures({ work }: Fetching, itemId: string): Promise<Part[]> {
   for (const above of ['parent_id', 'grandparent_id']) {

@@ -1,7 +1,7 @@
 // What the agents of a library know of one item.
 import type { ChosenPicture, RefreshOptions } from '#areas/editing/public.ts';
 import { identityOf, MAX_TITLE, type RefreshedItem } from '#areas/libraries/public.ts';
-import type { KnownChild, RemotePicture } from '#platform/agents/agent.ts';
+import type { KnownChild, RemotePicture, SeriesOf } from '#platform/agents/agent.ts';
 import type { Catalogues } from '#platform/agents/catalogues.ts';
 import { CatalogueFault } from '#platform/agents/fault.ts';
 import { bestOf } from '#platform/agents/score.ts';
@@ -20,6 +20,8 @@ export interface Gathered {
   layers: Layer[];
   pictures: (RemotePicture & Pick<ChosenPicture, 'agent'>)[];
   children: (KnownChild & { agent: string })[] | undefined;
+  /** The series of the item in each catalogue that described it; undefined where it is in none. */
+  series: { agent: string; series: SeriesOf | undefined }[];
   /** The first agent that knows the item. */
   match: { agent: string; confidence: number } | undefined;
   /** Agents that did not answer; the item is tried again for them. */
@@ -45,7 +47,7 @@ export async function gather(
   { ids, options }: { ids: Readonly<Record<string, string>>; options: RefreshOptions },
 ): Promise<Gathered> {
   const gathered: Gathered = {
-    ...{ ids: { ...ids }, layers: [], pictures: [], children: undefined, match: undefined, failed: [] },
+    ...{ ids: { ...ids }, layers: [], pictures: [], series: [], children: undefined, match: undefined, failed: [] },
   };
   for (const id of agentsFor(item, options)) {
     signal.throwIfAborted();
@@ -73,6 +75,7 @@ async function gatherFrom(source: Source, gathering: Gathering): Promise<void> {
   const description = await source.describe?.(identity);
   if (description) {
     gathered.layers.push({ source: { agent: source.id }, values: bounded(description.values) });
+    gathered.series.push({ agent: source.id, series: description.partOf });
     if (!item.byContainer) gathered.ids = { ...description.values.externalIds, ...gathered.ids };
   }
   if (options.artwork !== 'none') {

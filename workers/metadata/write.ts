@@ -1,4 +1,5 @@
 // Writes what agents gave of one item.
+import { placeInSeries } from '#areas/collections/public.ts';
 import {
   type ChosenPicture,
   type Due,
@@ -46,6 +47,8 @@ export async function writeRefresh(work: Work, refresh: Refresh): Promise<void> 
     if (before?.matched_by === 'person') await completeIdentity(work, db, refresh);
     await writeIdentity(db, refresh, before);
     await writePictures(work, db, { ...refresh, before });
+    for (const { agent, series } of refresh.gathered.series)
+      await placeInSeries(db, { itemId: refresh.item.id, agent, series });
     await endRefresh(db, refresh.due, refresh.gathered.failed);
     if (changed.includes('externalIds') && identifyingTypes.includes(refresh.item.type))
       await makeChildrenDue(db, refresh.item.id, refresh.due.options);

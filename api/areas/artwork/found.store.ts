@@ -17,7 +17,7 @@ const COLUMNS = ['id', 'kind', 'source', 'sha256', 'origin', 'discarded'] as con
 export type FoundRow = Pick<Row<'images'>, (typeof COLUMNS)[number]>;
 
 /** The owner of a found picture; an id alone is that of an item. */
-export type FoundOwner = string | { kind: 'item' | 'person' | 'library'; id: string };
+export type FoundOwner = string | { kind: 'item' | 'person' | 'library' | 'collection'; id: string };
 
 const ownerOf = (owner: FoundOwner): Exclude<FoundOwner, string> =>
   typeof owner === 'string' ? { kind: 'item', id: owner } : owner;

@@ -1,3 +1,4 @@
+import { joinCollections } from '#areas/collections/public.ts';
 import { joinValues, redirectValues } from '#areas/custom-fields/public.ts';
 import { getVisibleItem, type ItemDetail, itemDetail, type VisibleItem } from '#areas/items/public.ts';
 import { joinLabels } from '#areas/labels/public.ts';
@@ -75,6 +76,7 @@ export async function combine(call: Call, into: VisibleItem, others: readonly Vi
   await combineItems(db, { intoId: into.id, otherIds: ids }, async (pairs) => {
     await joinStates(db, pairs);
     await joinLabels(db, pairs);
+    await joinCollections(db, pairs);
     await joinValues(db, pairs);
     await redirectValues(db, pairs);
     await moveClips(db, pairs);

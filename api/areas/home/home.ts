@@ -8,6 +8,7 @@ import type { Home, HomeCard, HomeQuery, HomeRow } from './home.schemas.ts';
 import { HERO_ID, layoutInForce, rowsOf } from './layout/in-force.ts';
 import type { HomeLayout, LayoutRow } from './layout/layout.schemas.ts';
 import { cardOf, libraryCard } from './rows/card.ts';
+import { pinnedRows } from './rows/kept-lists.ts';
 import { readers } from './rows/kinds.ts';
 import type { Found, Placed, RowReader } from './rows/reader.ts';
 
@@ -36,7 +37,8 @@ export async function openScreen(call: Call): Promise<Screen> {
     layoutInForce(call),
     findHidden(call.db, call.who.profileId),
   ]);
-  const rows = rowsOf(layout).flatMap((row) => openRow(call, row, { layout, libraries, records }));
+  const all = [...rowsOf(layout), ...(await pinnedRows(call, layout))];
+  const rows = all.flatMap((row) => openRow(call, row, { layout, libraries, records }));
   return { layout, visible, rows };
 }
 
@@ -69,7 +71,9 @@ export async function composeHome(call: Call, { device, rows: wanted, perRow }: 
   const found = await inLanes(shown, async (open) => inTime(call, open, perRow ?? open.row.size));
   const items = await summariesOf(call, found);
   const made = shown.map((open, i) => toRow(call, open, { found: found[i], items, limit: perRow ?? open.row.size }));
-  const filled = made.filter(({ items: cards, deferred }) => deferred || cards.length > 0);
+  const filled = made.filter(
+    ({ items: cards, deferred, subtitle }) => deferred || subtitle !== undefined || cards.length > 0,
+  );
   const hero = filled.find(({ rowId }) => rowId === HERO_ID);
   return {
     rows: filled.filter(({ rowId }) => rowId !== HERO_ID),
@@ -153,14 +157,21 @@ export function headOf(
   { row, reader, libraries }: OpenRow,
   found: Found | undefined,
 ): Omit<HomeRow, 'items' | 'hasMore'> {
-  const seeAll = reader.seeAll?.(libraries);
-  const because = found?.reason && `Because you watched ${found.reason.title}`;
   return {
-    ...{ rowId: row.rowId, kind: row.kind, title: row.title ?? because ?? reader.title },
+    ...{ rowId: row.rowId, kind: row.kind, title: row.title ?? titleFrom(found) ?? reader.title },
     ...{ style: row.style ?? reader.styles[0], deferred: found === undefined },
-    ...(seeAll !== undefined && { seeAll }),
+    ...goneOr(found, found?.seeAll ?? reader.seeAll?.(libraries, row)),
     ...(found?.reason && { reason: found.reason }),
   };
+}
+
+const titleFrom = (found: Found | undefined): string | undefined =>
+  found?.reason ? `Because you watched ${found.reason.title}` : found?.title;
+
+/** Why the row shows nothing, or the address of its whole list. */
+function goneOr(found: Found | undefined, seeAll: string | undefined): Pick<HomeRow, 'subtitle' | 'seeAll'> {
+  if (found?.gone !== undefined) return { subtitle: found.gone };
+  return seeAll === undefined ? {} : { seeAll };
 }
 
 interface Placing {

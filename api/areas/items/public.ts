@@ -1,7 +1,8 @@
 /** Items for other areas and workers. */
 
+export { knowCustomFields } from './fields/custom-fields.ts';
 export { findCustomValues } from './fields/custom-values.ts';
-export { itemFieldNames } from './fields/fields.ts';
+export { fieldsFor, itemFieldNames } from './fields/fields.ts';
 export { onlyUnwatched } from './fields/unwatched.ts';
 export {
   type FileRow,
@@ -38,12 +39,17 @@ export {
   ItemSummary,
   ItemType,
   itemTypes,
+  ListedItem,
   PersonRole,
   UserState,
 } from './items.schemas.ts';
 export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
-export { checkList, dayOf, firstIds, idsPage, type Listing, listed, rulesFor, type Viewer } from './listing/listing.ts';
+export { itemsPage } from './listing/browse.ts';
+export { dayOf } from './listing/day.ts';
+export { includeQuery, listRelations } from './listing/includes.ts';
+export { checkList, firstIds, idsPage, type Listing, listed, rulesFor, type Viewer } from './listing/listing.ts';
 export { itemsMatching } from './listing/matching.ts';
+export { serverSorts } from './listing/server-list.ts';
 export {
   getVisibleLibrary,
   type LibraryRow,
@@ -51,6 +57,7 @@ export {
   type Shelf,
   shelvesOf,
 } from './listing/shelves.store.ts';
+export { sliceOf } from './listing/slices.ts';
 export { librarySorts as sortNames, type SortName } from './listing/sorts.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
 export {
@@ -65,3 +72,5 @@ export {
 export { itemFilter, itemFilterOf } from './queries.ts';
 export { listChapters } from './relations/relations.store.ts';
 export { listSimilar } from './relations/similar.store.ts';
+export { SmartRules } from './smart/smart.schemas.ts';
+export { atPath, checkSmartRules, type SmartList, smartFaults, smartList } from './smart/smart-list.ts';

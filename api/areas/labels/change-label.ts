@@ -1,3 +1,5 @@
+import { renameLabelInRules } from '#areas/collections/public.ts';
+import { renameLabelInFilters } from '#areas/saved-filters/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
@@ -41,6 +43,8 @@ async function merge(call: Call, label: LabelRow, { mergeInto, change }: Merge):
       [into.number, label.number],
     );
     await moveAccess(db, label.number, into.number);
+    await renameLabelInFilters(db, label.id, into.id);
+    await renameLabelInRules(db, label.id, into.id);
     await db('labels').where({ number: label.number }).delete();
   });
   await updateLabelRow(db, into.number, change);

@@ -5,6 +5,7 @@ import type { ArtworkOperations } from './artwork.ts';
 import type { AuthOperations } from './auth.ts';
 import type { BackupOperations } from './backup.ts';
 import type { BrandingOperations } from './branding.ts';
+import type { CollectionsOperations } from './collections.ts';
 import type { CustomFieldsOperations } from './custom-fields.ts';
 import type { EditingOperations } from './editing.ts';
 import type { EmailOperations } from './email.ts';
@@ -19,6 +20,7 @@ import type { NotificationsOperations } from './notifications.ts';
 import type { PeopleOperations } from './people.ts';
 import type { PlaybackOperations } from './playback.ts';
 import type { PlusOperations } from './plus.ts';
+import type { SavedFiltersOperations } from './saved-filters.ts';
 import type { ScanningOperations } from './scanning.ts';
 import type { ServerOperations } from './server.ts';
 import type { ServerAccountOperations } from './server-account.ts';
@@ -38,6 +40,7 @@ export type * from './artwork.ts';
 export type * from './auth.ts';
 export type * from './backup.ts';
 export type * from './branding.ts';
+export type * from './collections.ts';
 export type * from './custom-fields.ts';
 export type * from './editing.ts';
 export type * from './email.ts';
@@ -53,6 +56,7 @@ export type * from './notifications.ts';
 export type * from './people.ts';
 export type * from './playback.ts';
 export type * from './plus.ts';
+export type * from './saved-filters.ts';
 export type * from './scanning.ts';
 export type * from './server.ts';
 export type * from './server-account.ts';
@@ -75,6 +79,7 @@ export interface Operations
     AuthOperations,
     BackupOperations,
     BrandingOperations,
+    CollectionsOperations,
     CustomFieldsOperations,
     EditingOperations,
     EmailOperations,
@@ -89,6 +94,7 @@ export interface Operations
     PeopleOperations,
     PlaybackOperations,
     PlusOperations,
+    SavedFiltersOperations,
     ScanningOperations,
     ServerOperations,
     ServerAccountOperations,

@@ -5,6 +5,7 @@ import type {
   Chapter,
   Credit,
   ExtraKind,
+  FilterOperator,
   ImageRef,
   Instant,
   ItemCard,
@@ -35,20 +36,7 @@ export interface FieldInfo {
   label: string;
   kind: 'text' | 'number' | 'date' | 'boolean' | 'enum' | 'person' | 'tag' | 'duration' | 'language' | 'bytes';
   types: string[];
-  operators: (
-    | 'eq'
-    | 'ne'
-    | 'gt'
-    | 'gte'
-    | 'lt'
-    | 'lte'
-    | 'in'
-    | 'nin'
-    | 'contains'
-    | 'starts'
-    | 'between'
-    | 'exists'
-  )[];
+  operators: FilterOperator[];
   /** Of an enum with a closed list */ values?: string[];
   sortable: boolean;
   indexed: boolean;

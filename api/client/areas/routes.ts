@@ -193,6 +193,10 @@ export const routes = {
   setLabelAccess: 'PUT /labels/{id}/access',
   setLabelItems: 'POST /labels/{id}/items',
   updateLabel: 'PATCH /labels/{id}',
+  // saved-filters
+  deleteSavedFilter: 'DELETE /libraries/{id}/filters/{filterId}',
+  listSavedFilters: 'GET /libraries/{id}/filters',
+  saveFilter: 'PUT /libraries/{id}/filters/{filterId}',
   // playback
   changePlayback: 'PATCH /playback/sessions/{id}',
   clearItemProgress: 'DELETE /items/{id}/progress',
@@ -249,6 +253,16 @@ export const routes = {
   setSubtitleSync: 'PUT /items/{id}/subtitles/{streamId}/sync',
   setSubtitleTiming: 'PUT /items/{id}/subtitles/{streamId}/timing',
   stopSubtitleBatch: 'DELETE /subtitles/batches/{id}',
+  // collections
+  addCollectionItems: 'POST /collections/{id}/items',
+  changeCollectionItems: 'PATCH /collections/{id}/items',
+  createCollection: 'POST /collections',
+  deleteCollection: 'DELETE /collections/{id}',
+  getCollection: 'GET /collections/{id}',
+  listCollectionItems: 'GET /collections/{id}/items',
+  listCollections: 'GET /collections',
+  previewSmartRules: 'POST /collections/preview',
+  updateCollection: 'PATCH /collections/{id}',
   // server-account
   acceptServerClaim: 'PUT /claim',
   cancelServerClaim: 'DELETE /claim',

@@ -87,6 +87,20 @@ export type ExtraKind =
   | 'theme-video'
   | 'other';
 
+export type FilterOperator =
+  | 'eq'
+  | 'ne'
+  | 'gt'
+  | 'gte'
+  | 'lt'
+  | 'lte'
+  | 'in'
+  | 'nin'
+  | 'contains'
+  | 'starts'
+  | 'between'
+  | 'exists';
+
 /** A folder of a storage */
 export interface FolderPlace {
   storageId: Uuid;

@@ -148,6 +148,15 @@ export interface Description {
   values: ItemValues;
   /** Pictures that came with the values. */
   pictures: RemotePicture[];
+  /** The series of which the item is a part, such as the films of one story. */
+  partOf?: SeriesOf;
+}
+
+/** A series as a catalogue names it. */
+export interface SeriesOf {
+  /** Of the catalogue. */
+  id: string;
+  title: string;
 }
 
 /** A person as a catalogue describes them; absent members are unknown to it. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
 import { ABSENT, errorOf } from '#support/answers.ts';
 import { type Api, clientFor, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -103,6 +104,53 @@ describe('the home screen', () => {
     const { body } = await me.getHomeRow({ params: { rowId: `recently-added.${films.id}` } });
     expect(body.items.map(({ badge }) => badge)).to.deep.equal(['new', undefined]);
     expect(body.row.seeAll).to.equal(`/library/${films.id}?sort=-addedAt`);
+  });
+
+  it('has rows of collections and saved filters, which go or say why when these are gone', async () => {
+    const { db } = api.deps;
+    for (const [at, title] of ['One', 'Two', 'Three'].entries())
+      await givenItem(db, films, { title, top: true, year: 2000 + at });
+    const ids = new Map(
+      (await db('items').where({ library_id: films.id }).select<{ id: string; title: string }[]>('id', 'title')).map(
+        (row) => [row.title, row.id],
+      ),
+    );
+    const itemIds = ['Two', 'One'].map((title) => ids.get(title) ?? '');
+    const { id: collectionId } = (await me.createCollection({ body: { name: 'Mine', itemIds } })).body;
+    const filterId = newId();
+    const saved = { name: 'Later', filter: 'year:gte:2001', sort: '-year' };
+    await me.saveFilter({ params: { id: films.id, filterId }, body: saved });
+    const kept = [
+      { rowId: 'c', kind: 'collection' as const, source: { collectionId } },
+      { rowId: 'f', kind: 'saved-filter' as const, source: { filterId } },
+    ];
+    expect((await me.setHomeLayout({ body: { rows: kept } })).status).to.equal(200);
+    expect(await rows()).to.deep.equal({ Mine: ['Two', 'One'], Later: ['Three', 'Two'] });
+    const { row } = (await me.getHomeRow({ params: { rowId: 'f' } })).body;
+    expect(row.seeAll).to.equal(`/library/${films.id}?filter=year%3Agte%3A2001&sort=-year`);
+    const foreign = api.as(await api.given.member());
+    expect((await foreign.setHomeLayout({ body: { rows: kept } })).status).to.equal(404);
+    await me.deleteSavedFilter({ params: { id: films.id, filterId } });
+    await me.deleteCollection({ params: { id: collectionId } });
+    const { body } = await me.getHome({ query: {} });
+    expect(body.rows.map(({ rowId, subtitle, items }) => [rowId, subtitle, items.length])).to.deep.equal([
+      ['f', 'The saved filter is gone', 0],
+    ]);
+  });
+
+  it('shows collections that are pinned to it to everyone who sees them', async () => {
+    const { db } = api.deps;
+    const film = await givenItem(db, films, { title: 'Film', top: true });
+    const body = {
+      name: 'Halloween',
+      itemIds: [film],
+      sharing: 'everyone' as const,
+      pinned: ['home' as const],
+      ofServer: true,
+    };
+    const { id } = (await admin.createCollection({ body })).body;
+    expect((await rows())['Halloween']).to.deep.equal(['Film']);
+    await admin.deleteCollection({ params: { id } });
   });
 
   it('has a write of the caller in the very next answer, with and without Redis', async () => {

@@ -10,7 +10,7 @@ describe('fields of a MediaServer that this version does not serve', () => {
     ])
       expect((await running({ ...managed, plugins })).condition('PluginsReady')).to.equal('False NotServed');
     const here = await running({ ...managed, declared: [{ configMapRef: { name: 'ours' } }] });
-    const data = { 'home.json': '{}' };
+    const data = { 'icons-retro.zip': '{}' };
     here.kube.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ours', namespace: 'media' }, data });
     await here.settle();
     expect(here.condition('DeclaredReady')).to.equal('False NotServed');

@@ -32,6 +32,8 @@ export interface TmdbTitle {
   date: string;
   imdb?: string;
   overview?: string;
+  /** The series of films that it is a part of. */
+  series?: { id: number; name: string };
   /** Episodes of each season. */
   seasons?: number[];
 }
@@ -40,6 +42,9 @@ const films: TmdbTitle[] = [
   { id: 949, title: 'Heat', date: '1995-12-15', imdb: 'tt0113277', overview: 'Obsessive master thief Neil McCauley.' },
   { id: 11645, title: 'Ran', original: '乱', date: '1985-06-01', imdb: 'tt0089881' },
   { id: 12599, title: 'Heat', date: '1986-11-12', imdb: 'tt0093164' },
+  { id: 348, title: 'Alien', date: '1979-05-25', imdb: 'tt0078748', series: { id: 8091, name: 'Alien Collection' } },
+  { id: 679, title: 'Aliens', date: '1986-07-18', imdb: 'tt0090605', series: { id: 8091, name: 'Alien Collection' } },
+  { id: 8077, title: 'Alien 3', date: '1992-05-22', imdb: 'tt0103644', series: { id: 8091, name: 'Alien Collection' } },
 ];
 const shows: TmdbTitle[] = [
   { id: 70523, title: 'Dark', date: '2017-12-01', imdb: 'tt5753856', overview: 'A missing child.', seasons: [10, 8] },
@@ -174,7 +179,7 @@ function detailsOf(one: TmdbTitle, appended: readonly string[]): object {
           episode_run_time: [],
         }
       : {
-          belongs_to_collection: null,
+          belongs_to_collection: one.series ? { ...one.series, poster_path: null, backdrop_path: null } : null,
           budget: 60_000_000,
           imdb_id: one.imdb ?? null,
           revenue: 187_436_818,

@@ -89,6 +89,40 @@ describe('metadata.refresh', function () {
     expect((await itemOf(place, 'Heat')).revision).to.be.greaterThan(film.revision - 1);
   });
 
+  it('gathers the films of a series, keeps changes of people, and does not make a deleted one again', async () => {
+    const place = await library('movies');
+    const admin = api.as(await api.given.admin());
+    const series = async () => (await admin.listCollections({ query: { source: 'agent' } })).body.items;
+    const titles = async (id: string) =>
+      (await admin.listCollectionItems({ params: { id } })).body.items.map(({ title }) => title);
+    await place.put('Aliens (1986)/Aliens (1986).mkv');
+    await place.scan();
+    await refresh(place);
+    expect(await series(), 'of one film').to.deep.equal([]);
+    for (const name of ['Alien (1979)', 'Alien 3 (1992)']) await place.put(`${name}/${name}.mkv`);
+    await place.scan();
+    await refresh(place);
+    const [made] = await series();
+    const { id = '' } = made ?? {};
+    expect(made).to.deep.include({ name: 'Alien Collection', sharing: 'everyone', externalIds: { tmdb: '8091' } });
+    expect(made).to.not.have.property('owner');
+    expect(await titles(id)).to.deep.equal(['Alien', 'Aliens', 'Alien 3']);
+    await place.put('Heat (1995)/Heat (1995).mkv');
+    await place.scan();
+    await refresh(place);
+    const ids = new Map((await api.deps.db('items').where({ library_id: place.libraryId })).map((row) => [row.title, row.id]));
+    const idOf = (title: string): string => ids.get(title) ?? '';
+    await admin.addCollectionItems({ params: { id }, body: { itemIds: [idOf('Heat')] } });
+    await admin.changeCollectionItems({ params: { id }, body: { remove: [idOf('Alien 3')] } });
+    await admin.updateCollection({ params: { id }, body: { name: 'The xenomorph' } });
+    for (const itemId of ids.values()) await refresh(place, { itemId, options: { by: 'person' } });
+    expect(await titles(id)).to.deep.equal(['Alien', 'Aliens', 'Heat']);
+    expect((await admin.getCollection({ params: { id } })).body).to.deep.include({ name: 'The xenomorph', lockedFields: ['name'] });
+    await admin.deleteCollection({ params: { id } });
+    await refresh(place, { itemId: idOf('Alien'), options: { by: 'person' } });
+    expect(await series()).to.deep.equal([]);
+  });
+
   it('describes seasons and episodes by their show, a season with one request', async () => {
     const place = await library('shows');
     for (const number of ['01', '02', '03']) await place.put(`Dark/Season 01/Dark S01E${number}.mkv`);

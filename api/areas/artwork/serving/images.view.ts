@@ -1,5 +1,5 @@
 import type { Principal } from '#identity/principal.ts';
-import { limitsItems } from '#identity/visibility.ts';
+import { limitsItems, visibleItemIds } from '#identity/visibility.ts';
 import { notFound } from '#kernel/errors.ts';
 import { seesOwner } from '#kernel/images.ts';
 import type { Db } from '#platform/db.ts';
@@ -31,5 +31,14 @@ export async function findServedImage(db: Db, who: Principal, id: string): Promi
     .whereRaw('(expires_at is null or expires_at > now())')
     .first(...SERVED);
   if (!row || (isOfWholeLibrary(row) && limitsItems(who.sees))) return undefined;
+  if (row.owner_kind === 'collection' && row.source === 'mosaic' && !(await seesParts(db, who, id))) return undefined;
   return (await seesOwner(db, who, { kind: row.owner_kind, id: row.owner_id })) ? row : undefined;
+}
+
+/** Whether the caller sees every item that the picture of a collection shows. */
+async function seesParts(db: Db, who: Principal, id: string): Promise<boolean> {
+  const row = await db('images').where({ id }).first('origin');
+  const items = row?.origin?.['items'];
+  if (!Array.isArray(items)) return false;
+  return (await visibleItemIds(db, who, items as string[])).length === items.length;
 }

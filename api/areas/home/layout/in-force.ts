@@ -1,4 +1,5 @@
 import { type LibraryRow, listVisibleLibraries } from '#areas/items/public.ts';
+import { onlyShownCollections } from '#identity/collection-sight.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { builtInRows } from './built-in.ts';
 import { type HomeLayout, type LayoutRow, rowKinds } from './layout.schemas.ts';
@@ -23,7 +24,8 @@ export async function layoutInForce(call: Call, scope: HomeLayout['scope'] = 'pr
   const hidden = new Set(stored?.document.hiddenLibraryIds ?? []);
   const libraries = visible.filter(({ id, settings }) => isOnHome(settings) && !hidden.has(id));
   const all = toLayout({ scope, own, server }, libraries);
-  const layout = all.source === 'server' ? withoutUnseen(all, visible) : all;
+  const seen = all.source === 'server' ? withoutUnseen(all, visible) : all;
+  const layout = await withoutHiddenCollections(call, seen);
   return { layout, libraries, visible };
 }
 
@@ -37,6 +39,20 @@ function withoutUnseen(layout: HomeLayout, visible: readonly LibraryRow[]): Home
     return libraryIds.length === 0 ? [] : [{ ...row, source: { ...row.source, libraryIds } }];
   });
   return { ...layout, rows, hiddenLibraryIds: layout.hiddenLibraryIds.filter((id) => seen.has(id)) };
+}
+
+/** Without rows of collections that are gone, or that the profile does not see. */
+async function withoutHiddenCollections({ db, who }: Call, layout: HomeLayout): Promise<HomeLayout> {
+  const ids = layout.rows.flatMap(({ source }) => source?.collectionId ?? []);
+  if (ids.length === 0) return layout;
+  const shown = await db
+    .from('collections as c')
+    .modify(onlyShownCollections, who)
+    .whereRaw('c.id = any(?::uuid[])', [ids])
+    .pluck<string[]>('c.id');
+  const isShown = ({ source }: LayoutRow): boolean =>
+    source?.collectionId === undefined || shown.includes(source.collectionId);
+  return { ...layout, rows: layout.rows.filter(isShown) };
 }
 
 const isOnHome = (settings: unknown): boolean => (settings as { onHome?: boolean }).onHome !== false;

@@ -110,7 +110,7 @@ async function refuseUnfit(call: Call, rows: readonly LayoutRow[], before: HomeL
 }
 
 const sourceText = ({ kind, source }: LayoutRow): string =>
-  JSON.stringify([kind, source?.filter, source?.sort, source?.genre]);
+  JSON.stringify([kind, source?.filter, source?.sort, source?.genre, source?.collectionId, source?.filterId]);
 
 function refuseShape({ kind, style, source }: LayoutRow, i: number): void {
   const reader = readers[kind];

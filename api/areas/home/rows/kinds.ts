@@ -10,6 +10,7 @@ import {
   favorites,
   nextUp,
 } from './continue.view.ts';
+import { ofCollection, ofSavedFilter } from './kept-lists.ts';
 import { becauseYouWatched, courses, filtered, games, newlyReleased, photosRecent, unwatchedRandom } from './lists.ts';
 import { photosOnThisDay } from './photos.view.ts';
 import type { RowReader } from './reader.ts';
@@ -53,6 +54,14 @@ export const readers: Partial<Record<HomeRowKind, RowReader>> = {
   'new-episodes': { ...watching, ...shows, title: 'New episodes', read: newEpisodes },
   'newly-released': { ...posters, title: 'Newly released', read: newlyReleased, seeAll: ofOne('sort=-releasedOn') },
   filter: { ...posters, title: 'Filter', needs: ['filter'], read: filtered },
+  collection: {
+    ...posters,
+    title: 'Collection',
+    needs: ['collectionId'],
+    read: ofCollection,
+    seeAll: (_libraries, { source }) => `/collection/${source?.collectionId}`,
+  },
+  'saved-filter': { ...posters, title: 'Saved filter', needs: ['filterId'], read: ofSavedFilter },
   courses: { ...posters, title: 'Courses', libraryTypes: ['courses'], read: courses },
   games: { ...posters, title: 'Games', libraryTypes: ['games'], read: games },
   'photos-on-this-day': { ...photos, title: 'On this day', read: photosOnThisDay },
@@ -78,9 +87,7 @@ export const readers: Partial<Record<HomeRowKind, RowReader>> = {
 /** Kinds of areas that this version does not serve, with their titles. */
 export const unserved: Partial<Record<HomeRowKind, { title: string; restriction?: Restriction }>> = {
   watchlist: { title: 'Watchlist' },
-  collection: { title: 'Collection' },
   playlist: { title: 'Playlist' },
-  'saved-filter': { title: 'Saved filter' },
   'live-now': { title: 'Live now', restriction: 'liveTv' },
   recordings: { title: 'Recordings', restriction: 'liveTv' },
   'friends-activity': { title: 'What friends watch', restriction: 'friends' },

@@ -1,5 +1,6 @@
 // Rows that are lists of items with a sort and a filter.
 import type { Knex } from 'knex';
+import { getCollectionRow } from '#areas/collections/public.ts';
 import {
   checkList,
   firstIds,
@@ -12,6 +13,8 @@ import {
   type SortName,
   shelvesOf,
 } from '#areas/items/public.ts';
+import { findAppliedFilter } from '#areas/saved-filters/public.ts';
+import { notFound } from '#kernel/errors.ts';
 import { printFilter } from '#kernel/filter.ts';
 import { baseOf } from '#platform/own-types.ts';
 import type { LayoutRow, RowSource } from '../layout/layout.schemas.ts';
@@ -38,7 +41,7 @@ interface Listed {
   narrow?: (query: Knex.QueryBuilder) => void;
 }
 
-async function first(reading: Reading, { sort, shelves, filter, narrow }: Listed): Promise<Found> {
+export async function first(reading: Reading, { sort, shelves, filter, narrow }: Listed): Promise<Found> {
   const { call, limit, row } = reading;
   const listing: Listing = {
     types: [...new Set(shelves.map(({ type }) => type))],
@@ -65,8 +68,10 @@ function filterOf({ filter, genre }: Pick<RowSource, 'filter' | 'genre'>): strin
   return [filter, narrowed].filter(Boolean).join(';') || undefined;
 }
 
-/** Throws 400 for a filter or a sort that no list of items takes. */
+/** Throws 400 for a filter or a sort that no list of items takes, 404 for a hidden collection and a hidden saved filter. */
 export async function checkSource(call: Reading['call'], { source = {} }: LayoutRow): Promise<void> {
+  if (source.collectionId !== undefined) await getCollectionRow(call, source.collectionId);
+  if (source.filterId !== undefined && !(await findAppliedFilter(call, source.filterId))) throw notFound();
   await checkList(call, { filter: filterOf(source), sort: source.sort, fallback: '-addedAt', sorts: SORTS });
 }
 

@@ -27,6 +27,12 @@ export interface Placed {
 
 export interface Found {
   cards: readonly Placed[];
+  /** The name of the list, where the row has no title of its own. */
+  title?: string;
+  /** Address of the whole list. */
+  seeAll?: string;
+  /** Why the row shows nothing, although it stays. */
+  gone?: string;
   /** Because of which item. */
   reason?: { itemId: string; title: string } | undefined;
 }
@@ -46,5 +52,5 @@ export interface RowReader {
   family?: 'continue';
   read: (reading: Reading) => Promise<Found>;
   /** Address of the whole list. */
-  seeAll?: (libraries: readonly LibraryRow[]) => string | undefined;
+  seeAll?: (libraries: readonly LibraryRow[], row: LayoutRow) => string | undefined;
 }

@@ -49,6 +49,11 @@ export function customFilters(who: Principal): Record<string, ItemField> {
   return Object.fromEntries(usable.map(([name, field]) => [name, filterOf(field)]));
 }
 
+/** Every filter field of this kind, also those that only editors may use. */
+export function everyCustomFilter(): Record<string, ItemField> {
+  return Object.fromEntries([...known].map(([name, field]) => [name, filterOf(field)]));
+}
+
 /** Whether items of this shown type and library have the field. */
 export const hasField = (
   { item_types: types, library_ids: ids }: Definition,

@@ -46,7 +46,6 @@ export const countedBy: Readonly<Record<string, FacetSource>> = {
   network: tagged('network'),
   country: tagged('country'),
   language: tagged('language'),
-  collection: tagged('collection'),
   person: {
     value: 'who.id',
     label: 'who.name',

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { onlyShownCollections } from '#identity/collection-sight.ts';
 import type { Principal } from '#identity/principal.ts';
 import { onlyKnownLabels, onlyVisibleItems } from '#identity/visibility.ts';
 import {
@@ -79,6 +80,15 @@ export const labelled: ItemWhere = (query, condition, context) => {
   query.whereRaw(sql, [numbers] as unknown as string[]);
 };
 const named = idOrName<FilterContext>({ id: 'l.id', name: 'l.name_folded' });
+
+/** Collections that are kept by hand or by a catalogue, by id or name. Those that the caller does not see match nothing. */
+export const collected: ItemWhere = related(
+  (query, { who }) => {
+    query.from('collection_items as ci').join('collections as c', 'c.id', 'ci.collection_id');
+    query.whereRaw(`ci.item_id = i.id and c.kind = 'manual'`).modify(onlyShownCollections, who);
+  },
+  idOrName({ id: 'c.id', name: 'c.name_folded' }),
+);
 
 /** People in the credits, by id or name; the id of one who was merged names the survivor. */
 export const credited: ItemWhere = related(

@@ -5,6 +5,7 @@ import { customFilters } from './custom-fields.ts';
 import {
   above,
   ancestor,
+  collected,
   credited,
   detail,
   detailNumber,
@@ -117,7 +118,7 @@ export const itemFields: Readonly<Record<string, ItemField>> = {
   network: { ...tag('Network', 'network'), types: filmed },
   country: tag('Country', 'country'),
   language: { ...tag('Language', 'language') },
-  collection: tag('Collection', 'collection'),
+  collection: { kind: 'tag', label: 'Collection', where: collected },
   person: { kind: 'person', label: 'Person', where: credited, facet: true },
   external_id: {
     kind: 'tag',

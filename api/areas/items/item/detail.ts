@@ -8,8 +8,9 @@ import { idsPage } from '../listing/listing.ts';
 import { childOrder } from '../listing/sorts.ts';
 import type { MediaFile } from '../media.schemas.ts';
 import { chaptersOf } from '../relations/chapters.ts';
+import { findCollections } from '../relations/collections.view.ts';
 import { listExtras } from '../relations/extras.store.ts';
-import { FIRST, findCredits, findParents, findTags, firstOf, listMarkers } from '../relations/relations.store.ts';
+import { FIRST, findCredits, findParents, firstOf, listMarkers } from '../relations/relations.store.ts';
 import { listSimilar } from '../relations/similar.store.ts';
 import { childListing } from './children.ts';
 import { findItemDetails, isOrdered, nextUp, type VisibleItem } from './items.store.ts';
@@ -96,8 +97,8 @@ const relations: Partial<Record<(typeof detailRelations)[number], Relation>> = {
   people: async ({ db }, { item }) => ({
     people: (await findCredits(db, [item.id])).get(item.id) ?? { items: [], hasMore: false },
   }),
-  collections: async ({ db }, { item }) => ({
-    collections: (await findTags(db, [item.id], ['collection'])).get(item.id)?.collection ?? [],
+  collections: async ({ db, who }, { item }) => ({
+    collections: (await findCollections(db, who, [item.id])).get(item.id) ?? [],
   }),
   children: async (call, { item }) => ({ children: await firstChildren(call, item) }),
   parents: async ({ db, who }, { detail }) => ({

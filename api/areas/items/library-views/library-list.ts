@@ -6,7 +6,8 @@ import { isKnown, NOTHING } from '../files/versions.store.ts';
 import { getFolder, inFolder } from '../folders/folders.store.ts';
 import type { ItemCard, ListedItem } from '../items.schemas.ts';
 import { defaultSort, itemsAnswer, itemsPage, rollupTotal, toCard, typesOf } from '../listing/browse.ts';
-import { dayOf, isTimeDependent, type Listing, type ListQuery, pageText, rulesFor } from '../listing/listing.ts';
+import { dayOf } from '../listing/day.ts';
+import { isTimeDependent, type Listing, type ListQuery, pageText, rulesFor } from '../listing/listing.ts';
 import {
   getLibraryAtVersion,
   type LibraryAtVersion,

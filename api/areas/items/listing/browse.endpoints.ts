@@ -5,12 +5,9 @@ import { commaList, Id, IdParams, queryBool } from '#kernel/schemas.ts';
 import { ItemCard, ListedItem } from '../items.schemas.ts';
 import { libraryPage, libraryPageAtOnce } from '../library-views/library-list.ts';
 import { idList, itemFilter, typesQuery } from '../queries.ts';
-import { includeQuery } from './includes.ts';
+import { includeQuery, listRelations } from './includes.ts';
 import { serverPage, serverSorts } from './server-list.ts';
 import { librarySorts } from './sorts.ts';
-
-/** Relations that lists of items can include. */
-const relations = ['files', 'streams', 'people', 'studios', 'genres', 'labels', 'collections'] as const;
 
 export const listItems = defineEndpoint({
   operationId: 'listItems',
@@ -28,7 +25,7 @@ export const listItems = defineEndpoint({
     type: typesQuery,
     sort: sortQuery(serverSorts, 'custom.'),
     filter: itemFilter,
-    include: includeQuery([...relations, 'custom', 'externalIds', 'userState']),
+    include: includeQuery([...listRelations, 'custom', 'externalIds', 'userState']),
   }),
   answer: page(ListedItem),
 
@@ -56,7 +53,7 @@ export const listLibraryItems = defineEndpoint({
     fields: z.enum(['card', 'summary']).default('summary'),
     sort: sortQuery(librarySorts, 'custom.'),
     filter: itemFilter,
-    include: includeQuery([...relations, 'parents', 'custom', 'externalIds', 'userState']),
+    include: includeQuery([...listRelations, 'parents', 'custom', 'externalIds', 'userState']),
   }),
   answer: page(z.union([ListedItem, ItemCard])),
 

@@ -6,7 +6,11 @@ import type { Db } from '#platform/db.ts';
 import { findCustomValues } from '../fields/custom-values.ts';
 import { findFiles } from '../files/files.store.ts';
 import type { ItemSummary, ListedItem } from '../items.schemas.ts';
+import { findCollections } from '../relations/collections.view.ts';
 import { findCredits, findExternalIds, findLabels, findParents, findTags } from '../relations/relations.store.ts';
+
+/** Relations that lists of items can include. */
+export const listRelations = ['files', 'streams', 'people', 'studios', 'genres', 'labels', 'collections'] as const;
 
 /** `include` of one operation: at most eight of its relations. */
 export const includeQuery = <const L extends readonly [string, ...string[]]>(relations: L) =>
@@ -58,9 +62,9 @@ const adders: Record<string, Adder> = {
     const found = await findTags(db, idsOf(items), ['studio', 'network']);
     return (item) => ({ studios: [...(found.get(item.id)?.studio ?? []), ...(found.get(item.id)?.network ?? [])] });
   },
-  collections: async (db, _who, items) => {
-    const found = await findTags(db, idsOf(items), ['collection']);
-    return (item) => ({ collections: found.get(item.id)?.collection ?? [] });
+  collections: async (db, who, items) => {
+    const found = await findCollections(db, who, idsOf(items));
+    return (item) => ({ collections: found.get(item.id) ?? [] });
   },
   parents: async (db, who, items) => {
     const found = await findParents(db, who, items);

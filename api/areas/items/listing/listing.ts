@@ -5,7 +5,7 @@ import type { Call, Deps } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { conditionsOf, parseFilter, type Rules } from '#kernel/filter.ts';
 import { applyRules } from '#kernel/filter-sql.ts';
-import { walk } from '#kernel/keyset.ts';
+import { type Walk, walk } from '#kernel/keyset.ts';
 import {
   countUpTo,
   estimated,
@@ -23,6 +23,7 @@ import { customFilters, customSorts, knowCustomFields } from '../fields/custom-f
 import { fieldsFor, itemFields } from '../fields/fields.ts';
 import { visibleItems, withState, withSummaryJoins } from '../item/summaries.store.ts';
 import { summarySql } from '../item/summary-sql.ts';
+import { dayBefore, dayOf } from './day.ts';
 import { onShelves, overShelves, type Shelf } from './shelves.store.ts';
 import { type SortName, sortsOf } from './sorts.ts';
 
@@ -49,6 +50,8 @@ export interface ListQuery {
   /** Sorts of this list only; they replace sorts of the same name. */
   moreSorts?: SortTable;
   filter?: string | undefined;
+  /** Rules of the list itself, which the filter narrows. */
+  within?: Rules | undefined;
   limit: number;
   cursor?: string | undefined;
   /** Id of an item: the page that has it in its middle. Throws 404 when the list does not contain it. */
@@ -86,6 +89,17 @@ export function rulesFor(call: Pick<Call, 'who'>, types: readonly string[], filt
   return filter ? parseFilter(filter, fieldsFor(call.who, types)) : { all: [] };
 }
 
+/** The rules of the list itself and those of the filter of a request. Throws 400 as `rulesFor`. */
+function allRules(
+  call: Pick<Call, 'who'>,
+  { types }: Listing,
+  { within, filter }: Pick<ListQuery, 'within' | 'filter'>,
+): Rules {
+  const own = rulesFor(call, types, filter);
+  if (!within || conditionsOf(within).length === 0) return own;
+  return { all: [...('all' in within ? within.all : [within]), ...('all' in own ? own.all : [own])] };
+}
+
 /**
  * True when the result may change with time, without a change of rows: a value is a relative date such as `now-30d`. A
  * text that starts with `now` counts too, which only prevents a 304.
@@ -104,7 +118,7 @@ export async function idsPage(
   options: ListQuery,
 ): Promise<{ items: string[]; page: Page }> {
   await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
-  const rules = rulesFor(call, listing.types, options.filter);
+  const rules = allRules(call, listing, options);
   const { terms, scope } = sortOf(call, options);
   if (listing.shelves?.length === 0) return { items: [], page: NO_PAGE };
   const all = listed(call, listing, rules).select('i.id');
@@ -138,17 +152,26 @@ export async function checkList(
 export async function firstIds(
   call: Caller,
   listing: Listing,
-  options: Pick<ListQuery, 'sort' | 'fallback' | 'sorts' | 'filter' | 'limit'>,
+  options: Pick<ListQuery, 'sort' | 'fallback' | 'sorts' | 'moreSorts' | 'filter' | 'within' | 'limit'>,
 ): Promise<string[]> {
   if (listing.shelves?.length === 0) return [];
   await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
-  const rules = rulesFor(call, listing.types, options.filter);
+  const rules = allRules(call, listing, options);
   const { terms } = sortOf(call, { ...options, scope: '' });
   if (!terms[0]?.indexed && listing.shelves) await checkSortable(call, listed(call, listing, rules).select('i.id'));
-  const query = walked(call, listing, rules);
-  const list = { db: call.db, query, terms, idColumn: 'i.id', spread: spreadOf(call, listing) };
-  const rows = await walk(list, { backwards: false, limit: options.limit });
+  const rows = await walk(walkOf(call, listing, { rules, terms }), { backwards: false, limit: options.limit });
   return rows.map(({ id }) => id);
+}
+
+/** The walk over a listing. */
+export function walkOf(call: Caller, listing: Listing, { rules, terms }: { rules: Rules; terms: SortTerm[] }): Walk {
+  return {
+    db: call.db,
+    query: walked(call, listing, rules),
+    terms,
+    idColumn: 'i.id',
+    spread: spreadOf(call, listing),
+  };
 }
 
 const NO_PAGE: Page = { cursor: null, hasMore: false, total: 0 };
@@ -181,7 +204,7 @@ export interface TextQuery extends Omit<ListQuery, 'around' | 'total'> {
 export async function pageText(call: Caller, listing: Listing, options: TextQuery): ReturnType<typeof textPageOf> {
   const { db, who } = call;
   await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
-  const rules = rulesFor(call, listing.types, options.filter);
+  const rules = allRules(call, listing, options);
   const { terms, scope } = sortOf(call, options);
   const all = (): Knex.QueryBuilder => listed(call, listing, rules).select('i.id');
   const isUnfiltered = conditionsOf(rules).length === 0;
@@ -195,7 +218,7 @@ export async function pageText(call: Caller, listing: Listing, options: TextQuer
     limit: options.limit,
     scope,
     ...(options.backwards ? { backwards: true } : {}),
-    list: () => ({ db, query: walked(call, listing, rules), terms, idColumn: 'i.id', spread: spreadOf(call, listing) }),
+    list: () => walkOf(call, listing, { rules, terms }),
     counted: all,
     counts: !(isUnfiltered && options.totalIsKnown),
     otherwise: async (extra, counted) =>
@@ -245,30 +268,6 @@ export function sortOf(
 
 /** Only a random order starts within its values, see `shuffle`. */
 const isRandom = (terms: readonly SortTerm[]): boolean => terms.some((term) => term.start !== undefined);
-
-const days = new Map<string, { minute: number; day: string }>();
-
-/** The caller's calendar day as `2026-03-29`, computed once a minute for each time zone. */
-export function dayOf({ now, who }: Pick<Call, 'now' | 'who'>): string {
-  const at = now.getTime();
-  const minute = Math.floor(at / 60_000);
-  const zone = who.timeZone ?? 'UTC';
-  const known = days.get(zone);
-  if (known?.minute === minute) return known.day;
-  const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' });
-  formats.set(zone, format);
-  const day = format.format(at);
-  days.set(zone, { minute, day });
-  return day;
-}
-
-/** The calendar day before, also where a day has 23 or 25 hours. */
-function dayBefore(day: string): string {
-  return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
-}
-
-/** Creating a format takes half a millisecond, so each time zone keeps one. */
-const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Throws 400 when `query`, which is sorted without an index, has more than 50,000 rows. */
 async function checkSortable(call: Pick<Call, 'db'>, query: Knex.QueryBuilder): Promise<void> {

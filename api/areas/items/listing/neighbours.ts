@@ -1,3 +1,5 @@
+import { onlyShownCollections } from '#identity/collection-sight.ts';
+import type { Principal } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { countBeyond, type Key, keyOfRow, rowOf, type Walk, walk } from '#kernel/keyset.ts';
@@ -42,7 +44,7 @@ const FAR = 10_000;
  * filter.
  */
 export async function neighboursOf(call: Call, item: VisibleItem, options: NeighbourQuery): Promise<Neighbours> {
-  const listing = listingWithin(item, options.within);
+  const listing = listingWithin(call.who, item, options.within);
   if (!listing) return { before: [], after: [] };
   await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
   const { terms } = sortOf(call, {
@@ -89,7 +91,7 @@ async function keyOfItem(call: Call, item: VisibleItem, terms: SortTerm[]): Prom
 }
 
 /** Undefined for an unknown list. An episode continues into the next season. */
-function listingWithin(item: VisibleItem, within: string): Listing | undefined {
+function listingWithin(who: Principal, item: VisibleItem, within: string): Listing | undefined {
   if (within === 'library') return { types: [item.type], shelves: [{ libraryId: item.libraryId, type: item.type }] };
   if (within.startsWith('collection:')) {
     const id = within.slice('collection:'.length);
@@ -97,10 +99,10 @@ function listingWithin(item: VisibleItem, within: string): Listing | undefined {
     return {
       types: [],
       narrow: (query) =>
-        query.whereRaw(
-          `exists (select 1 from item_tags t where t.item_id = i.id and t.kind = 'collection' and t.tag_id = ?::uuid)`,
-          [id],
-        ),
+        query.whereExists((held) => {
+          held.from('collection_items as ci').join('collections as c', 'c.id', 'ci.collection_id');
+          held.whereRaw('ci.item_id = i.id and c.id = ?::uuid', [id]).modify(onlyShownCollections, who);
+        }),
     };
   }
   if (within !== 'parent') return undefined;

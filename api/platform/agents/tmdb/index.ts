@@ -115,7 +115,9 @@ async function describe(query: Query, identity: Identity): Promise<Description |
   if (!title) return undefined;
   const base = await pictureBase(query);
   const { posters = [], backdrops = [], logos = [] } = title.images ?? {};
+  const series = title.belongs_to_collection;
   return {
+    ...(series?.name && { partOf: { id: String(series.id), title: series.name } }),
     values: valuesOf(title, identity.country),
     pictures: [
       ...posters.flatMap((one) => pictureOf('poster', base, one)),

@@ -90,6 +90,7 @@ export const Title = z.object({
   genres: list(Named),
   production_companies: list(Named),
   networks: list(Named),
+  belongs_to_collection: z.object({ id: z.int(), name: text() }).nullish(),
   created_by: list(Named),
   production_countries: list(z.object({ iso_3166_1: text() })),
   origin_country: list(z.string()),

@@ -72,15 +72,20 @@ export async function chosenOf(
 ): Promise<Chosen | undefined> {
   const count = sizeOf(selection);
   if (count <= MOST_IDS) {
-    const ids = selection.kind === 'some' ? [...selection.ids] : await idsOf(selection);
+    const ids = await idsOf(selection, { blocks, total });
     return { count: ids.length, itemIds: ids };
   }
   if (selection.kind === 'some' || selection.except.size > 0) return undefined;
   const { type } = state;
   return { count, filter: { libraryId, ...(type && { type }), filter: printFilter(state.filter) } };
+}
 
-  async function idsOf(all: Selection): Promise<string[]> {
-    const items = await blocks.read(0, total, new AbortController().signal);
-    return items.map(({ id }) => id).filter((id) => holds(all, id));
-  }
+/** The ids of the selected items, read where they are not loaded yet. */
+export async function idsOf(
+  selection: Selection,
+  { blocks, total }: Pick<Listing, 'blocks' | 'total'>,
+): Promise<string[]> {
+  if (selection.kind === 'some') return [...selection.ids];
+  const items = await blocks.read(0, total, new AbortController().signal);
+  return items.map(({ id }) => id).filter((id) => holds(selection, id));
 }

@@ -27,6 +27,7 @@ const ICONS: Readonly<Record<string, IconName>> = {
 export const home = (): Place => ({ href: '/', label: m.home(), icon: 'home' });
 export const allLibraries = (): Place => ({ href: '/libraries', label: m.libraries(), icon: 'library' });
 export const search = (): Place => ({ href: '/search', label: m.search(), icon: 'search' });
+export const collections = (): Place => ({ href: '/collections', label: m.collections(), icon: 'grid' });
 export const mine = (): Place => ({ href: '/me', label: m.mine(), icon: 'user' });
 
 export const placeOf = ({ id, name, ...typed }: Pick<Library, 'id' | 'name' | 'type' | 'baseType'>): Place => ({

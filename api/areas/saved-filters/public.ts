@@ -1,0 +1,3 @@
+/** Saved filters for other areas. */
+export { findAppliedFilter } from './applied.ts';
+export { renameLabelInFilters } from './filters.store.ts';
