@@ -48,14 +48,18 @@ export interface AgentSetting {
   tls: boolean;
   /** A server without a response for this long counts as unreachable. */
   silentMs: number;
+  /** False accepts any certificate. */
+  rejectUnauthorized?: boolean;
 }
 
-/** Checks every address at each connection; an address given instead of a name must be refused by the caller. */
-export function judgedAgent({ lookup }: AddressJudge, { tls, silentMs }: AgentSetting): Agent {
-  const options = { lookup, keepAlive: true, maxSockets: 16 } as AgentOptions;
+/** Checks every address at each connection, also one that a redirect gives instead of a name. */
+export function judgedAgent(judge: AddressJudge, { tls, silentMs, rejectUnauthorized = true }: AgentSetting): Agent {
+  const { lookup } = judge;
+  const options = { lookup, keepAlive: true, maxSockets: 16, ...(tls && { rejectUnauthorized }) } as AgentOptions;
   const agent = tls ? new TlsAgent(options) : new Agent(options);
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (to, done) => {
+    judge.refuse(String((to as { host?: string }).host ?? ''));
     const socket = connect(to, done) as Socket;
     socket.setTimeout(silentMs, () => socket.destroy(new Error(`no response for ${silentMs} ms`)));
     return socket;

@@ -1,0 +1,25 @@
+import type { Knex } from 'knex';
+
+/** Settings, sealed secrets and observations of storages, which no longer are only mounts. */
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    alter table storages
+      add column settings jsonb not null default '{}',
+      -- sealed JSON of the secrets by name; null without any
+      add column secrets text,
+      add column managed_fields text[] not null default '{}',
+      -- totalBytes, freeBytes and at
+      add column capacity jsonb,
+      add column latency_ms int,
+      add column last_check_at timestamptz,
+      add column last_available_at timestamptz,
+      add column marked_at timestamptz,
+      -- the latest changes of the state, to notice a storage that comes and goes
+      add column changes timestamptz[] not null default '{}',
+      -- state, url and expiresAt of a grant that is awaited
+      add column grant_state jsonb;
+    create index storages_owner on storages (owner_id) where owner_id is not null;
+    update storages set settings = jsonb_build_object('root', root_name, 'path', path), last_available_at = created_at
+      where kind = 'mount' and root_name is not null;
+  `);
+}
