@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { pageQuery, sortQuery } from '#kernel/page.ts';
-import { Bytes, Id, ManagedBy, Milliseconds, queryBool, RelativePath, Timestamp } from '#kernel/schemas.ts';
+import { Bytes, commaList, Id, ManagedBy, Milliseconds, queryBool, RelativePath, Timestamp } from '#kernel/schemas.ts';
 import { kindIds } from './kinds/kinds.ts';
 
-export const StorageState = z.enum(['connecting', 'available', 'degraded', 'suspect', 'unavailable', 'disabled']);
+export const StorageState = z
+  .enum(['connecting', 'available', 'degraded', 'suspect', 'unavailable', 'disabled'])
+  .meta({ id: 'StorageState' });
 export type StorageState = z.output<typeof StorageState>;
 
 export const reasons = [
@@ -30,7 +32,7 @@ export const reasons = [
 export const StorageReason = z.enum(reasons).meta({ id: 'StorageReason' });
 export type StorageReason = z.output<typeof StorageReason>;
 
-const Kind = z.enum(kindIds);
+const Kind = z.enum(kindIds).meta({ id: 'StorageKindId' });
 
 export const StorageCapabilities = z
   .object({
@@ -207,7 +209,7 @@ const SettingsIn = z.record(z.string().max(60), z.unknown());
 const Secret = z.string().min(1).max(20_000);
 const SecretsIn = z.record(z.string().max(60), Secret);
 
-export const includeUsage = z.enum(['usage']).optional();
+const includeUsage = commaList(z.enum(['usage']), 1).optional();
 
 export const StoragesQuery = z.object({
   state: StorageState.optional(),

@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     alter table storages
+      -- of a mount they are root_name and path
       add column settings jsonb not null default '{}',
       -- sealed JSON of the secrets by name; null without any
       add column secrets text,
@@ -15,11 +16,7 @@ export async function up(db: Knex): Promise<void> {
       add column last_available_at timestamptz,
       add column marked_at timestamptz,
       -- the latest changes of the state, to notice a storage that comes and goes
-      add column changes timestamptz[] not null default '{}',
-      -- state, url and expiresAt of a grant that is awaited
-      add column grant_state jsonb;
+      add column changes timestamptz[] not null default '{}';
     create index storages_owner on storages (owner_id) where owner_id is not null;
-    update storages set settings = jsonb_build_object('root', root_name, 'path', path), last_available_at = created_at
-      where kind = 'mount' and root_name is not null;
   `);
 }

@@ -29,9 +29,7 @@ export const MAX_READERS = 8;
 
 const remote = { write: true, watch: 'none', rangeRead: true, move: false, maxReaders: MAX_READERS } as const;
 const segments = (path: unknown): string[] =>
-  String(path ?? '')
-    .split('/')
-    .filter((part) => part !== '' && part !== '.');
+  (typeof path === 'string' ? path : '').split('/').filter((part) => part !== '' && part !== '.');
 
 export const kinds: Record<KindId, Kind> = {
   mount: {

@@ -129,7 +129,13 @@ async function fingerprint(request: Request): Promise<string> {
   return `${own.dev}:${own.ino}:${system.type}:${system.blocks}`;
 }
 
-const ops = { list, stat: statOne, read, write, remove, space, fingerprint };
+/** Throws when the file system is read-only or the process may not write. */
+async function writable(request: Request): Promise<null> {
+  await access(await placeOf(request), constants.W_OK);
+  return null;
+}
+
+const ops = { list, stat: statOne, read, write, remove, space, fingerprint, writable };
 
 process.on('message', (request: Request) => {
   const answer = (response: Response): void => void process.send?.(response);

@@ -1,6 +1,6 @@
 // Messages between a process and the child that reads its mounts.
 
-export type Op = 'list' | 'stat' | 'read' | 'write' | 'remove' | 'space' | 'fingerprint';
+export type Op = 'list' | 'stat' | 'read' | 'write' | 'remove' | 'space' | 'fingerprint' | 'writable';
 
 /** `path` is inside `folder`, which is inside the media root at `root`. */
 export interface Request {

@@ -3,7 +3,6 @@ import type { Config } from '#platform/config.ts';
 import { NEVER_CALLED } from '#platform/never-called.ts';
 import { OutboundRefused, type OutboundSetting } from '#platform/outbound.ts';
 import { type AddressJudge, createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
-import type { StorageReason } from '../storages.schemas.ts';
 import { StorageFault } from './reader.ts';
 
 /** What decides on the addresses of a remote storage. */
@@ -38,6 +37,17 @@ export function judgeOf({ config, personal, lookup }: Reach, host: string): Addr
   return judge;
 }
 
+const LOOKUP_MS = 5000;
+
+/** Throws `StorageFault` for a host whose addresses are not reached. A name that does not resolve now is accepted. */
+export async function refuseHost(reach: Reach, host: string): Promise<void> {
+  const judge = judgeOf(reach, host);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const late = setTimeout(resolve, LOOKUP_MS);
+  judge.lookup(host, { all: true }, (error) => (error instanceof OutboundRefused ? reject(refused(error)) : resolve()));
+  await promise.finally(() => clearTimeout(late));
+}
+
 const refused = (cause?: Error): StorageFault =>
   new StorageFault('host-unreachable', 'this address is not reached from here', { stage: 'resolve', cause });
 
@@ -61,18 +71,21 @@ const CERTIFICATE = /^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_M
 /** The fault of a network error; undefined for another error. Node nests the code in causes. */
 export function networkFault(error: unknown): StorageFault | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (at instanceof StorageFault) return at;
-    if (at instanceof OutboundRefused) return refused(at);
-    const code = 'code' in at ? String(at.code) : '';
-    const stage = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? ('resolve' as const) : ('connect' as const);
-    if (UNREACHABLE.has(code)) return fault('host-unreachable', `the host does not answer (${code})`, stage);
-    if (CERTIFICATE.test(code))
-      return fault('certificate-invalid', `the certificate is not valid (${code})`, 'connect');
-    if (code === 'ETIMEDOUT' || at.name === 'TimeoutError' || /no response for/.test(at.message))
-      return fault('timeout', 'the host does not answer in time', 'connect');
+    const found = faultOfOne(at);
+    if (found) return found;
   }
   return undefined;
 }
 
-const fault = (reason: StorageReason, message: string, stage: 'resolve' | 'connect'): StorageFault =>
-  new StorageFault(reason, message, { stage });
+function faultOfOne(error: Error): StorageFault | undefined {
+  if (error instanceof StorageFault) return error;
+  if (error instanceof OutboundRefused) return refused(error);
+  const code = 'code' in error ? String(error.code) : '';
+  const stage = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'resolve' : 'connect';
+  if (UNREACHABLE.has(code))
+    return new StorageFault('host-unreachable', `the host does not answer (${code})`, { stage });
+  if (CERTIFICATE.test(code))
+    return new StorageFault('certificate-invalid', `the certificate is not valid (${code})`, { stage });
+  const late = code === 'ETIMEDOUT' || error.name === 'TimeoutError' || /no response for/.test(error.message);
+  return late ? new StorageFault('timeout', 'the host does not answer in time', { stage }) : undefined;
+}

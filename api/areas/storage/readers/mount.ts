@@ -17,6 +17,7 @@ const limits: Record<Op, number> = {
   remove: METADATA_MS,
   space: METADATA_MS,
   fingerprint: METADATA_MS,
+  writable: METADATA_MS,
 };
 
 /** Reads a folder below a media root through a child process. Throws `StorageFault` for a root that the server does not have. */
@@ -39,6 +40,7 @@ export function mountReader({ mediaRoots }: Pick<Config, 'mediaRoots'>, settings
     remove: (path) => call('remove', path),
     space: () => call<Space>('space', ''),
     fingerprint: () => call<string>('fingerprint', ''),
+    writable: () => call('writable', ''),
     close: async () => undefined,
   };
 }

@@ -43,6 +43,8 @@ export interface StorageReader {
   space(options?: Options): Promise<Space | undefined>;
   /** Identifies the file system behind the root in this process; undefined where there is none. */
   fingerprint?(options?: Options): Promise<string>;
+  /** Throws when nothing can be written now; absent where only a write shows it. */
+  writable?(options?: Options): Promise<void>;
   close(): Promise<void>;
 }
 

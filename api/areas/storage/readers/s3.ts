@@ -3,7 +3,16 @@ import { bucketClient } from '#platform/objects.ts';
 import type { S3Settings } from '../kinds/settings.ts';
 import type { StorageReason } from '../storages.schemas.ts';
 import { agentOf, judgeOf, networkFault, type Reach } from './addresses.ts';
-import { Absent, joined, type Listed, Occupied, StorageFault, type StorageReader } from './reader.ts';
+import {
+  Absent,
+  joined,
+  type Listed,
+  type Listing,
+  Occupied,
+  type Options,
+  StorageFault,
+  type StorageReader,
+} from './reader.ts';
 
 const SILENT_MS = 30_000;
 
@@ -34,68 +43,72 @@ export function s3Reader(reach: Reach, settings: S3Settings, secrets: Record<str
   return { ...readsOf(place), ...writesOf(place), space: async () => undefined, close: async () => agent.destroy() };
 }
 
-function readsOf({ client, bucket, key }: Place): Pick<StorageReader, 'list' | 'stat' | 'read'> {
+function readsOf(place: Place): Pick<StorageReader, 'list' | 'stat' | 'read'> {
   return {
-    async list(path, { most }) {
-      const prefix = folderOf(key(path));
-      const entries: Listed[] = [];
-      let marked = false;
-      const found = client.listObjectsV2(bucket, prefix, false);
-      try {
-        for await (const one of found as AsyncIterable<{
-          name?: string;
-          prefix?: string;
-          size?: number;
-          lastModified?: Date;
-        }>) {
-          if (entries.length >= most) return { entries, cut: true };
-          marked ||= one.name === prefix;
-          const entry = entryOf(prefix, one);
-          if (entry) entries.push(entry);
-        }
-      } catch (error) {
-        throw faultOf(error);
-      } finally {
-        found.destroy();
-      }
-      if (entries.length === 0 && !marked && path !== '') throw new Absent('no such folder');
-      return { entries, cut: false };
-    },
-    async stat(path) {
-      try {
-        if (path === '') return { ...folder(''), readable: true };
-        const found = await client.statObject(bucket, key(path));
-        const modifiedMs = found.lastModified.getTime();
-        return { name: nameOf(path), kind: 'file', size: found.size, modifiedMs, readable: true };
-      } catch (error) {
-        if (!isAbsent(error)) throw faultOf(error);
-        const below = await firstOf(client.listObjectsV2(bucket, folderOf(key(path)), false)).catch(
-          (fault: unknown) => {
-            throw faultOf(fault);
-          },
-        );
-        return below ? folder(nameOf(path)) : undefined;
-      }
-    },
-    async read(path, { start, length }, { signal } = {}) {
-      if (length === 0) return Buffer.alloc(0);
-      try {
-        const stream = await client.getPartialObject(bucket, key(path), start, length);
-        signal?.addEventListener('abort', () => stream.destroy(), { once: true });
-        const chunks: Buffer[] = [];
-        let size = 0;
-        for await (const chunk of stream as AsyncIterable<Buffer>) {
-          chunks.push(chunk);
-          size += chunk.length;
-          if (size >= length) break;
-        }
-        return Buffer.concat(chunks).subarray(0, length);
-      } catch (error) {
-        if (codeOf(error) === 'InvalidRange') return Buffer.alloc(0);
-        throw isAbsent(error) ? new Absent('no such file') : faultOf(error);
-      }
-    },
+    list: (path, { most }) => listOf(place, path, most),
+    stat: (path) => statOf(place, path),
+    read: (path, range, options) => readOf(place, path, { ...range, ...options }),
   };
+}
+
+async function listOf({ client, bucket, key }: Place, path: string, most: number): Promise<Listing> {
+  const prefix = folderOf(key(path));
+  const entries: Listed[] = [];
+  let marked = false;
+  const found = client.listObjectsV2(bucket, prefix, false);
+  try {
+    for await (const one of found as AsyncIterable<Item>) {
+      if (entries.length >= most) return { entries, cut: true };
+      marked ||= one.name === prefix;
+      const entry = entryOf(prefix, one);
+      if (entry) entries.push(entry);
+    }
+  } catch (error) {
+    throw faultOf(error);
+  } finally {
+    found.destroy();
+  }
+  if (entries.length === 0 && !marked && path !== '') throw new Absent('no such folder');
+  return { entries, cut: false };
+}
+
+async function statOf({ client, bucket, key }: Place, path: string): Promise<Listed | undefined> {
+  if (path === '') return folder('');
+  try {
+    const found = await client.statObject(bucket, key(path));
+    const modifiedMs = found.lastModified.getTime();
+    return { name: nameOf(path), kind: 'file', size: found.size, modifiedMs, readable: true };
+  } catch (error) {
+    if (!isAbsent(error)) throw faultOf(error);
+  }
+  const below = await firstOf(client.listObjectsV2(bucket, folderOf(key(path)), false)).catch((error: unknown) => {
+    throw faultOf(error);
+  });
+  return below ? folder(nameOf(path)) : undefined;
+}
+
+interface Range extends Options {
+  start: number;
+  length: number;
+}
+
+async function readOf({ client, bucket, key }: Place, path: string, { start, length, signal }: Range): Promise<Buffer> {
+  if (length === 0) return Buffer.alloc(0);
+  try {
+    const stream = await client.getPartialObject(bucket, key(path), start, length);
+    signal?.addEventListener('abort', () => stream.destroy(), { once: true });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= length) break;
+    }
+    return Buffer.concat(chunks).subarray(0, length);
+  } catch (error) {
+    if (codeOf(error) === 'InvalidRange') return Buffer.alloc(0);
+    throw isAbsent(error) ? new Absent('no such file') : faultOf(error);
+  }
 }
 
 function writesOf({ client, bucket, key }: Place): Pick<StorageReader, 'write' | 'remove'> {
@@ -134,15 +147,21 @@ const folderOf = (key: string): string => (key === '' ? '' : `${key}/`);
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 const folder = (name: string): Listed => ({ name, kind: 'directory', size: 0, modifiedMs: 0, readable: true });
 
+interface Item {
+  name?: string;
+  prefix?: string;
+  size?: number;
+  lastModified?: Date;
+}
+
+const NO_NAME = new Set(['', '.', '..']);
+
 /** An object whose name ends with a slash marks a folder and is no entry of its own. */
-function entryOf(
-  prefix: string,
-  one: { name?: string; prefix?: string; size?: number; lastModified?: Date },
-): Listed | undefined {
-  const name = (one.prefix ?? one.name ?? '').slice(prefix.length).replace(/\/$/, '');
-  if (name === '' || name === '.' || name === '..' || name.includes('/')) return undefined;
-  if (one.prefix !== undefined) return folder(name);
-  return { name, kind: 'file', size: one.size ?? 0, modifiedMs: one.lastModified?.getTime() ?? 0, readable: true };
+function entryOf(prefix: string, { name: key, prefix: below, size = 0, lastModified }: Item): Listed | undefined {
+  const name = (below ?? key ?? '').slice(prefix.length).replace(/\/$/, '');
+  if (NO_NAME.has(name) || name.includes('/')) return undefined;
+  if (below !== undefined) return folder(name);
+  return { name, kind: 'file', size, modifiedMs: lastModified?.getTime() ?? 0, readable: true };
 }
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');

@@ -21,7 +21,7 @@ interface Session {
 export function sftpReader(reach: Reach, settings: SftpSettings, secrets: Record<string, string>): StorageReader {
   let session: Promise<Session> | undefined;
   const open = (): Promise<Session> => {
-    session ??= openSession(reach, settings, secrets, () => {
+    session ??= openSession({ reach, settings, secrets }, () => {
       session = undefined;
     }).catch((error: unknown) => {
       session = undefined;
@@ -69,13 +69,14 @@ function ask<T>(start: (done: Done<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => start((error, value) => (error ? reject(error) : resolve(value))));
 }
 
+interface Target {
+  reach: Reach;
+  settings: SftpSettings;
+  secrets: Record<string, string>;
+}
+
 /** `ended` runs when the connection is gone. */
-async function openSession(
-  reach: Reach,
-  settings: SftpSettings,
-  secrets: Record<string, string>,
-  ended: () => void,
-): Promise<Session> {
+async function openSession({ reach, settings, secrets }: Target, ended: () => void): Promise<Session> {
   const judge = judgeOf(reach, settings.host);
   const socket = connect({ host: settings.host, port: settings.port, lookup: judge.lookup });
   const { Client: SshClient } = createRequire(import.meta.url)('ssh2') as typeof import('ssh2');
@@ -254,14 +255,19 @@ async function spaceOf(sftp: SFTPWrapper, path: string): Promise<Space | undefin
   }
 }
 
-/** Status codes of SFTP: 2 no such file, 3 permission denied. */
+/** Status codes of SFTP. */
+const NO_FILE = 2;
+const DENIED = 3;
+
+const isKnown = (error: unknown): boolean =>
+  error instanceof StorageFault || error instanceof Absent || error instanceof Occupied;
+
 function faultOf(error: unknown): unknown {
-  if (error instanceof StorageFault || error instanceof Absent || error instanceof Occupied) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 2) return new Absent('no such file');
-  if (code === 3) return new StorageFault('permission-denied', 'the host refuses this path');
-  const name = error instanceof Error ? error.name : '';
-  if (name === 'AbortError' || name === 'TimeoutError')
+  if (isKnown(error) || !(error instanceof Error)) return error;
+  const code = 'code' in error ? error.code : undefined;
+  if (code === NO_FILE) return new Absent('no such file');
+  if (code === DENIED) return new StorageFault('permission-denied', 'the host refuses this path');
+  if (error.name === 'AbortError')
     return new StorageFault('timeout', 'the host does not answer in time', { stage: 'connect' });
   return networkFault(error) ?? new StorageFault('host-unreachable', 'the connection failed', { stage: 'connect' });
 }

@@ -11,7 +11,7 @@ export interface Member {
 
 interface Answer {
   href: string;
-  propstat: { prop: { resourcetype?: unknown; getcontentlength?: unknown; getlastmodified?: unknown } };
+  propstat?: { prop?: { resourcetype?: unknown; getcontentlength?: string | number; getlastmodified?: string } };
 }
 
 /** Members whose address cannot be decoded are left out. */
@@ -23,7 +23,7 @@ export async function readMembers(text: string): Promise<Member[]> {
     if (path === undefined || !prop) return [];
     const isFolder =
       typeof prop.resourcetype === 'object' && prop.resourcetype !== null && 'collection' in prop.resourcetype;
-    const modifiedMs = Date.parse(String(prop.getlastmodified ?? ''));
+    const modifiedMs = Date.parse(prop.getlastmodified ?? '');
     return [
       {
         ...{ path, isFolder, size: Number(prop.getcontentlength ?? 0) || 0 },

@@ -116,8 +116,7 @@ interface Sending extends Options {
 
 async function send(place: Place, path: string, { signal, ...options }: Sending): Promise<Response> {
   const client = await place.client();
-  const address = path.split('/').map(encodeURIComponent).join('/');
-  return asFault(client.customRequest(`/${address}`, { ...options, ...(signal && { signal }) }));
+  return asFault(client.customRequest(`/${path}`, { ...options, ...(signal && { signal }) }));
 }
 
 async function membersOf(
@@ -193,13 +192,17 @@ async function asFault<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const network = networkFault(error);
-    if (network) throw network;
-    const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
-    if (status === 416 && error instanceof Error && 'response' in error) return error.response as T;
-    if (status === 404 || status === 410) throw new Absent('no such file');
-    const reason = REASONS[status] ?? 'host-unreachable';
-    const stage = reason === 'authentication-failed' ? ({ stage: 'authenticate' } as const) : {};
-    throw new StorageFault(reason, `the server answers ${status || 'with an error'}`, stage);
+    const status = statusOf(error);
+    if (status === 416) return (error as Error & { response: T }).response;
+    throw networkFault(error) ?? faultOf(status);
   }
+}
+
+const statusOf = (error: unknown): number => (error instanceof Error && 'status' in error ? Number(error.status) : 0);
+
+function faultOf(status: number): Error {
+  if (status === 404 || status === 410) return new Absent('no such file');
+  const reason = REASONS[status] ?? 'host-unreachable';
+  const stage = reason === 'authentication-failed' ? ({ stage: 'authenticate' } as const) : {};
+  return new StorageFault(reason, `the server answers ${status || 'with an error'}`, stage);
 }
