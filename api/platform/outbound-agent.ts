@@ -1,7 +1,7 @@
 // For libraries that send their own requests, such as the S3 client: the same address rules apply to their connections.
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import {
   type Address,
   judgeFor,
@@ -65,4 +65,10 @@ export function judgedAgent(judge: AddressJudge, { tls, silentMs, rejectUnauthor
     return socket;
   };
   return agent;
+}
+
+/** A TCP connection to a judged address, for protocols other than HTTP. Throws `OutboundRefused` for a forbidden one. */
+export function judgedSocket(judge: AddressJudge, { host, port }: { host: string; port: number }): Socket {
+  judge.refuse(host);
+  return connectTcp({ host, port, lookup: judge.lookup });
 }

@@ -81,7 +81,7 @@ export async function webdavPlace(from?: string): Promise<RemotePlace> {
   const modules = ['mpm_event', 'authn_core', 'authn_file', 'authz_core', 'authz_user', 'auth_basic', 'dav', 'dav_fs'];
   const lines = [
     ...modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`),
-    ...[`Listen 127.0.0.1:${port}`, 'ServerName 127.0.0.1', `PidFile ${home}/pid`, 'User nobody', 'Group nogroup'],
+    ...[`Listen 127.0.0.1:${port}`, 'ServerName 127.0.0.1', `PidFile ${home}/pid`, 'User www-data', 'Group www-data'],
     ...[
       `ErrorLog ${home}/error.log`,
       `DavLockDB ${home}/locks/db`,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
-import { expectedOf } from './expected.ts';
+import { expectedOf } from './checks/expected.ts';
 import { isSamePlace, kindOf, type Secrets, type Settings } from './kinds/kinds.ts';
 import {
   mergedSecrets,

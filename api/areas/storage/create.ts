@@ -2,7 +2,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
-import { readMarker, writeMarker } from './identity.ts';
+import { readMarker, writeMarker } from './checks/identity.ts';
 import type { Secrets, Settings } from './kinds/kinds.ts';
 import { parsedSettings, refuseNew, refusePlace, requireSecrets } from './places.ts';
 import { openReader } from './readers/open.ts';

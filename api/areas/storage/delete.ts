@@ -2,7 +2,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
-import { MARKER, readMarker } from './identity.ts';
+import { MARKER, readMarker } from './checks/identity.ts';
 import { readerOfStorage } from './registry.ts';
 import { getStorageRow, refuseManaged } from './saved.ts';
 import { holdsRows } from './states.store.ts';

@@ -1,7 +1,7 @@
 import { defineArea } from '#kernel/endpoint.ts';
-import { checkStorage, relocateStorage, setStorageIdentity, testStorage } from './checks.endpoints.ts';
-import { completeStorageAuthorization, connectDrive, startStorageAuthorization } from './drives.endpoints.ts';
-import { listHostEntries, listStorageEntries, listStorageKinds } from './entries.endpoints.ts';
+import { checkStorage, relocateStorage, setStorageIdentity, testStorage } from './checks/checks.endpoints.ts';
+import { completeStorageAuthorization, connectDrive, startStorageAuthorization } from './drives/drives.endpoints.ts';
+import { listHostEntries, listStorageEntries, listStorageKinds } from './entries/entries.endpoints.ts';
 import { createStorage, deleteStorage, getStorage, listStorages, updateStorage } from './storages.endpoints.ts';
 
 export const storageArea = defineArea('storage', 'Storage', [

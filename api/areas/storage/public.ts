@@ -7,17 +7,17 @@ export {
   readMedia,
   statMedia,
   streamMedia,
-} from './bytes.ts';
-export type { Checked } from './check.ts';
+} from './serving/bytes.ts';
+export type { Checked } from './checks/check.ts';
 export { removeFoldersBy } from './delete.ts';
-export { storageHealth, unreadableRoots } from './health.ts';
-export { Looks } from './looks.ts';
-export { observeStorage } from './observe.ts';
-export { answerChecks } from './pods.ts';
-export { type OpenFile, type Opening, openMedia, type Wanted } from './opening.ts';
+export { storageHealth, unreadableRoots } from './checks/health.ts';
+export { Looks } from './serving/looks.ts';
+export { observeStorage } from './checks/observe.ts';
+export { answerChecks } from './checks/pods.ts';
+export { type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';
 export { takePersonalHosts } from './registry.ts';
-export { lookAtFolder, rememberStorage } from './remember.ts';
-export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './roots.ts';
+export { lookAtFolder, rememberStorage } from './checks/remember.ts';
+export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './serving/roots.ts';
 export {
   changeState,
   deleteStoragesOf,

@@ -1,8 +1,8 @@
 import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, notFound } from '#kernel/errors.ts';
-import { type Checked, checkPlace, describeCheck } from './check.ts';
-import type { Expected } from './identity.ts';
+import { type Checked, checkPlace, describeCheck } from './checks/check.ts';
+import type { Expected } from './checks/identity.ts';
 import { type KindId, kindOf, type Secrets, type Settings } from './kinds/kinds.ts';
 import { openReader } from './readers/open.ts';
 import type { StorageReader } from './readers/reader.ts';
@@ -43,10 +43,10 @@ export function refuseManaged({ who }: Pick<Call, 'who'>, row: StorageRow, field
 export function requireAvailable({ who }: Pick<Call, 'who'>, row: StorageRow): void {
   const state = row.enabled ? row.state : 'disabled';
   if (['available', 'degraded', 'suspect'].includes(state)) return;
-  throw awayError({ who }, row.id, row.reason ?? state);
+  throw unavailableError({ who }, row.id, row.reason ?? state);
 }
 
-export function awayError({ who }: Pick<Call, 'who'>, storageId: string, reason: string): ApiError {
+export function unavailableError({ who }: Pick<Call, 'who'>, storageId: string, reason: string): ApiError {
   const details = may(who, 'library:manage') ? { storageId, reason } : {};
   return new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', details);
 }

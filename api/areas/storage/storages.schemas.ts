@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageQuery, sortQuery } from '#kernel/page.ts';
 import { Bytes, commaList, Id, ManagedBy, Milliseconds, queryBool, RelativePath, Timestamp } from '#kernel/schemas.ts';
-import { kindIds } from './kinds/kinds.ts';
+import { kindIds } from './kinds/ids.ts';
 
 export const StorageState = z
   .enum(['connecting', 'available', 'degraded', 'suspect', 'unavailable', 'disabled'])
@@ -98,7 +98,7 @@ export const Storage = z
         expiresAt: Timestamp.optional(),
       })
       .optional(),
-    libraries: z.array(z.object({ id: Id, name: z.string(), folders: z.int() })),
+    libraries: z.array(z.object({ id: Id, name: z.string().meta({ example: 'Films' }), folders: z.int() })),
     usage: StorageUsage.optional().describe('With include usage'),
     managedBy: ManagedBy.optional(),
     managedFields: z.array(z.string()).optional(),
@@ -118,7 +118,7 @@ export const StorageKind = z
     personal: z.boolean().describe('A member may connect one'),
     authorization: z.enum(['none', 'oauth2', 'login-flow']),
     settingsSchema: z.record(z.string(), z.unknown()).describe('JSON Schema 2020-12; x-order is the order of a form'),
-    secretKeys: z.array(z.string()),
+    secretKeys: z.array(z.string().meta({ example: 'password' })),
     capabilities: StorageCapabilities,
     available: z.boolean(),
     unavailableReason: z.string().optional(),
@@ -150,7 +150,7 @@ export const StorageCheck = z
     pods: z
       .array(
         z.object({
-          pod: z.string(),
+          pod: z.string().meta({ example: 'home-api-0' }),
           role: z.enum(['api', 'worker', 'transcode']),
           ok: z.boolean(),
           ms: Milliseconds,
@@ -170,14 +170,14 @@ export type StorageCheck = z.output<typeof StorageCheck>;
 
 export const Entry = z
   .object({
-    name: z.string(),
-    path: z.string().describe('Relative to the storage or the media root'),
+    name: z.string().meta({ example: 'Films' }),
+    path: z.string().describe('Relative to the storage or the media root').meta({ example: 'video/Films' }),
     kind: z.enum(['directory', 'file', 'other']),
     sizeBytes: Bytes.optional(),
     modifiedAt: Timestamp.optional(),
     readable: z.boolean(),
     hasChildren: z.boolean().optional(),
-    usedBy: z.array(z.object({ libraryId: Id, name: z.string() })).optional(),
+    usedBy: z.array(z.object({ libraryId: Id, name: z.string().meta({ example: 'Films' }) })).optional(),
     symlink: z.boolean().optional(),
   })
   .meta({ id: 'Entry' });
@@ -185,7 +185,7 @@ export type Entry = z.output<typeof Entry>;
 
 export const HostRoot = z
   .object({
-    name: z.string(),
+    name: z.string().meta({ example: 'films' }),
     readOnly: z.boolean(),
     fileSystem: z.string().optional(),
     totalBytes: Bytes.optional(),
@@ -199,6 +199,7 @@ export type HostRoot = z.output<typeof HostRoot>;
 
 const Name = z
   .string()
+  .meta({ example: 'films' })
   .max(200) // before blanks around it are removed
   .refine((name) => !/\p{Cc}/u.test(name), { error: 'no control characters', params: { code: 'control_character' } })
   .transform((name) => name.normalize('NFC').trim())
@@ -269,8 +270,8 @@ export const Relocated = z.object({
   dryRun: z.boolean(),
   checked: z.int(),
   matched: z.int(),
-  missing: z.array(z.string()).describe('The first 50'),
-  differing: z.array(z.string()).describe('The first 50'),
+  missing: z.array(z.string().meta({ example: 'A (2001)/A.mkv' })).describe('The first 50'),
+  differing: z.array(z.string().meta({ example: 'B (2002)/B.mkv' })).describe('The first 50'),
   storage: Storage,
 });
 export type Relocated = z.output<typeof Relocated>;
@@ -297,7 +298,7 @@ export const HostQuery = z.object({
 export type HostQuery = z.output<typeof HostQuery>;
 
 export const DriveDraft = z.strictObject({
-  kind: z.string().max(100),
+  kind: z.string().max(100).meta({ example: 'webdav' }),
   name: Name,
   settings: SettingsIn.optional(),
   secrets: SecretsIn.optional(),
@@ -315,4 +316,5 @@ export const AuthorizationEnd = z
   .refine(({ code, error }) => (code === undefined) !== (error === undefined), {
     error: 'exactly one of code and error',
     params: { code: 'one_of' },
-  });
+  })
+  .meta({ example: { state: 'q83JkX0w', code: 'SplxlOBeZQQYbYS6WxSbIA' } });

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Config } from '#platform/config.ts';
 import { type RemotePlace, remotePlaces } from '#support/remote-places.ts';
 import { atEnd } from '#support/stores.ts';
-import { addressOf, streamOf } from '../../../api/areas/storage/ranges.ts';
+import { addressOf, streamOf } from '../../../api/areas/storage/serving/ranges.ts';
 import { openReader, type Place } from '../../../api/areas/storage/readers/open.ts';
 import {
   Absent,
@@ -15,7 +15,7 @@ import {
   StorageFault,
   type StorageReader,
 } from '../../../api/areas/storage/readers/reader.ts';
-import { openBytes, readMedia, statMedia, streamMedia } from '../../../api/areas/storage/bytes.ts';
+import { openBytes, readMedia, statMedia, streamMedia } from '../../../api/areas/storage/serving/bytes.ts';
 import { parsedSettings } from '../../../api/areas/storage/places.ts';
 
 const config = { mediaRoots: [], clusterNetworks: [], apiServerNetworks: [], storageNetworks: ['127.0.0.0/8'] };
@@ -69,7 +69,7 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect((await reader.list('A', { most: 1 })).cut).to.equal(true);
     });
 
-    it('knows what is there and what is not', async () => {
+    it('describes files and folders, and reports absent ones', async () => {
       const found = await reader.stat(`A/${name}`);
       expect(found).to.include({ kind: 'file', size: big.length, name });
       expect(Math.abs((found?.modifiedMs ?? 0) - Date.now())).to.be.below(600_000);

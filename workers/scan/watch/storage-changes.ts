@@ -5,8 +5,8 @@ import type { Db } from '#platform/db.ts';
 import { holdClocks } from '../store/clocks.ts';
 import type { Sight } from './voices.ts';
 
-/** Writes the state that was seen and notifies once. False when another worker did, or the storage is held at degraded. */
-export async function changeSeen(db: Db, row: StorageRow, { observed, reason }: Sight): Promise<boolean> {
+/** Writes the observed state and notifies once. False when another worker did, or the storage is held at degraded. */
+export async function recordSight(db: Db, row: StorageRow, { observed, reason }: Sight): Promise<boolean> {
   const changed = await changeState(db, row, { to: observed, reason });
   if (!changed) return false;
   const was = isUnavailable(row.state);

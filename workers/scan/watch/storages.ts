@@ -15,7 +15,7 @@ import {
 } from '#areas/storage/public.ts';
 import { asLeader } from '#workers/leader.ts';
 import type { WorkerDeps } from '#workers/work.ts';
-import { changeSeen, scanReturned } from './storage-changes.ts';
+import { recordSight, scanReturned } from './storage-changes.ts';
 import { agreedSight, FINE, type Sight } from './voices.ts';
 
 const LOOK_MS = 15_000;
@@ -118,7 +118,7 @@ class StorageWatch {
   async #judge(row: StorageRow, sight: Sight): Promise<void> {
     const { observed, reason, times } = this.#counted(row.id, sight);
     if (observed === row.state || times < HOLDS_FOR) return;
-    const changed = await this.#deps.db.transaction((db) => changeSeen(db, row, { observed, reason }));
+    const changed = await this.#deps.db.transaction((db) => recordSight(db, row, { observed, reason }));
     if (changed) this.#deps.log.warn({ storage: row.id, state: observed, reason }, 'a storage has another state');
   }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { StorageCapabilities, StorageKind } from '../storages.schemas.ts';
+import { type KindId, kindIds } from './ids.ts';
 import { MountSettings, S3Settings, SftpSettings, WebdavSettings } from './settings.ts';
 
-export const kindIds = ['mount', 's3', 'webdav', 'sftp'] as const;
-export type KindId = (typeof kindIds)[number];
+export { type KindId, kindIds } from './ids.ts';
 
 export type Settings = Record<string, unknown>;
 export type Secrets = Record<string, string>;

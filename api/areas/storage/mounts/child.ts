@@ -96,7 +96,7 @@ async function targetOf(request: Request): Promise<string> {
   return join(parent, request.path.slice(cut + 1));
 }
 
-/** A replacement is written beside and renamed, so that a reader sees the old or the new content. */
+/** A replacement is written to another file and renamed, so that a reader sees the old or the new content. */
 async function write(request: Request): Promise<null> {
   const target = await targetOf(request);
   const draft = request.replace ? `${target}.new` : target;
@@ -144,5 +144,5 @@ process.on('message', (request: Request) => {
     (error: NodeJS.ErrnoException) => answer({ id: request.id, code: error.code ?? 'UNKNOWN' }),
   );
 });
-process.on('disconnect', () => process.exit(0));
+// Without its parent nothing keeps the process, which then ends by itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined); // the parent ends it

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Attributes, Client, FileEntry, SFTPWrapper, Stats } from 'ssh2';
+import { judgedSocket } from '#platform/outbound-agent.ts';
+import { withoutTail } from '#platform/text.ts';
 import type { SftpSettings } from '../kinds/settings.ts';
 import { judgeOf, networkFault, type Reach } from './addresses.ts';
 import { Absent, joined, type Listed, Occupied, type Space, StorageFault, type StorageReader } from './reader.ts';
@@ -40,7 +42,7 @@ export function sftpReader(reach: Reach, settings: SftpSettings, secrets: Record
     list: (path, { most }) => run((sftp) => listOf(sftp, at(path), most)),
     stat: (path) =>
       run(async (sftp) => {
-        const found = await ask<Stats>((done) => sftp.stat(at(path), done));
+        const found = await promised<Stats>((done) => sftp.stat(at(path), done));
         return toListed(path.slice(path.lastIndexOf('/') + 1), found);
       }).catch((error: unknown) => {
         if (error instanceof Absent) return undefined;
@@ -50,11 +52,11 @@ export function sftpReader(reach: Reach, settings: SftpSettings, secrets: Record
     write: (path, content, { replace = false } = {}) =>
       run((sftp) => writeOf(sftp, at(path), { content, flags: replace ? 'w' : 'wx' })),
     remove: (path) =>
-      run((sftp) => ask<void>((done) => sftp.unlink(at(path), (error) => done(error ?? undefined, undefined)))).catch(
-        (error: unknown) => {
-          if (!(error instanceof Absent)) throw error;
-        },
-      ),
+      run((sftp) =>
+        promised<void>((done) => sftp.unlink(at(path), (error) => done(error ?? undefined, undefined))),
+      ).catch((error: unknown) => {
+        if (!(error instanceof Absent)) throw error;
+      }),
     space: () => run((sftp) => spaceOf(sftp, at(''))),
     close: async () => {
       const opened = await session?.catch(() => undefined);
@@ -65,7 +67,7 @@ export function sftpReader(reach: Reach, settings: SftpSettings, secrets: Record
 
 type Done<T> = (error: Error | undefined, value: T) => void;
 
-function ask<T>(start: (done: Done<T>) => void): Promise<T> {
+function promised<T>(start: (done: Done<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => start((error, value) => (error ? reject(error) : resolve(value))));
 }
 
@@ -78,7 +80,7 @@ interface Target {
 /** `ended` runs when the connection is gone. */
 async function openSession({ reach, settings, secrets }: Target, ended: () => void): Promise<Session> {
   const judge = judgeOf(reach, settings.host);
-  const socket = connect({ host: settings.host, port: settings.port, lookup: judge.lookup });
+  const socket = judgedSocket(judge, settings);
   const { Client: SshClient } = createRequire(import.meta.url)('ssh2') as typeof import('ssh2');
   const client = new SshClient();
   const end = (): void => {
@@ -89,7 +91,7 @@ async function openSession({ reach, settings, secrets }: Target, ended: () => vo
   try {
     await connected(socket);
     await authenticated(client, { socket, settings, secrets });
-    const sftp = await ask<SFTPWrapper>((done) => client.sftp(done));
+    const sftp = await promised<SFTPWrapper>((done) => client.sftp(done));
     client.on('error', end);
     return { sftp, end };
   } catch (error) {
@@ -114,8 +116,9 @@ function authenticated(client: Client, { socket, settings, secrets }: Login): Pr
   const { password, privateKey, passphrase } = secrets;
   let seen: string | undefined;
   const verify = (key: Buffer): boolean => {
-    seen = createHash('sha256').update(key).digest('base64').replace(/=+$/, '');
-    return settings.hostKeySha256?.replace(/=+$/, '') === seen;
+    seen = createHash('sha256').update(key).digest('base64');
+    seen = withoutTail(seen, '=');
+    return withoutTail(settings.hostKeySha256 ?? '', '=') === seen;
   };
   return new Promise((resolve, reject) => {
     client.once('ready', () => resolve());
@@ -137,9 +140,9 @@ function authenticated(client: Client, { socket, settings, secrets }: Login): Pr
 const login = (message: string): StorageFault =>
   new StorageFault('authentication-failed', message, { stage: 'authenticate' });
 
-/** The key that was seen is public, and the admin compares it with that of the host. */
+/** The observed key is public, and the admin compares it with that of the host. */
 function keyFault({ hostKeySha256 }: SftpSettings, seen: string | undefined): StorageFault | undefined {
-  if (seen === undefined || seen === hostKeySha256?.replace(/=+$/, '')) return undefined;
+  if (seen === undefined || seen === withoutTail(hostKeySha256 ?? '', '=')) return undefined;
   const message = hostKeySha256 === undefined ? 'the host key is not known yet' : 'the host has another key';
   return new StorageFault('host-key-changed', `${message}: SHA256:${seen}`, { stage: 'authenticate' });
 }
@@ -149,13 +152,13 @@ function loginFault(error: Error & { level?: string }): unknown {
 }
 
 async function listOf(sftp: SFTPWrapper, path: string, most: number): Promise<{ entries: Listed[]; cut: boolean }> {
-  const found = await ask<FileEntry[]>((done) => sftp.readdir(path, done));
+  const found = await promised<FileEntry[]>((done) => sftp.readdir(path, done));
   const own = found.filter(({ filename }) => !['.', '..'].includes(filename) && !filename.includes('/'));
   const entries: Listed[] = [];
   for (const { filename, attrs } of own.slice(0, most)) {
     if (typeOf(attrs) !== LINK) entries.push(toListed(filename, attrs));
     else {
-      const target = await ask<Stats>((done) => sftp.stat(`${path}/${filename}`, done)).catch(() => undefined);
+      const target = await promised<Stats>((done) => sftp.stat(`${path}/${filename}`, done)).catch(() => undefined);
       entries.push(
         target ? { ...toListed(filename, target), symlink: true } : { ...toListed(filename, attrs), readable: false },
       );
@@ -181,7 +184,7 @@ async function readOf(
   path: string,
   { start, length }: { start: number; length: number },
 ): Promise<Buffer> {
-  const handle = await ask<Buffer>((done) => sftp.open(path, 'r', done));
+  const handle = await promised<Buffer>((done) => sftp.open(path, 'r', done));
   const bytes = Buffer.alloc(length);
   const offsets = Array.from({ length: Math.ceil(length / PIECE_BYTES) }, (_, i) => i * PIECE_BYTES);
   let end = length;
@@ -207,11 +210,11 @@ interface Piece {
   at: number;
 }
 
-/** Servers may answer with fewer bytes than they were asked for. */
+/** Servers may answer with fewer bytes than requested. */
 async function readPiece(sftp: SFTPWrapper, handle: Buffer, { bytes, from, want, at }: Piece): Promise<number> {
   let got = 0;
   while (got < want) {
-    const n = await ask<number>((done) =>
+    const n = await promised<number>((done) =>
       sftp.read(handle, bytes, from + got, want - got, at + got, (error, count) =>
         done(isEnd(error) ? undefined : error, count ?? 0),
       ),
@@ -229,24 +232,24 @@ async function writeOf(
   path: string,
   { content, flags }: { content: Buffer; flags: 'w' | 'wx' },
 ): Promise<void> {
-  const handle = await ask<Buffer>((done) => sftp.open(path, flags, done)).catch(async (error: unknown) => {
-    const there = await ask<Stats>((done) => sftp.stat(path, done)).catch(() => undefined);
+  const handle = await promised<Buffer>((done) => sftp.open(path, flags, done)).catch(async (error: unknown) => {
+    const there = await promised<Stats>((done) => sftp.stat(path, done)).catch(() => undefined);
     throw flags === 'wx' && there ? new Occupied('a file is there already') : error;
   });
   try {
     if (content.length > 0)
-      await ask<void>((done) =>
+      await promised<void>((done) =>
         sftp.write(handle, content, 0, content.length, 0, (error) => done(error ?? undefined, undefined)),
       );
   } finally {
-    await ask<void>((done) => sftp.close(handle, (error) => done(error ?? undefined, undefined)));
+    await promised<void>((done) => sftp.close(handle, (error) => done(error ?? undefined, undefined)));
   }
 }
 
 /** Undefined for servers without the extension of OpenSSH. */
 async function spaceOf(sftp: SFTPWrapper, path: string): Promise<Space | undefined> {
   try {
-    const found = await ask<{ f_frsize: number; f_blocks: number; f_bavail: number }>((done) =>
+    const found = await promised<{ f_frsize: number; f_blocks: number; f_bavail: number }>((done) =>
       sftp.ext_openssh_statvfs(path, done),
     );
     return { totalBytes: found.f_blocks * found.f_frsize, freeBytes: found.f_bavail * found.f_frsize };

@@ -167,7 +167,7 @@ const streamOf = (response: Response): AsyncIterable<Buffer> =>
 
 const NOTHING: AsyncIterable<Buffer> = { async *[Symbol.asyncIterator]() {} };
 
-/** Only what lies directly in the folder. */
+/** Only direct members of the folder. */
 function entryBelow(own: string, member: Member): Listed | undefined {
   const prefix = own === '' ? '' : `${own}/`;
   if (member.path === own || !member.path.startsWith(prefix)) return undefined;

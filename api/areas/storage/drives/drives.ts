@@ -3,12 +3,12 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
-import { kindIds, kinds, type KindId } from './kinds/kinds.ts';
-import { parsedSettings, refuseNew, refusePlace, requireSecrets } from './places.ts';
-import { personalReach } from './registry.ts';
-import { requireWorking } from './saved.ts';
-import type { DriveDraft } from './storages.schemas.ts';
-import { findStorageRow, insertStorageRow, lockStorages, type StorageRow, sealSecrets } from './storages.store.ts';
+import { kindIds, kinds, type KindId } from '../kinds/kinds.ts';
+import { parsedSettings, refuseNew, refusePlace, requireSecrets } from '../places.ts';
+import { personalReach } from '../registry.ts';
+import { requireWorking } from '../saved.ts';
+import type { DriveDraft } from '../storages.schemas.ts';
+import { findStorageRow, insertStorageRow, lockStorages, type StorageRow, sealSecrets } from '../storages.store.ts';
 
 /** Throws 403 while drives are switched off, or for an account that may not connect any. */
 export function requireDrives({ deps, who }: Pick<Call, 'deps' | 'who'>): void {

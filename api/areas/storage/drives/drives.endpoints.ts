@@ -2,10 +2,10 @@ import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { connect, requireDrives } from './drives.ts';
-import { getStorageRow } from './saved.ts';
-import { AuthorizationEnd, AuthorizationStart, DriveDraft, Storage } from './storages.schemas.ts';
-import type { StorageRow } from './storages.store.ts';
-import { describeStorage } from './storages.view.ts';
+import { getStorageRow } from '../saved.ts';
+import { AuthorizationEnd, AuthorizationStart, DriveDraft, Storage } from '../storages.schemas.ts';
+import type { StorageRow } from '../storages.store.ts';
+import { describeStorage } from '../storages.view.ts';
 
 export const connectDrive = defineEndpoint({
   operationId: 'connectDrive',
@@ -31,7 +31,7 @@ export const startStorageAuthorization = defineEndpoint({
   path: '/storages/:id/authorization',
   summary: 'Authorize a drive at its provider',
   description:
-    'For kinds whose provider asks the person. Kinds that need no authorization, which are all kinds of this version, are 409 `no-authorization`.',
+    'For kinds whose provider requires the person's consent. Kinds that need no authorization, which are all kinds of this version, are 409 `no-authorization`.',
   access: { signedIn: true },
   credentials: ['cookie', 'bearer'],
   params: IdParams,

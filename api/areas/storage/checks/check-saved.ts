@@ -1,11 +1,11 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { withoutFail } from '#platform/redis.ts';
 import { type Checked, describeCheck } from './check.ts';
-import { kindOf } from './kinds/kinds.ts';
+import { kindOf } from '../kinds/kinds.ts';
 import { observeStorage } from './observe.ts';
-import { askPods, type PodSight } from './pods.ts';
-import { StorageCheck } from './storages.schemas.ts';
-import { noteCheck, type StorageRow } from './storages.store.ts';
+import { questionPods, type PodSight } from './pods.ts';
+import { StorageCheck } from '../storages.schemas.ts';
+import { noteCheck, type StorageRow } from '../storages.store.ts';
 
 /** Callers within this time share one result. */
 const SHARED_MS = 5000;
@@ -30,7 +30,7 @@ async function checkNow(call: Call, row: StorageRow): Promise<StorageCheck> {
   const { db, deps } = call;
   const [checked, pods] = await Promise.all([
     observeStorage(deps, row),
-    row.kind === 'mount' ? askPods(deps, row.id) : undefined,
+    row.kind === 'mount' ? questionPods(deps, row.id) : undefined,
   ]);
   const agreed = pods ? agreedWith(checked, pods) : checked;
   await noteCheck(db, row.id, { latencyMs: checked.latencyMs, space: checked.space, good: checked.ok });

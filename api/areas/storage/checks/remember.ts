@@ -2,11 +2,11 @@ import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { ringOf } from '#platform/keys.ts';
 import { presentOf, readMarker, SAMPLE, writeMarker } from './identity.ts';
-import { mountReader } from './readers/mount.ts';
-import { Absent, StorageFault } from './readers/reader.ts';
-import { readerOfStorage } from './registry.ts';
-import { type FolderOnMount, holdsFiles, listSample } from './states.store.ts';
-import { type StorageRow, updateStorageRow } from './storages.store.ts';
+import { mountReader } from '../readers/mount.ts';
+import { Absent, StorageFault } from '../readers/reader.ts';
+import { readerOfStorage } from '../registry.ts';
+import { type FolderOnMount, holdsFiles, listSample } from '../states.store.ts';
+import { type StorageRow, updateStorageRow } from '../storages.store.ts';
 
 interface Deps {
   db: Db;

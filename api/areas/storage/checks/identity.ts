@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Absent, type Listed, type StorageReader } from './readers/reader.ts';
-import type { StorageReason } from './storages.schemas.ts';
+import { Absent, type Listed, type StorageReader } from '../readers/reader.ts';
+import type { StorageReason } from '../storages.schemas.ts';
 
 declare module '#platform/column-types.ts' {
   interface ColumnTypes {
@@ -8,7 +8,7 @@ declare module '#platform/column-types.ts' {
   }
 }
 
-/** What is remembered to recognize a storage. */
+/** The facts that identify a storage. */
 export interface Identity {
   /** Paths and sizes of known files, of a read-only storage. */
   sample?: [path: string, size: number][];

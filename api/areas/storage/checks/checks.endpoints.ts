@@ -4,13 +4,13 @@ import { limitAttempts } from '#kernel/rate-limit.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { acceptIdentity } from './accept.ts';
 import { checkSaved } from './check-saved.ts';
-import { kindOf, type Secrets, type Settings } from './kinds/kinds.ts';
-import { mergedSecrets, parsedSettings, requireSecrets } from './places.ts';
-import { relocate } from './relocate.ts';
-import { describeTry, getStorageRow, tryPlace } from './saved.ts';
-import { IdentityBody, RelocateBody, Relocated, Storage, StorageCheck, StorageTest } from './storages.schemas.ts';
-import { findStorageRow, secretsOf } from './storages.store.ts';
-import { describeStorage } from './storages.view.ts';
+import { kindOf, type Secrets, type Settings } from '../kinds/kinds.ts';
+import { mergedSecrets, parsedSettings, requireSecrets } from '../places.ts';
+import { relocate } from '../relocate.ts';
+import { describeTry, getStorageRow, tryPlace } from '../saved.ts';
+import { IdentityBody, RelocateBody, Relocated, Storage, StorageCheck, StorageTest } from '../storages.schemas.ts';
+import { findStorageRow, secretsOf } from '../storages.store.ts';
+import { describeStorage } from '../storages.view.ts';
 
 const TESTS_A_MINUTE = 10;
 
@@ -20,7 +20,7 @@ export const testStorage = defineEndpoint({
   path: '/storages/test',
   summary: 'Test settings of a storage',
   description:
-    'Tries settings that are not saved within 10 seconds and changes nothing; the step `write` makes and deletes one file of one byte unless the settings have `readOnly` true. A failing test is 200 with `ok` false. Without `hostKeySha256` sftp fails with the key that was seen. Secrets of `storageId` are used only for the same kind and host (409 `place-differs`). Ten a minute for an account.',
+    'Tries settings that are not saved within 10 seconds and changes nothing; the step `write` makes and deletes one file of one byte unless the settings have `readOnly` true. A failing test is 200 with `ok` false. Without `hostKeySha256` sftp fails with the key of the host. Secrets of `storageId` are used only for the same kind and host (409 `place-differs`). Ten a minute for an account.',
   access: { permission: 'library:manage' },
   body: StorageTest,
   answer: json(200, StorageCheck),
@@ -80,7 +80,7 @@ export const setStorageIdentity = defineEndpoint({
   path: '/storages/:id/identity',
   summary: 'Accept a suspect storage',
   description:
-    'Says that a suspect storage is the right one, for the reason seen now. It gets a new epoch, and items keep their ids. An empty root also needs `expectItemsMissing`, and the guard of scans still asks before anything goes to the trash. 409 reasons are `not-suspect` and `reason-changed`.',
+    'Says that a suspect storage is the right one, for the current reason. It gets a new epoch, and items keep their ids. An empty root also needs `expectItemsMissing`, and the guard of scans still requires an answer before anything goes to the trash. 409 reasons are `not-suspect` and `reason-changed`.',
   access: { permission: 'library:manage' },
   params: IdParams,
   body: IdentityBody,

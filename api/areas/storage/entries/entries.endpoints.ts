@@ -4,12 +4,12 @@ import { page } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { pageOfEntries } from './entries.ts';
 import { readHost } from './host.ts';
-import { describeKinds } from './kinds/kinds.ts';
-import { StorageFault, type StorageReader } from './readers/reader.ts';
-import { readerOfStorage } from './registry.ts';
-import { awayError, getStorageRow, requireAvailable, requireStorageUser } from './saved.ts';
-import { EntriesQuery, Entry, HostQuery, HostRoot, StorageKindList } from './storages.schemas.ts';
-import { librariesAt, type StorageRow } from './storages.store.ts';
+import { describeKinds } from '../kinds/kinds.ts';
+import { StorageFault, type StorageReader } from '../readers/reader.ts';
+import { readerOfStorage } from '../registry.ts';
+import { unavailableError, getStorageRow, requireAvailable, requireStorageUser } from '../saved.ts';
+import { EntriesQuery, Entry, HostQuery, HostRoot, StorageKindList } from '../storages.schemas.ts';
+import { librariesAt, type StorageRow } from '../storages.store.ts';
 
 export const listStorageEntries = defineEndpoint({
   operationId: 'listStorageEntries',
@@ -41,7 +41,7 @@ export const listStorageEntries = defineEndpoint({
 
 async function opened(call: Call, row: StorageRow): Promise<StorageReader> {
   return readerOfStorage(call.deps.config, row).catch((error: unknown) => {
-    throw error instanceof StorageFault ? awayError(call, row.id, error.reason) : error;
+    throw error instanceof StorageFault ? unavailableError(call, row.id, error.reason) : error;
   });
 }
 

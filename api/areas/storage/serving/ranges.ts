@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { BLOCK_BYTES, type StorageReader } from './readers/reader.ts';
+import { BLOCK_BYTES, type StorageReader } from '../readers/reader.ts';
 
 /** A remote file whose size is known. */
 export interface RemoteFile {
@@ -22,7 +22,7 @@ interface Served extends RemoteFile {
 
 const HOST = '127.0.0.1';
 const MOST_SERVED = 5000;
-/** An address that nobody reads for this long is forgotten. */
+/** An address that is not read for this long is forgotten. */
 const KEPT_MS = 24 * 60 * 60_000;
 /** The first reads are short, so that the first byte is not late. */
 const FIRST_BYTES = 256 << 10;

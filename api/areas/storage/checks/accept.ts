@@ -3,12 +3,12 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
 import { type Identity, writeMarker } from './identity.ts';
 import { observeStorage } from './observe.ts';
-import { StorageFault } from './readers/reader.ts';
-import { readerOfStorage } from './registry.ts';
-import { awayError, getStorageRow } from './saved.ts';
-import { changeState } from './states.store.ts';
-import type { StorageReason } from './storages.schemas.ts';
-import { findStorageRow, type StorageRow, updateStorageRow } from './storages.store.ts';
+import { StorageFault } from '../readers/reader.ts';
+import { readerOfStorage } from '../registry.ts';
+import { unavailableError, getStorageRow } from '../saved.ts';
+import { changeState } from '../states.store.ts';
+import type { StorageReason } from '../storages.schemas.ts';
+import { findStorageRow, type StorageRow, updateStorageRow } from '../storages.store.ts';
 
 interface Accepting {
   accept: StorageReason;
@@ -26,7 +26,7 @@ export async function acceptIdentity(
   if (accept === 'root-empty' && !expectItemsMissing)
     throw invalid(['body', 'expectItemsMissing'], 'required', 'an empty root needs expectItemsMissing');
   const { state, reason } = await observeStorage(call.deps, row);
-  if (state === 'unavailable') throw awayError(call, row.id, reason ?? 'unavailable');
+  if (state === 'unavailable') throw unavailableError(call, row.id, reason ?? 'unavailable');
   if (reason !== accept) throw conflict('reason-changed', 'The reason is another one now', { now: reason ?? null });
   const epoch = Number(row.epoch) + 1;
   if (!row.read_only) await markAgain(call, row, epoch);
@@ -43,6 +43,6 @@ export async function acceptIdentity(
 async function markAgain({ deps, who }: Call, row: StorageRow, epoch: number): Promise<void> {
   const reader = await readerOfStorage(deps.config, row);
   await writeMarker(reader, { server: deps.keys.serverId, storage: row.id, epoch }).catch((error: unknown) => {
-    throw error instanceof StorageFault ? awayError({ who }, row.id, error.reason) : error;
+    throw error instanceof StorageFault ? unavailableError({ who }, row.id, error.reason) : error;
   });
 }

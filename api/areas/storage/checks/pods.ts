@@ -1,4 +1,4 @@
-// Asks every process that mounts media whether it can read a mount.
+// Questions to every process that mounts media: whether it can read a mount.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -7,8 +7,8 @@ import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';
 import { type Redis, withoutFail } from '#platform/redis.ts';
 import { observeStorage } from './observe.ts';
-import { StorageReason } from './storages.schemas.ts';
-import { findStorageRow } from './storages.store.ts';
+import { StorageReason } from '../storages.schemas.ts';
+import { findStorageRow } from '../storages.store.ts';
 
 const CHANNEL = 'foyer:storage-check';
 const WAIT_MS = 5000;
@@ -30,14 +30,14 @@ const Question = z.object({ id: z.string(), storageId: z.uuid() });
 const answersOf = (id: string): string => `foyer:storage-answers:${id}`;
 
 /** The sight of every process that answers within 5 seconds; empty without Redis. */
-export async function askPods({ redis }: { redis: Redis }, storageId: string): Promise<PodSight[]> {
+export async function questionPods({ redis }: { redis: Redis }, storageId: string): Promise<PodSight[]> {
   const id = randomUUID();
-  const asked = await withoutFail(() => redis.publish(CHANNEL, JSON.stringify({ id, storageId })), 0);
+  const questioned = await withoutFail(() => redis.publish(CHANNEL, JSON.stringify({ id, storageId })), 0);
   const end = performance.now() + WAIT_MS;
   let answers: string[] = [];
-  while (answers.length < asked && performance.now() < end) {
+  while (answers.length < questioned && performance.now() < end) {
     answers = await withoutFail(async () => Object.values(await redis.hgetall(answersOf(id))), answers);
-    if (answers.length < asked) await sleep(LOOK_MS);
+    if (answers.length < questioned) await sleep(LOOK_MS);
   }
   return answers.flatMap((text) => {
     const found = PodSight.safeParse(JSON.parse(text));

@@ -2,9 +2,9 @@ import type { Call } from '#kernel/endpoint.ts';
 import { invalid, notFound } from '#kernel/errors.ts';
 import { type Page, parseSort, readCursor, scopeOf, writeCursor } from '#kernel/page.ts';
 import type { SortTerm } from '#kernel/sort.ts';
-import { Absent, joined, type Listed, type Listing, StorageFault, type StorageReader } from './readers/reader.ts';
-import { awayError } from './saved.ts';
-import type { EntriesQuery, Entry } from './storages.schemas.ts';
+import { Absent, joined, type Listed, type Listing, StorageFault, type StorageReader } from '../readers/reader.ts';
+import { unavailableError } from '../saved.ts';
+import type { EntriesQuery, Entry } from '../storages.schemas.ts';
 
 /** A larger folder is listed in the order of the storage, up to this many. */
 const MOST_ENTRIES = 50_000;
@@ -72,7 +72,7 @@ async function listing(call: Call, reader: StorageReader, { path, storageId, abs
   try {
     return await reader.list(path, { most: MOST_ENTRIES, signal: call.signal });
   } catch (error) {
-    if (error instanceof StorageFault) throw awayError(call, storageId, error.reason);
+    if (error instanceof StorageFault) throw unavailableError(call, storageId, error.reason);
     if (!(error instanceof Absent)) throw error;
     throw absent === 'not-found' ? notFound() : invalid(['query', 'path'], 'no_such_folder', 'there is no such folder');
   }
