@@ -45,7 +45,12 @@ async function run(command: string[], port: number, log: string): Promise<Runnin
   const [program = '', ...args] = command;
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', openSync(log, 'a')] });
   const gone = once(child, 'exit');
-  const stop = (): void => void child.kill('SIGKILL');
+  const stop = (): void => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const own = child.pid ?? 0;
+    const serving = readFileSync(`/proc/${own}/task/${own}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+    for (const pid of [own, ...serving]) process.kill(pid, 'SIGKILL');
+  };
   atEnd(async () => {
     stop();
     await gone;

@@ -1,4 +1,4 @@
-import { openBytes } from '#areas/storage/public.ts';
+import { openBytes } from '#platform/media-bytes.ts';
 import { sampledHashOf } from '#platform/sampled-hash.ts';
 import type { Stretch } from '#workers/probe/probe.ts';
 

@@ -1,22 +1,15 @@
-export {
-  type Bytes,
-  ffmpegInput,
-  ffmpegProtocols,
-  type MediaStat,
-  openBytes,
-  readMedia,
-  statMedia,
-  streamMedia,
-} from './serving/bytes.ts';
 export type { Checked } from './checks/check.ts';
 export { removeFoldersBy } from './delete.ts';
 export { storageHealth, unreadableRoots } from './checks/health.ts';
 export { Looks } from './serving/looks.ts';
 export { observeStorage } from './checks/observe.ts';
 export { answerChecks } from './checks/pods.ts';
-export { type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';
+export { type MediaConfig, type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';
 export { takePersonalHosts } from './registry.ts';
 export { lookAtFolder, rememberStorage } from './checks/remember.ts';
+export { folderOnStorage, readerById } from './serving/folders.ts';
+export { addressOf } from './serving/ranges.ts';
+export { Absent, joined, type Listed, StorageFault, type StorageReader } from './readers/reader.ts';
 export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './serving/roots.ts';
 export {
   changeState,

@@ -15,7 +15,7 @@ import {
   StorageFault,
   type StorageReader,
 } from '../../../api/areas/storage/readers/reader.ts';
-import { openBytes, readMedia, statMedia, streamMedia } from '../../../api/areas/storage/serving/bytes.ts';
+import { openBytes, readMedia, statMedia, streamMedia } from '#platform/media-bytes.ts';
 import { parsedSettings } from '../../../api/areas/storage/places.ts';
 
 const config = { mediaRoots: [], clusterNetworks: [], apiServerNetworks: [], storageNetworks: ['127.0.0.0/8'] };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Decoration } from '../group/decorate.ts';
+import { isRemote } from '../remote-roots.ts';
 import { ignoredBy, type ScannedFolder } from '../store/context.ts';
 import { identityOf } from '../walk/walk.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
@@ -105,6 +106,7 @@ function isEmptyRoot(
 }
 
 function identityNow(folder: ScannedFolder): string {
+  if (isRemote(folder.root)) return folder.root;
   try {
     return identityOf({ root: folder.root, folder: folder.path });
   } catch {

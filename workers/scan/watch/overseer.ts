@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LibrarySettings } from '#areas/libraries/libraries.schemas.ts';
 import { settingsOf } from '#areas/libraries/public.ts';
 import { requestScan, type ScanRequest } from '#areas/scanning/public.ts';
-import { findStorages } from '#areas/storage/public.ts';
+import { findStorages, type Storage } from '#areas/storage/public.ts';
 import { asLeader } from '#workers/leader.ts';
 import type { WorkerDeps } from '#workers/work.ts';
+import { isRemote, remoteRoot } from '../remote-roots.ts';
 import { type Changes, FolderWatcher, reportsChanges } from './folder-watcher.ts';
 import { dueScan, findLastScans } from './schedule.ts';
 
@@ -41,9 +42,11 @@ export async function overseeScans(
 interface Folder {
   id: string;
   libraryId: string;
-  /** Absolute. */
+  /** Absolute, or the root of a remote storage, which is only polled. */
   path: string;
 }
+
+const isReadable = ({ state, returning }: Storage): boolean => ['available', 'degraded'].includes(state) && !returning;
 
 class Overseer {
   readonly #deps: WorkerDeps;
@@ -105,14 +108,16 @@ class Overseer {
     return rows.flatMap((row) => {
       const storage = storages.get(row.storage_id);
       const root = config.mediaRoots.find((one) => one.name === storage?.rootName);
-      if (!storage || !root || !['available', 'degraded'].includes(storage.state) || storage.returning) return [];
+      if (storage && storage.kind !== 'mount' && isReadable(storage))
+        return [{ id: row.id, libraryId: row.library_id, path: remoteRoot(storage.id) }];
+      if (!storage || !root || !isReadable(storage)) return [];
       return [{ id: row.id, libraryId: row.library_id, path: join(root.path, storage.path, row.path) }];
     });
   }
 
   /** `auto` watches folders with kernel events; `events` always watches. */
   async #watches(folder: Folder, watch: LibrarySettings['watch']): Promise<boolean> {
-    if (watch === 'off' || watch === 'poll') return false;
+    if (watch === 'off' || watch === 'poll' || isRemote(folder.path)) return false;
     if ((this.#brokenUntil.get(folder.id) ?? 0) > Date.now()) return false;
     return watch === 'events' || reportsChanges(folder.path);
   }

@@ -31,7 +31,7 @@ export const startStorageAuthorization = defineEndpoint({
   path: '/storages/:id/authorization',
   summary: 'Authorize a drive at its provider',
   description:
-    'For kinds whose provider requires the person's consent. Kinds that need no authorization, which are all kinds of this version, are 409 `no-authorization`.',
+    'For kinds whose provider requires consent of the person. Kinds that need no authorization, which are all kinds of this version, are 409 `no-authorization`.',
   access: { signedIn: true },
   credentials: ['cookie', 'bearer'],
   params: IdParams,

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { RANGE_HOST } from '#platform/media-bytes.ts';
 import { BLOCK_BYTES, type StorageReader } from '../readers/reader.ts';
 
 /** A remote file whose size is known. */
@@ -20,7 +21,6 @@ interface Served extends RemoteFile {
   usedAt: number;
 }
 
-const HOST = '127.0.0.1';
 const MOST_SERVED = 5000;
 /** An address that is not read for this long is forgotten. */
 const KEPT_MS = 24 * 60 * 60_000;
@@ -34,7 +34,7 @@ let running: Promise<Server> | undefined;
 
 async function start(): Promise<Server> {
   const server = createServer((request, response) => void answer(request, response));
-  server.listen(0, HOST).unref();
+  server.listen(0, RANGE_HOST).unref();
   await once(server, 'listening');
   return server;
 }
@@ -52,7 +52,7 @@ export async function addressOf(file: RemoteFile): Promise<string> {
   served.delete(token); // the most recently used are the last
   served.set(token, { ...file, usedAt: Date.now() });
   const extension = /^\.[A-Za-z0-9]{1,8}$/.exec(posix.extname(file.path))?.[0] ?? '';
-  return `http://${HOST}:${port}/${token}/file${extension}`;
+  return `http://${RANGE_HOST}:${port}/${token}/file${extension}`;
 }
 
 function forgetOld(known: Map<string, string>): void {
@@ -63,9 +63,6 @@ function forgetOld(known: Map<string, string>): void {
   }
   for (const [key, token] of known) if (!served.has(token)) known.delete(key);
 }
-
-/** Whether it is an address of a range reader instead of a path. */
-export const isAddress = (place: string): boolean => place.startsWith(`http://${HOST}:`);
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const file = fileAt(request);

@@ -1,9 +1,17 @@
-// Reading media by what `openMedia` answers: a path, or the address of a range reader.
-import { createReadStream, type ReadStream } from 'node:fs';
-import { lstat, open, readFile, stat } from 'node:fs/promises';
+// Reads media by what `openMedia` of Storage returns: a path, or the address of a range reader in this process.
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
+import { lstat, mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { isAddress } from './ranges.ts';
+
+/** The address of every range reader of a process: only its own children reach it. */
+export const RANGE_HOST = '127.0.0.1';
+
+/** Whether it is an address of a range reader instead of a path. */
+export const isAddress = (place: string): boolean => place.startsWith(`http://${RANGE_HOST}:`);
 
 /** An open file that is read at any offset. */
 export interface Bytes {
@@ -112,3 +120,20 @@ export const ffmpegInput = (place: string): string => (isAddress(place) ? place 
 
 /** The protocols that ffmpeg needs to read it, and no others. */
 export const ffmpegProtocols = (place: string): string => (isAddress(place) ? 'http,tcp' : 'file,pipe');
+
+/** Largest file of which a copy is made. */
+const COPY_BYTES = 1 << 30;
+
+/** A path for programs that read no addresses: the file itself, or a copy that is removed afterwards. */
+export async function withLocal<T>(place: string, work: (path: string) => Promise<T>): Promise<T> {
+  if (!isAddress(place)) return work(place);
+  if ((await statMedia(place)).size > COPY_BYTES) throw fault('EFBIG');
+  const folder = await mkdtemp(join(tmpdir(), 'foyer-media-'));
+  try {
+    const copy = join(folder, basename(place));
+    await pipeline(streamMedia(place), createWriteStream(copy));
+    return await work(copy);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
