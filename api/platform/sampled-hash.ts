@@ -8,19 +8,19 @@ export type ReadAt = (at: number, length: number) => Promise<Buffer>;
 
 /**
  * Hash of the first, the last and six spread 64 KiB blocks, which with the size recognizes a moved file. SHA-256,
- * because Node has no BLAKE3; the stored bytes begin with a version, so that another hash can follow. `seen` gets each
+ * because Node has no BLAKE3; the stored bytes begin with a version, so that another hash can follow. `take` gets each
  * block.
  */
 export async function sampledHashOf(
   read: ReadAt,
   size: number,
-  seen: (block: Buffer, at: number) => void = () => undefined,
+  take: (block: Buffer, at: number) => void = () => undefined,
 ): Promise<Buffer> {
   const hash = createHash('sha256');
   for (const at of offsets(size)) {
     const block = await read(at, BLOCK);
     hash.update(block);
-    seen(block, at);
+    take(block, at);
   }
   return Buffer.concat([Buffer.from([1]), hash.digest()]);
 }

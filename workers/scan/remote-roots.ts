@@ -26,7 +26,7 @@ export async function remoteAt(path: string): Promise<{ reader: StorageReader; p
   return { reader, path: cut < 0 ? '' : path.slice(cut + 1) };
 }
 
-/** What is at the path; undefined when nothing is, or the storage does not answer. */
+/** The file or folder at the path; undefined without one, or when the storage does not answer. */
 export async function statRemote(path: string): Promise<Listed | undefined> {
   try {
     const { reader, path: inside } = await remoteAt(path);

@@ -104,21 +104,21 @@ async function write(call: Call, { row: { id }, change, planned, moved }: Writin
     ...(moved && { epoch: Number(row.epoch) + 1, identity: {}, marked_at: null }),
     ...(enabled !== row.enabled && stateAfter(enabled)),
   });
-  await tell(call, row, enabled);
+  await emitSwitch(call, row, enabled);
   await audit(call, 'storage.changed', { storageId: id, name, fields: Object.keys(change) });
   const after = await lockStorageRow(db, id);
   if (!after) throw notFound();
   return after;
 }
 
-/** It is trusted again when a check has seen it. */
+/** Checks judge it again from now on. */
 const stateAfter = (enabled: boolean): Partial<StorageRow> => ({
   ...{ state: enabled ? 'available' : 'unavailable', reason: null, state_since: new Date() },
   returned_at: enabled ? new Date() : null,
 });
 
 /** Switching a storage off is an outage like another. */
-async function tell({ db }: Call, row: StorageRow, enabled: boolean): Promise<void> {
+async function emitSwitch({ db }: Call, row: StorageRow, enabled: boolean): Promise<void> {
   const was = !row.enabled || isUnavailable(row.state);
   if (enabled === row.enabled || was === !enabled) return;
   await emitState(db, { id: row.id, back: enabled, owner: row.owner_id });

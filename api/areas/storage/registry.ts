@@ -1,7 +1,7 @@
 import type { Config } from '#platform/config.ts';
-import { ringOf } from '#platform/keys.ts';
+import { type Keys, ringOf } from '#platform/keys.ts';
 import { type OpenDeps, openReader, type Place } from './readers/open.ts';
-import type { StorageReader } from './readers/reader.ts';
+import { StorageFault, type StorageReader } from './readers/reader.ts';
 import { type StorageRow, secretsOf } from './storages.store.ts';
 
 type RegistryConfig = OpenDeps['config'] & Pick<Config, 'keysFile'>;
@@ -16,6 +16,13 @@ export function takePersonalHosts(hosts: () => readonly string[]): void {
 /** What the addresses of a member's drive are judged by. */
 export const personalReach = (ownerId: string | null): Place['personal'] =>
   ownerId === null ? undefined : { hosts: personalHosts() };
+
+/** Decoder pods of a cluster have no keys, and mounts need none. Throws `StorageFault` there. */
+async function keysOf({ keysFile }: Pick<Config, 'keysFile'>): Promise<Keys> {
+  return ringOf(keysFile).catch((error: unknown) => {
+    throw new StorageFault('authentication-failed', 'this process has no keys', { cause: error });
+  });
+}
 
 interface Open {
   version: string;
@@ -37,8 +44,7 @@ export async function readerOfStorage(config: RegistryConfig, row: Opened): Prom
     known.idle.refresh();
     return known.reader;
   }
-  // A mount has no secrets, and a process that only reads mounts needs no keys.
-  const secrets = row.secrets === null ? {} : secretsOf(await ringOf(config.keysFile), row);
+  const secrets = row.secrets === null ? {} : secretsOf(await keysOf(config), row);
   const reader = openReader({ config }, { kind: row.kind, settings: row.settings, secrets, personal });
   forget(row.id);
   const idle = setTimeout(() => forget(row.id), IDLE_MS).unref();

@@ -18,7 +18,7 @@ export type StorageRow = Row<'storages'>;
 /** Class and number of the advisory lock under which names, places and counts are compared. */
 const LOCK = 4_712_030;
 
-/** Until the end of the transaction nobody else creates or moves a storage. */
+/** Until the end of the transaction no other one creates or moves a storage. */
 export async function lockStorages(db: Db): Promise<void> {
   await db.raw('select pg_advisory_xact_lock(?)', [LOCK]);
 }

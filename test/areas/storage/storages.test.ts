@@ -1,4 +1,4 @@
-// Storages on media roots: created, tested, checked, moved and listed, and what is refused.
+// Storages on media roots: created, tested, checked, moved and listed, and refusals.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -121,14 +121,14 @@ async function firstSegment(api: Api, { headers }: Person, url: string): Promise
     return response.text();
   };
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  const beside = (from: string, name: string): string => {
+  const resolved = (from: string, name: string): string => {
     const { pathname, search } = new URL(name, `http://any.example${from}`);
     return pathname + search;
   };
   const [variant = ''] = lines(await read(url));
-  const playlist = beside(url, variant);
+  const playlist = resolved(url, variant);
   const [segment = ''] = lines(await read(playlist));
-  const response = await api.fetch(beside(playlist, segment), { headers });
+  const response = await api.fetch(resolved(playlist, segment), { headers });
   expect(response.status).to.equal(200);
   return response.arrayBuffer();
 }

@@ -6,7 +6,7 @@ import type { StorageRow } from '../storages.store.ts';
 type Known = Pick<StorageRow, 'id' | 'epoch' | 'marked_at' | 'identity'>;
 
 /** What the storage is compared with to prove that it is the same one. */
-export async function expectedOf(db: Db, serverId: string, row: Known): Promise<Expected> {
+export async function expectedOf(db: Db, serverId: string | undefined, row: Known): Promise<Expected> {
   return {
     id: row.id,
     serverId,

@@ -46,7 +46,8 @@ export async function writeMarker(reader: StorageReader, marker: Omit<Marker, 'f
 /** What a storage is compared with. */
 export interface Expected {
   id: string;
-  serverId: string;
+  /** Undefined where it is not known. */
+  serverId: string | undefined;
   epoch: number;
   /** It carries a marker. */
   marked: boolean;
@@ -75,11 +76,15 @@ export async function identityFault(
 
 async function markerFault(
   reader: StorageReader,
-  { server, storage, epoch }: Omit<Marker, 'foyer'>,
+  { server, storage, epoch }: { server: string | undefined; storage: string; epoch: number },
 ): Promise<'marker-missing' | 'marker-differs' | undefined> {
   const marker = await readMarker(reader);
   if (marker === undefined) return 'marker-missing';
-  const same = marker !== 'invalid' && marker.server === server && marker.storage === storage && marker.epoch === epoch;
+  const same =
+    marker !== 'invalid' &&
+    (server ?? marker.server) === marker.server &&
+    marker.storage === storage &&
+    marker.epoch === epoch;
   return same ? undefined : 'marker-differs';
 }
 

@@ -9,7 +9,7 @@ import type { StorageRow } from '../storages.store.ts';
 
 /** Checks a saved storage from this process and writes nothing to it. */
 export async function observeStorage({ db, config }: { db: Db; config: Config }, row: StorageRow): Promise<Checked> {
-  const serverId = row.marked_at ? (await ringOf(config.keysFile)).serverId : '';
+  const serverId = row.marked_at ? await serverIdOf(config) : undefined;
   const expected = await expectedOf(db, serverId, row);
   let reader: StorageReader | StorageFault;
   try {
@@ -24,3 +24,10 @@ export async function observeStorage({ db, config }: { db: Db; config: Config },
   };
   return checkPlace(open, { readOnly: row.read_only, expected, write: false });
 }
+
+/** Undefined in decoder pods, which have no keys: they compare the storage and its epoch alone. */
+const serverIdOf = ({ keysFile }: Config): Promise<string | undefined> =>
+  ringOf(keysFile).then(
+    ({ serverId }) => serverId,
+    () => undefined,
+  );
