@@ -76,7 +76,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   };
   try {
     for await (const batch of walkFolder(order, scan.signal)) {
-      if (!emptied && isEmptyRoot(batch.directories[0], { folder, memory }))
+      if (isEmptyRoot(batch.directories[0], { folder, memory, emptied }))
         return { trusted: false, empty: true, reason: 'empty-root', files: 0 };
       await takeBatch(scan, place, batch);
       listing.files += batch.same.media + batch.directories.reduce((sum, directory) => sum + directory.files.length, 0);
@@ -99,11 +99,11 @@ function looksAtAll({ row }: Scan): boolean {
 /** An empty root with known files means an unavailable mount, whatever the kernel reports. */
 function isEmptyRoot(
   first: { path: string; directories: string[]; files: unknown[]; state: string } | undefined,
-  { folder, memory }: Pick<Place, 'folder' | 'memory'>,
+  { folder, memory, emptied }: Pick<Place, 'folder' | 'memory'> & { emptied: boolean },
 ): boolean {
   if (first?.path !== folder.path) return false;
   const empty = first.state !== 'same' && first.files.length === 0 && first.directories.length === 0;
-  return (empty && !memory.isEmpty) || first.state === 'gone';
+  return (empty && !memory.isEmpty && !emptied) || first.state === 'gone';
 }
 
 /** A person accepted that the storage is empty: its files are missing then, and the guard requires an answer first. */

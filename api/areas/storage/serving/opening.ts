@@ -61,8 +61,8 @@ const USABLE = ['available', 'degraded', 'suspect'];
 export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<Opening> {
   const [row] = await foldersOf(db, wanted);
   if (!row?.enabled) return { kind: 'unavailable', reason: 'disabled' };
-  if (!USABLE.includes(row.state)) return { kind: 'unavailable', reason: row.state };
-  if (row.unavailable) return UNAVAILABLE;
+  const known = knownState(row);
+  if (known) return known;
   if (row.kind !== 'mount') return openRemote({ db, config }, wanted, row.state === 'suspect');
   const top = await topOf(config, row);
   if (top === undefined) return { kind: 'unavailable', reason: 'unreachable' };
@@ -71,6 +71,12 @@ export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<O
   if (found === undefined) return (await holdsAnything(wanted.folderId, join(top, row.folder))) ? ABSENT : UNAVAILABLE;
   if (!(await isInside({ db, config }, { top, row, found }))) return ABSENT;
   return openThere(found, wanted, row.state === 'suspect');
+}
+
+/** Unavailable by what the workers observed. */
+function knownState({ state, unavailable }: Pick<FolderRow, 'state' | 'unavailable'>): Opening | undefined {
+  if (!USABLE.includes(state)) return { kind: 'unavailable', reason: state };
+  return unavailable ? UNAVAILABLE : undefined;
 }
 
 /** Shared by all requests, by library folder. */

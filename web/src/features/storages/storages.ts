@@ -102,6 +102,9 @@ interface Property {
   default?: unknown;
 }
 
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
 /** The fields of a kind, in the order of its schema. */
 export function fieldsOf({ settingsSchema }: StorageKind): FormField[] {
   const schema = settingsSchema as { properties?: Record<string, Property>; required?: string[]; 'x-order'?: string[] };
@@ -110,7 +113,7 @@ export function fieldsOf({ settingsSchema }: StorageKind): FormField[] {
     if (!property) return [];
     const { title = name, type, default: initial } = property;
     const kind = type === 'boolean' ? 'check' : type === 'integer' ? 'number' : 'text';
-    const value = kind === 'check' ? initial === true : initial === undefined ? '' : String(initial);
+    const value = kind === 'check' ? initial === true : textOf(initial);
     return [{ name, label: title, type: kind, initial: value, required: schema.required?.includes(name) ?? false }];
   });
 }
@@ -121,7 +124,7 @@ export const initialOf = (fields: readonly FormField[], from: Readonly<Record<st
   Object.fromEntries(
     fields.map(({ name, type, initial }) => {
       const value = from[name] ?? initial;
-      return [name, type === 'check' ? value === true : String(value)];
+      return [name, type === 'check' ? value === true : textOf(value)];
     }),
   );
 
