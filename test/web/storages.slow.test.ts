@@ -33,7 +33,7 @@ describe('storages in a browser', function () {
     await page.waitForSelector('dialog[open] li button:has-text("inner")');
     expect(await violations(page), 'the folders').to.deep.equal([]);
     await page.click('dialog[open] button:has-text("Use this folder")');
-    await page.click('dialog[open] button:text-is("Test")');
+    await page.click('dialog[open] footer button:has-text("Test")');
     await page.waitForSelector('dialog[open] [role=status]:has-text("The test succeeded.")');
     expect(await violations(page), 'the form').to.deep.equal([]);
     await page.uncheck('dialog[open] [name=readOnly]');
@@ -60,7 +60,7 @@ describe('storages in a browser', function () {
     await page.click('dialog[open] li button:has-text("moved")');
     await page.click('dialog[open] button:has-text("Use this folder")');
     await page.click('dialog[open] button:has-text("Compare the files")');
-    await page.click('dialog[open] footer button:text-is("Move")');
+    await page.click('dialog[open] footer button:has-text("Move")');
     await eventually(async () => (await api.deps.db('storages').where({ path: 'moved' }).first('id')) !== undefined);
 
     await page.click(`${row} button:has-text("Delete")`);
