@@ -1,7 +1,8 @@
 import { takePasswordCost } from '#areas/auth/public.ts';
 import { mailHealth, recordNotices } from '#areas/email/public.ts';
 import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
-import { storageHealth } from '#areas/storage/public.ts';
+import { removeFoldersOn } from '#areas/libraries/public.ts';
+import { removeFoldersBy, storageHealth, takePersonalHosts } from '#areas/storage/public.ts';
 import { transcodeHealth } from '#areas/streaming/public.ts';
 import { speechHealth } from '#areas/subtitles/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
@@ -34,6 +35,8 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   mailNotices(recordNotices(settings));
   takeServerZone(() => settings.get('server.timeZone'));
   takePasswordCost(config.passwordCost);
+  takePersonalHosts(() => settings.get('storages.personalHosts'));
+  removeFoldersBy(removeFoldersOn);
   const vitals = createVitals(
     { db, redis, objects, pod: config.pod },
     {

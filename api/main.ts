@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, notReadyFor } from '#areas/server/public.ts';
 import { takeOverDeclared } from '#areas/settings/public.ts';
+import { answerChecks } from '#areas/storage/public.ts';
 import { servePoolMetrics } from '#areas/streaming/public.ts';
 import { serveSpeechMetrics } from '#areas/subtitles/public.ts';
 import { readConfig } from '#platform/config.ts';
@@ -39,6 +40,7 @@ serveSpeechMetrics({ db: deps.db, declaredModel: typeof declaredModel === 'strin
 serveVolumeMetrics(deps.redis);
 serveMetrics(config.metricsPort, config.host);
 const relay = startRelay(config.databaseUrl, deps.redis, log);
+const stopAnswering = answerChecks({ ...deps, config }, 'api');
 log.info({ port: config.port, pod: config.pod }, 'listening');
 await deps.vitals.look();
 void takeOverDeclared(deps, leaving.signal);
@@ -53,6 +55,7 @@ async function drain(): Promise<void> {
   await sleep(config.drainMs);
   await closeGently(server, DEADLINE_MS);
   await relay.stop();
+  stopAnswering();
   deps.vitals.stop();
   deps.keyUses.stop();
   await deps.keyUses.flush().catch(() => undefined);

@@ -146,6 +146,27 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'storage',
+    load: async () => (await import('./areas/storage/index.ts')).storageArea,
+    routes: [
+      ['get', '/storages', 'listStorages'],
+      ['post', '/storages', 'createStorage'],
+      ['get', '/storages/:id', 'getStorage'],
+      ['patch', '/storages/:id', 'updateStorage'],
+      ['delete', '/storages/:id', 'deleteStorage'],
+      ['post', '/storages/test', 'testStorage'],
+      ['post', '/storages/:id/check', 'checkStorage'],
+      ['put', '/storages/:id/identity', 'setStorageIdentity'],
+      ['post', '/storages/:id/relocate', 'relocateStorage'],
+      ['get', '/storages/:id/entries', 'listStorageEntries'],
+      ['get', '/host/storage-kinds', 'listStorageKinds'],
+      ['post', '/storages/connect', 'connectDrive'],
+      ['post', '/storages/:id/authorization', 'startStorageAuthorization'],
+      ['put', '/storages/:id/authorization', 'completeStorageAuthorization'],
+      ['get', '/host/entries', 'listHostEntries'],
+    ],
+  },
+  {
     slug: 'scanning',
     load: async () => (await import('./areas/scanning/index.ts')).scanningArea,
     routes: [

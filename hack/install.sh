@@ -95,7 +95,8 @@ install_for_running() {
   fi
 }
 
-# The tests also need a browser, mkvmerge and spumux to make fixtures, espeak-ng to speak German, and python3-pip to download the real ones.
+# The tests also need a browser, mkvmerge and spumux to make fixtures, espeak-ng to speak German, python3-pip to download the real
+# ones, and servers of WebDAV and SFTP.
 install_for_tests() {
   local missing=()
   have chromium || missing+=(chromium)
@@ -104,6 +105,8 @@ install_for_tests() {
   have espeak-ng || missing+=(espeak-ng)
   { have python3 && python3 -m pip --version >/dev/null 2>&1; } || missing+=(python3-pip)
   have unzip || missing+=(unzip)
+  [ -x /usr/sbin/apache2 ] || missing+=(apache2)
+  [ -x /usr/sbin/sshd ] || missing+=(openssh-server)
   [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}" || die "The tests need ${missing[*]}: have them installed"
 }
 

@@ -1,6 +1,7 @@
 import { recordNotices } from '#areas/email/public.ts';
 import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { describePeopleBy } from '#areas/people/public.ts';
+import { answerChecks, takePersonalHosts } from '#areas/storage/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
 import { keepAgentsChecked } from '#platform/agents/health.ts';
 import { readConfig } from '#platform/config.ts';
@@ -41,6 +42,7 @@ await settings.reload();
 followEvents(recordDeliveries(() => settings.get('server.language')));
 mailNotices(recordNotices(settings));
 takeServerZone(() => settings.get('server.timeZone'));
+takePersonalHosts(() => settings.get('storages.personalHosts'));
 const stopping = new AbortController();
 const deps = { config, db, redis, objects, settings, log };
 const runtime = await startRuntime(deps, handlers, () => {
@@ -54,6 +56,7 @@ const watchingDisks = watchDisks(deps, stopping.signal);
 const settling = keepSettled(db, log, stopping.signal);
 const overseeing = overseeScans(deps, stopping.signal);
 const watching = watchStorages(deps, stopping.signal);
+const stopAnswering = answerChecks(deps, 'worker');
 const trimming = keepTranscodeCache(deps, stopping.signal);
 const backingUp = keepBackups({ ...deps, keys }, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
@@ -79,6 +82,7 @@ async function leave(): Promise<void> {
     sealing,
     checking,
   ]);
+  stopAnswering();
   await relay.stop();
   settings.stop();
   redis.disconnect();

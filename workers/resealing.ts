@@ -28,6 +28,7 @@ const LASTING: readonly SealedColumn[] = [
   { table: 'email_messages', column: 'body', row: 'id::text' },
   { table: 'backup_places', column: 'secret', row: 'id::text' },
   { table: 'backup_settings', column: 'passphrase', row: `'one'::text` },
+  { table: 'storages', column: 'secrets', row: 'id::text' },
   { table: 'catalogue_keys', column: 'sealed', row: 'name' },
   { table: 'plus_licence', column: 'sealed', row: `'one'::text` },
 ];

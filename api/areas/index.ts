@@ -26,6 +26,7 @@ import { serverAccountArea } from './server-account/index.ts';
 import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
 import { spineArea } from './spine/index.ts';
+import { storageArea } from './storage/index.ts';
 import { streamingArea } from './streaming/index.ts';
 import { studiosArea } from './studios/index.ts';
 import { subtitlesArea } from './subtitles/index.ts';
@@ -44,6 +45,7 @@ export const areas = [
   librariesArea,
   libraryTypesArea,
   customFieldsArea,
+  storageArea,
   scanningArea,
   itemsArea,
   editingArea,

@@ -98,6 +98,7 @@ const Environment = z.object({
   FOYER_WEBHOOK_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_BACKUP: jsonOf(DeclaredBackup).optional(),
   FOYER_BACKUP_NETWORKS: jsonOf(z.array(z.string())).default([]),
+  FOYER_STORAGE_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_CLUSTER_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_MAX_SESSIONS: z.coerce.number().int().min(1).default(3),
   FOYER_WORKER_CONCURRENCY: z.coerce.number().int().min(1).default(4),
@@ -154,6 +155,8 @@ export interface Config {
   declaredBackup: DeclaredBackup | undefined;
   /** CIDRs allowed for backup buckets although they are closed by default. */
   backupNetworks: string[];
+  /** CIDRs allowed for remote storages although they are closed by default. */
+  storageNetworks: string[];
   /** The cluster's API server: closed to addresses that users enter. */
   apiServerNetworks: string[];
   /** CIDRs of the cluster's pods and services: closed to addresses that users enter. */
@@ -211,6 +214,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     webhookNetworks: e.FOYER_WEBHOOK_NETWORKS,
     declaredBackup: e.FOYER_BACKUP,
     backupNetworks: e.FOYER_BACKUP_NETWORKS,
+    storageNetworks: e.FOYER_STORAGE_NETWORKS,
     apiServerNetworks: e.KUBERNETES_SERVICE_HOST ? [e.KUBERNETES_SERVICE_HOST] : [],
     clusterNetworks: e.FOYER_CLUSTER_NETWORKS,
     maxSessions: e.FOYER_MAX_SESSIONS,

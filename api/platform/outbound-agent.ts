@@ -1,7 +1,7 @@
 // For libraries that send their own requests, such as the S3 client: the same address rules apply to their connections.
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import {
   type Address,
   judgeFor,
@@ -48,17 +48,27 @@ export interface AgentSetting {
   tls: boolean;
   /** A server without a response for this long counts as unreachable. */
   silentMs: number;
+  /** False accepts any certificate. */
+  rejectUnauthorized?: boolean;
 }
 
-/** Checks every address at each connection; an address given instead of a name must be refused by the caller. */
-export function judgedAgent({ lookup }: AddressJudge, { tls, silentMs }: AgentSetting): Agent {
-  const options = { lookup, keepAlive: true, maxSockets: 16 } as AgentOptions;
+/** Checks every address at each connection, also one that a redirect gives instead of a name. */
+export function judgedAgent(judge: AddressJudge, { tls, silentMs, rejectUnauthorized = true }: AgentSetting): Agent {
+  const { lookup } = judge;
+  const options = { lookup, keepAlive: true, maxSockets: 16, ...(tls && { rejectUnauthorized }) } as AgentOptions;
   const agent = tls ? new TlsAgent(options) : new Agent(options);
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (to, done) => {
+    judge.refuse(String((to as { host?: string }).host ?? ''));
     const socket = connect(to, done) as Socket;
     socket.setTimeout(silentMs, () => socket.destroy(new Error(`no response for ${silentMs} ms`)));
     return socket;
   };
   return agent;
+}
+
+/** A TCP connection to a judged address, for protocols other than HTTP. Throws `OutboundRefused` for a forbidden one. */
+export function judgedSocket(judge: AddressJudge, { host, port }: { host: string; port: number }): Socket {
+  judge.refuse(host);
+  return connectTcp({ host, port, lookup: judge.lookup });
 }

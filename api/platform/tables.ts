@@ -1471,6 +1471,15 @@ export interface Tables {
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
     returned_at: Date | null;
+    settings: Defaulted<Json>;
+    secrets: string | null;
+    managed_fields: Defaulted<string[]>;
+    capacity: Json | null;
+    latency_ms: number | null;
+    last_check_at: Date | null;
+    last_available_at: Date | null;
+    marked_at: Date | null;
+    changes: Defaulted<Date[]>;
   };
   studios: {
     id: string;

@@ -138,6 +138,7 @@ describe('architecture', () => {
       'api/platform/parser.ts',
       'workers/store-space.ts',
       'api/areas/server/docs-page.ts',
+      'api/platform/media-bytes.ts', // reads from this process, on loopback
     ];
     const client =
       /\bfetch\(|from '(node:https|node:http2|node:tls|undici|axios|got)'|import [^;]*\b(request|get|Agent)\b[^;]*from 'node:http'|\bhttps?\.(request|get)\(|\bnet\.connect\(|import [^;]*\b(connect|createConnection|Socket)\b[^;]*from 'node:net'/;

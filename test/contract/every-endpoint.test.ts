@@ -35,6 +35,8 @@ function leastBody(schema: z.core.$ZodType | undefined): unknown {
     { all: true },
     { favorite: true },
     { none: true },
+    { accept: 'sample-differs' },
+    { state: 'x', code: 'x' },
     { kind: 'poster', candidateId: 'x' },
     { externalIds: { tmdb: '1' } },
   ].find((body) => z.safeParse(schema, body).success);

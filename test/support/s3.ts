@@ -45,6 +45,7 @@ async function startOnce(): Promise<string> {
   writeFileSync(join(folder, 's3.json'), JSON.stringify({ identities: [identity] }));
   const s3 = await freePort();
   const flags: string[] = [`-s3.port=${s3}`, `-s3.port.grpc=${await freePort()}`]; // its own choice may lie above 65,535
+  flags.push('-s3.port.iceberg=0', '-s3.port.lance=0'); // two servers at once would want the same ports
   for (const part of ['master', 'volume', 'filer'])
     flags.push(`-${part}.port=${await freePort()}`, `-${part}.port.grpc=${await freePort()}`);
   const log = join(folder, 'log');

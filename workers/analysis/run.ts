@@ -1,4 +1,5 @@
 // ffmpeg over a whole file or a part of it, its output taken as it comes.
+import { ffmpegInput } from '#platform/media-bytes.ts';
 import type { Readable } from 'node:stream';
 import type { ProbedFile } from '#platform/media.ts';
 import { guardsOf } from '../transcode/command.ts';
@@ -20,7 +21,7 @@ export interface Reading {
 /** True when ffmpeg read the file to its end; false for a file that it cannot read, or takes too long for. */
 export async function readByFfmpeg({ file, probe, reading, outputs, ...rest }: Reading): Promise<boolean> {
   const args = ffmpegArguments({
-    inputs: [{ file: `file:${file}`, options: [...guardsOf(probe.container), ...reading] }],
+    inputs: [{ file: ffmpegInput(file), options: [...guardsOf(probe.container, file), ...reading] }],
     outputs: outputs.map(({ writing }, i) => ({
       ...{ target: i === 0 ? 'pipe:1' : `pipe:${i + 2}`, options: [...writing], rendition: String(i) },
     })),

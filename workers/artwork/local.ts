@@ -1,8 +1,8 @@
 // Pictures next to media files, as the scan listed them, and covers inside the files.
-import { open } from 'node:fs/promises';
 import { type ArtworkKind, type FoundRow, fittingKind } from '#areas/artwork/public.ts';
 import { isSavedContent } from '#areas/libraries/public.ts';
 import { openMedia } from '#areas/storage/public.ts';
+import { streamMedia } from '#platform/media-bytes.ts';
 import { ARTWORK_BYTES } from '#kernel/images.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { rawExtensions } from '#platform/media-extensions.ts';
@@ -123,19 +123,14 @@ async function isOwn(
 
 /** At most the bytes that a picture may have, even of a file that grows. */
 async function readWhole(path: string): Promise<Buffer | undefined> {
-  const file = await open(path);
-  try {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > ARTWORK_BYTES) return undefined;
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
-  } finally {
-    await file.close();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of streamMedia(path) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > ARTWORK_BYTES) return undefined;
+    chunks.push(chunk);
   }
+  return Buffer.concat(chunks);
 }
 
 const FILE = ['id', 'storage_id', 'folder_id', 'path', 'size_bytes', 'modified_ms', 'probe'] as const;

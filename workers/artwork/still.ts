@@ -1,4 +1,5 @@
 // Single pictures out of media files, by ffmpeg.
+import { ffmpegInput } from '#platform/media-bytes.ts';
 import type { Readable } from 'node:stream';
 import { ARTWORK_BYTES } from '#kernel/images.ts';
 import type { ProbedFile, ProbedStream } from '#platform/media.ts';
@@ -64,7 +65,9 @@ export async function frameOf(
 
 async function onePicture({ file, probe }: Source, { reading, writing, signal }: Run): Promise<Buffer | undefined> {
   const args = ffmpegArguments({
-    inputs: [{ file: `file:${file}`, options: [...guardsOf(probe.container), ...reading, '-an', '-sn', '-dn'] }],
+    inputs: [
+      { file: ffmpegInput(file), options: [...guardsOf(probe.container, file), ...reading, '-an', '-sn', '-dn'] },
+    ],
     outputs: [{ target: 'pipe:1', options: [...writing, '-threads', '2'], rendition: 'picture' }],
   });
   const child = await startFfmpeg(args, { outputs: 1, gpu: false });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { type Print, savePrint, twinsOf } from '#areas/libraries/public.ts';
 import { openMedia } from '#areas/storage/public.ts';
+import { streamMedia } from '#platform/media-bytes.ts';
 import { type FileSource, findSource } from '#areas/streaming/public.ts';
 import type { Work } from '../work.ts';
 
@@ -25,6 +25,6 @@ export async function contentOf(work: Work, source: FileSource, file: string): P
 
 async function sha256Of(file: string, signal: AbortSignal): Promise<Buffer> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash, { signal });
+  await pipeline(streamMedia(file), hash, { signal });
   return hash.digest();
 }

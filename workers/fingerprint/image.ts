@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openBytes } from '#platform/media-bytes.ts';
 import type { Print } from '#areas/libraries/public.ts';
 import type { FileSource } from '#areas/streaming/public.ts';
 import { ARTWORK_BYTES, artworkRules } from '#kernel/images.ts';
@@ -30,11 +30,9 @@ export async function imageHash(work: Work, { path, sizeBytes }: FileSource, fil
 /** At most the bytes that a picture may have, even of a file that grows. */
 async function readWhole(path: string, sizeBytes: number): Promise<Buffer | undefined> {
   if (sizeBytes > ARTWORK_BYTES) return undefined;
-  const file = await open(path, 'r');
+  const file = await openBytes(path);
   try {
-    const bytes = Buffer.alloc(sizeBytes);
-    const { bytesRead } = await file.read(bytes, 0, sizeBytes, 0);
-    return bytes.subarray(0, bytesRead);
+    return await file.read(0, sizeBytes);
   } finally {
     await file.close();
   }

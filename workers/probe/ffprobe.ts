@@ -1,3 +1,4 @@
+import { ffmpegInput, ffmpegProtocols } from '#platform/media-bytes.ts';
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { DECODERS } from './decoders.ts';
@@ -23,7 +24,7 @@ export interface ProbeRequest {
 }
 
 /**
- * Runs ffprobe in a sandbox: one demuxer, allowed decoders, local files only, limits on memory, CPU and time, no
+ * Runs ffprobe in a sandbox: one demuxer, allowed decoders, that file only, limits on memory, CPU and time, no
  * environment. Returns its output.
  */
 export async function ffprobe(request: ProbeRequest): Promise<string> {
@@ -34,13 +35,13 @@ export async function ffprobe(request: ProbeRequest): Promise<string> {
       '-v',
       'error',
       '-protocol_whitelist',
-      'file,pipe',
+      ffmpegProtocols(request.path),
       '-f',
       demuxer.split(',')[0] ?? demuxer,
       '-format_whitelist',
       demuxer,
     ],
-    ...['-codec_whitelist', DECODERS, '-threads', '1', '-of', 'json', ...request.show, '-i', `file:${request.path}`],
+    ...['-codec_whitelist', DECODERS, '-threads', '1', '-of', 'json', ...request.show, '-i', ffmpegInput(request.path)],
   ];
   const cpu = Math.ceil((request.timeoutMs ?? CPU_SECONDS * 1000) / 1000);
   const limits = [`--as=${MEMORY_BYTES}`, `--cpu=${cpu}`, '--core=0', '--fsize=0', '--nofile=64'];

@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { statMedia } from '#platform/media-bytes.ts';
 import type { ProbedFile } from '#platform/media.ts';
 import { pictureExtensions } from '#platform/media-extensions.ts';
 import { withBoundedTexts } from './bounded-texts.ts';
@@ -72,7 +72,7 @@ async function readTagged(kind: 'book' | 'comic', path: string, { signal }: Prob
 
 /** A file without streams: only its size and kind are known. */
 async function readPlain(path: string): Promise<Probed> {
-  const { size } = await stat(path);
+  const { size } = await statMedia(path);
   if (size === 0) throw new ProbeError('not-media', 'the file is empty');
   return { file: plainFile(extname(path).slice(1).toLowerCase()) };
 }

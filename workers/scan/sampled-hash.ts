@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { openBytes } from '#platform/media-bytes.ts';
+import { sampledHashOf } from '#platform/sampled-hash.ts';
 import type { Stretch } from '#workers/probe/probe.ts';
-
-const BLOCK = 64 * 1024;
-const SPREAD = 6;
 
 const PIECE = 16 * 1024;
 const NOTHING = Buffer.alloc(PIECE);
@@ -15,33 +12,20 @@ export interface Sampled {
   zeros: Stretch[];
 }
 
-/**
- * Hash of the first, the last and six spread 64 KiB blocks, which with the size recognizes a moved file. SHA-256,
- * because Node has no BLAKE3; the stored bytes begin with a version, so that another hash can follow.
- */
+/** The sampled hash of a file at a path or at the address of a range reader. */
 export async function sampledHash(path: string, size: number): Promise<Sampled> {
-  const hash = createHash('sha256');
   const zeros: Stretch[] = [];
-  const file = await open(path, 'r');
+  const file = await openBytes(path);
   try {
-    const block = Buffer.allocUnsafe(BLOCK);
-    for (const at of offsets(size)) {
-      const { bytesRead } = await file.read(block, 0, BLOCK, at);
-      hash.update(block.subarray(0, bytesRead));
-      zeros.push(...zerosIn(block.subarray(0, bytesRead), at));
-    }
+    const hash = await sampledHashOf(
+      (at, length) => file.read(at, length),
+      size,
+      (block, at) => zeros.push(...zerosIn(block, at)),
+    );
+    return { hash, zeros };
   } finally {
     await file.close();
   }
-  return { hash: Buffer.concat([Buffer.from([1]), hash.digest()]), zeros };
-}
-
-/** Offsets of the blocks; a small file is read whole. */
-function offsets(size: number): number[] {
-  const whole = BLOCK * (SPREAD + 2);
-  if (size <= whole) return Array.from({ length: Math.ceil(size / BLOCK) }, (_, i) => i * BLOCK);
-  const last = size - BLOCK;
-  return Array.from({ length: SPREAD + 2 }, (_, i) => Math.floor((last * i) / (SPREAD + 1)));
 }
 
 /** Runs of zero pieces; the check of a piece ends at its first other byte. */

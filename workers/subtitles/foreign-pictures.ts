@@ -1,3 +1,4 @@
+import { ffmpegInput } from '#platform/media-bytes.ts';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireSpace } from '#platform/disk.ts';
@@ -52,11 +53,11 @@ async function copyTrack(
 ): Promise<string | undefined> {
   const target = join(folder, 'track.mkv');
   const part = ['-ss', (fromMs / 1000).toFixed(3), '-t', ((toMs - fromMs) / 1000).toFixed(3)];
-  const reading = [...guardsOf(container), ...FILE_CLOCK, ...part, '-vn', '-an', '-dn'];
+  const reading = [...guardsOf(container, file), ...FILE_CLOCK, ...part, '-vn', '-an', '-dn'];
   const writing = ['-map', `0:${index}`, '-c', 'copy', '-fs', String(MOST_COPIED), '-f', 'matroska', '-y'];
   const child = await startFfmpeg(
     ffmpegArguments({
-      inputs: [{ file: `file:${file}`, options: reading }],
+      inputs: [{ file: ffmpegInput(file), options: reading }],
       outputs: [{ target: `file:${target}`, options: writing, rendition: '0' }],
     }),
     { outputs: 1, gpu: false },

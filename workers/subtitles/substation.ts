@@ -1,6 +1,7 @@
 // Converts a foreign text file to the one format that is rendered into pictures.
-import { open, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { openBytes } from '#platform/media-bytes.ts';
 import { decodeText } from '#areas/streaming/public.ts';
 import { textGuards } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
@@ -45,14 +46,12 @@ async function writeSubstation(text: string, format: string, folder: string): Pr
 }
 
 async function headOf(file: string): Promise<Buffer> {
-  const handle = await open(file);
+  const bytes = await openBytes(file);
   try {
-    const { size } = await handle.stat();
-    if (size > MOST_BYTES) throw new Error('the text file is too large');
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
-    return buffer.subarray(0, bytesRead);
+    if (bytes.size > MOST_BYTES) throw new Error('the text file is too large');
+    return await bytes.read(0, bytes.size);
   } finally {
-    await handle.close();
+    await bytes.close();
   }
 }
 

@@ -1,3 +1,4 @@
+import { ffmpegInput } from '#platform/media-bytes.ts';
 import { TELETEXT, textTrackKey } from '#areas/streaming/public.ts';
 import type { Objects } from '#platform/objects.ts';
 import { Unsure } from '../probe/fault.ts';
@@ -66,9 +67,9 @@ async function byFfmpeg(
   signal: AbortSignal,
 ): Promise<Map<number, Buffer>> {
   const teletext = tracks.some(({ format }) => format === TELETEXT) ? AS_TEXT : [];
-  const reading = [...guardsOf(source.container), ...teletext, ...FILE_CLOCK, '-vn', '-an', '-dn'];
+  const reading = [...guardsOf(source.container, source.file), ...teletext, ...FILE_CLOCK, '-vn', '-an', '-dn'];
   const command = {
-    inputs: [{ file: `file:${source.file}`, options: reading }],
+    inputs: [{ file: ffmpegInput(source.file), options: reading }],
     outputs: tracks.map((track, i) => ({
       target: `pipe:${i === 0 ? 1 : i + 2}`,
       options: ['-map', `0:${track.index}`, ...(isSubstation(track) ? SUBSTATION : WEBVTT)],

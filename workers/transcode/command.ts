@@ -1,3 +1,4 @@
+import { ffmpegInput, ffmpegProtocols } from '#platform/media-bytes.ts';
 import {
   FRAME_SAMPLES,
   firstAudioFrame,
@@ -54,20 +55,23 @@ const DEMUXERS: Record<string, string> = {
   aac: 'aac',
   wav: 'wav',
 };
-const GUARDS = ['-protocol_whitelist', 'file,pipe', '-codec_whitelist', DECODERS];
+/** `place` is a path, or the address of a range reader. */
+const guards = (place: string): string[] => [
+  ...['-protocol_whitelist', ffmpegProtocols(place), '-codec_whitelist', DECODERS],
+];
 const WHITELIST = [...new Set(Object.values(DEMUXERS))].join(',');
 
 /**
- * Options of a foreign input: local files only, known decoders, and the demuxer of our container name, so that a file
+ * Options of a foreign input: that file only, known decoders, and the demuxer of our container name, so that a file
  * cannot choose another. Nested inputs, and containers unknown to us, are limited to the known demuxers.
  */
-export function guardsOf(container: string): string[] {
+export function guardsOf(container: string, place: string): string[] {
   const demuxer = DEMUXERS[container];
-  return [...GUARDS, '-format_whitelist', demuxer ?? WHITELIST, ...(demuxer ? ['-f', demuxer] : [])];
+  return [...guards(place), '-format_whitelist', demuxer ?? WHITELIST, ...(demuxer ? ['-f', demuxer] : [])];
 }
 
 /** The same for a text file, which one of these demuxers reads. */
-export const textGuards = (demuxers: string): string[] => [...GUARDS, '-format_whitelist', demuxers];
+export const textGuards = (demuxers: string): string[] => [...guards(''), '-format_whitelist', demuxers];
 
 /** Audio starts this long before a segment, so that decoder, resampler and encoder are in a steady state. */
 const SOUND_LEAD_MS = 1500;
@@ -123,9 +127,9 @@ export const FILE_CLOCK = ['-copyts', '-start_at_zero', '-itsoffset', '0.000001'
 
 function input(run: Run, seekMs: number, options: string[]): Command['inputs'][number] {
   return {
-    file: `file:${run.file}`,
+    file: ffmpegInput(run.file),
     options: [
-      ...guardsOf(run.plan.source.container),
+      ...guardsOf(run.plan.source.container, run.file),
       ...FILE_CLOCK,
       '-noaccurate_seek',
       ...(seekMs > 0 ? ['-ss', (seekMs / 1000).toFixed(3)] : []),

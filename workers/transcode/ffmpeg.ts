@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import fluent from 'fluent-ffmpeg';
+import { isAddress } from '#platform/media-bytes.ts';
 
 /** Arguments of ffmpeg, in groups. */
 export interface Command {
@@ -56,7 +57,10 @@ export interface FfmpegProcess {
   resume(): void;
 }
 
-/** Starts ffmpeg with low priority, limits, no core dumps, no network and no inherited environment. */
+/**
+ * Starts ffmpeg with low priority, limits, no core dumps, no network and no inherited environment. One that reads a
+ * remote file keeps the network: its protocols and its one demuxer let it open the address of the range reader alone.
+ */
 export async function startFfmpeg(
   args: string[],
   { outputs, gpu }: { outputs: number; gpu: boolean },
@@ -64,7 +68,7 @@ export async function startFfmpeg(
   const { network } = await findJail();
   const words = [
     ...['--core=0', '--nofile=256', ...(gpu ? [] : [`--as=${MAX_MEMORY}`])],
-    ...['nice', '-n', '5', ...(network ? ['unshare', '-rn'] : [])],
+    ...['nice', '-n', '5', ...(network && !args.some(isAddress) ? ['unshare', '-rn'] : [])],
     ...['setpriv', '--pdeathsig', 'KILL', 'ffmpeg', ...args], // a killed worker leaves no encoder running
   ];
   const extra = Array.from({ length: Math.max(0, outputs - 1) }, () => 'pipe' as const);

@@ -1,3 +1,4 @@
+import { answerChecks, takePersonalHosts } from '#areas/storage/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { endReplaced, whenReplaced } from '#platform/fence.ts';
@@ -24,6 +25,8 @@ const encoder = await chooseEncoder(settings.get('transcode.hardware'), log);
 const worker = new TranscodeWorker({ config, db, redis, objects, log, encoder, threads: 0 });
 const metrics = serveMetrics(config.metricsPort, config.host);
 worker.start();
+takePersonalHosts(() => settings.get('storages.personalHosts'));
+const stopAnswering = answerChecks({ db, config, redis, log }, 'transcode');
 const endTrials = answerTrials({ redis, encoder, config, log });
 log.info({ encoder: encoder.name, slots: config.maxSessions }, 'transcode worker is up');
 
@@ -33,6 +36,7 @@ async function leave(): Promise<void> {
   leaving = true;
   setTimeout(endAtOnce, 10_000).unref();
   endTrials();
+  stopAnswering();
   await worker.stop();
   settings.stop();
   metrics?.close();

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openMedia } from '#areas/storage/public.ts';
+import { ffmpegInput } from '#platform/media-bytes.ts';
 import { findClip, finishClip, type PrerollRow, prerollKey } from '#areas/streaming/preroll/preroll.store.ts';
 import { type FileSource, findItemSource } from '#areas/streaming/public.ts';
 import { requireSpace } from '#platform/disk.ts';
@@ -76,8 +77,8 @@ function clipCommand(file: string, { target, container }: { target: string; cont
   return {
     inputs: [
       {
-        file: `file:${file}`,
-        options: guardsOf(container),
+        file: ffmpegInput(file),
+        options: guardsOf(container, file),
       },
     ],
     outputs: [

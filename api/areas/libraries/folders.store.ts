@@ -156,3 +156,14 @@ export async function removeFoldersOf(db: Db, accountId: string): Promise<void> 
     .whereIn('storage_id', db('storages').where({ owner_id: accountId }).select('id'))
     .delete();
 }
+
+/** Removes the library folders on a storage; items without another file go to the trash. */
+export async function removeFoldersOn(db: Db, storageId: string): Promise<void> {
+  const rows = await db('library_folders').where({ storage_id: storageId }).select('id', 'library_id');
+  for (const [libraryId, folders] of Map.groupBy(rows, (row) => row.library_id))
+    await removeFolders(
+      db,
+      libraryId,
+      folders.map(({ id }) => id),
+    );
+}

@@ -1,5 +1,5 @@
 import { requestScan, withdrawQuestions } from '#areas/scanning/public.ts';
-import { findStorages, isFolder, placeInStorage, type Storage } from '#areas/storage/public.ts';
+import { findStorages, folderOnStorage, type Storage } from '#areas/storage/public.ts';
 import { may, type Principal } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, type Issue, invalid, invalidAll, notFound } from '#kernel/errors.ts';
@@ -49,13 +49,12 @@ const isSame = (row: FolderRow, folder: NewFolder): boolean =>
 
 async function fault(call: Call, storage: Storage, path: string): Promise<Pick<Issue, 'code' | 'message'> | undefined> {
   const place = UNAVAILABLE.includes(storage.state)
-    ? { kind: 'unavailable' as const }
-    : await placeInStorage(call.deps.config, storage, tidyPath(path));
-  if (place.kind === 'unavailable') {
+    ? 'unavailable'
+    : await folderOnStorage({ db: call.db, config: call.deps.config }, storage, tidyPath(path));
+  if (place === 'unavailable') {
     throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', { storageId: storage.id });
   }
-  const present = place.kind === 'there' && (await isFolder(place.absolute));
-  return present ? undefined : { code: 'no_such_folder', message: 'The storage has no such folder' };
+  return place === 'there' ? undefined : { code: 'no_such_folder', message: 'The storage has no such folder' };
 }
 
 interface FolderPlan {

@@ -28,7 +28,14 @@ export {
   twinsOf,
 } from './fingerprints/fingerprints.store.ts';
 export { type FingerprintKind, kindsFor, MOST_DISTANCE } from './fingerprints/kinds.ts';
-export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } from './folders.store.ts';
+export {
+  changeFolder,
+  insertFolders,
+  refuseUnfit,
+  removeFoldersOf,
+  removeFoldersOn,
+  tidyPath,
+} from './folders.store.ts';
 export { deleteKeptStream, insertKeptStream, insertSidecar, type KeptStream } from './kept-streams.store.ts';
 export { agentIds, LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';

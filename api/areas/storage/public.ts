@@ -1,7 +1,16 @@
-export { storageHealth, unreadableRoots } from './health.ts';
-export { Looks } from './looks.ts';
-export { type OpenFile, type Opening, openMedia, type Wanted } from './opening.ts';
-export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './roots.ts';
+export type { Checked } from './checks/check.ts';
+export { removeFoldersBy } from './delete.ts';
+export { storageHealth, unreadableRoots } from './checks/health.ts';
+export { Looks } from './serving/looks.ts';
+export { observeStorage } from './checks/observe.ts';
+export { answerChecks } from './checks/pods.ts';
+export { type MediaConfig, type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';
+export { takePersonalHosts } from './registry.ts';
+export { lookAtFolder, rememberStorage } from './checks/remember.ts';
+export { folderOnStorage, readerById } from './serving/folders.ts';
+export { addressOf } from './serving/ranges.ts';
+export { Absent, joined, type Listed, StorageFault, type StorageReader } from './readers/reader.ts';
+export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './serving/roots.ts';
 export {
   changeState,
   deleteStoragesOf,
@@ -9,10 +18,11 @@ export {
   folderHoldsFiles,
   handOverStorages,
   holdsFiles,
+  isUnavailable,
   listFoldersOnMounts,
-  listMounts,
-  type Mount,
+  listWatched,
   putMount,
   type Seen,
   takeReturned,
 } from './states.store.ts';
+export { noteCheck, type StorageRow } from './storages.store.ts';

@@ -1,4 +1,3 @@
-import type { ReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { getVisibleItem } from '#areas/items/public.ts';
 import { findSession, touchBytes } from '#areas/viewing/public.ts';
@@ -40,16 +39,16 @@ async function writeCounts(redis: Redis): Promise<void> {
  * Every 5 seconds counts the sent bytes and checks whether the session has ended; every 60 seconds checks the rights
  * again, so that a long film ends with lost access. It closes the connection, and the next request reports the reason.
  */
-export function metered(
-  call: Call,
-  stream: ReadStream,
-  of: { itemId: string; session: string | undefined },
-): ReadStream {
+export function metered(call: Call, stream: Readable, of: { itemId: string; session: string | undefined }): Readable {
+  let read = 0;
   let counted = 0;
   let turns = 0;
+  stream.pause().on('data', (chunk: Buffer) => {
+    read += chunk.length;
+  });
   const count = async (): Promise<void> => {
-    const bytes = stream.bytesRead - counted;
-    counted = stream.bytesRead;
+    const bytes = read - counted;
+    counted = read;
     if (!of.session || bytes === 0) return;
     await touchBytes(call.deps.db, of.session);
     const key = sentKey(of.session);

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { findStreamRows, type StreamRow, subtitleFileName } from '#areas/items/public.ts';
+import { readMedia } from '#platform/media-bytes.ts';
 import { keptKey, openSidecar, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
@@ -28,7 +28,7 @@ export async function readTrack(call: Call, film: Film, track: StreamRow): Promi
   if (track.kept) return keptText(call, track);
   if (!track.external_path) return extracted(call, film, textTrackKey(film, track.stream_index));
   const file = await openSidecar(call, { fileId: film.fileId, path: track.external_path });
-  return file.size > LARGEST ? new Uint8Array() : readFile(file.absolute);
+  return file.size > LARGEST ? new Uint8Array() : readMedia(file.absolute);
 }
 
 async function keptText({ db, deps }: Call, track: StreamRow): Promise<Uint8Array> {

@@ -72,6 +72,7 @@ import * as subtitlesFind from './20261126003000_subtitles_find.ts';
 import * as homeCreate from './20261126004000_home_create.ts';
 import * as collectionsCreate from './20261127002000_collections_create.ts';
 import * as savedFiltersCreate from './20261127002100_saved_filters_create.ts';
+import * as storageProviders from './20261127003000_storage_providers.ts';
 import * as uploadsCreate from './20261127006000_uploads_create.ts';
 
 export interface Migration {
@@ -165,5 +166,6 @@ export const migrations: Record<string, Migration> = {
   '20261126004000_home_create': homeCreate,
   '20261127002000_collections_create': collectionsCreate,
   '20261127002100_saved_filters_create': savedFiltersCreate,
+  '20261127003000_storage_providers': storageProviders,
   '20261127006000_uploads_create': uploadsCreate,
 };

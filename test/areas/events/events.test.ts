@@ -149,8 +149,7 @@ describe('Events', function () {
       const row = { id: newId(), name: 'drive', kind: 'mount', state: 'available', state_since: new Date() };
       await api.deps.db('storages').insert({ ...row, root_name: row.id, path: '', owner_id: mine.accountId });
       const readers = await Promise.all([owner, mine, other].map((one) => open(one)));
-      const mount = { ...row, rootName: row.id, path: '' };
-      await changeState(api.deps.db, mount, { to: 'unavailable', reason: null });
+      await changeState(api.deps.db, { id: row.id, state: 'available' }, { to: 'unavailable', reason: null });
       const name = await keys('server.name');
       for (const reader of readers) await settled(reader, name);
       const heard = readers.map(({ events }) => events.some(({ event }) => event === 'system.storage.unavailable'));

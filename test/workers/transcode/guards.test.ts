@@ -40,7 +40,7 @@ describe('the guards of ffmpeg', () => {
   };
 
   it('let a file be read only as its probed format', async () => {
-    expect(await opens(guardsOf('wav'), sound)).to.equal('opened');
+    expect(await opens(guardsOf('wav', sound), sound)).to.equal('opened');
   });
 
   it('let no list of other files be opened, under any container name', async () => {
@@ -53,14 +53,14 @@ describe('the guards of ffmpeg', () => {
       const file = join(folder, `${name}.mkv`);
       writeFileSync(file, text);
       for (const container of [...CONTAINERS, 'an unknown format'])
-        expect(await opens(guardsOf(container), file), `${name} as ${container}`).to.not.equal('opened');
+        expect(await opens(guardsOf(container, file), file), `${name} as ${container}`).to.not.equal('opened');
       expect(await opens(textGuards('srt'), file), `${name} as text`).to.match(/whitelist|Invalid data/);
     }
   });
 
   it('name the one demuxer of each container that is played, and a whitelist with it', () => {
     for (const container of CONTAINERS) {
-      const guards = guardsOf(container);
+      const guards = guardsOf(container, '/a');
       const [whitelist, demuxer] = [guards[guards.indexOf('-format_whitelist') + 1], guards[guards.indexOf('-f') + 1]];
       expect([container, demuxer]).to.deep.equal([container, whitelist]);
       expect(guards).to.include('-protocol_whitelist').and.include('-codec_whitelist');

@@ -1,3 +1,4 @@
+import { withLocal } from '#platform/media-bytes.ts';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +28,7 @@ export async function readContent<K extends ContentKind>(
   busy += 1;
   const worker = taken();
   try {
-    const answer = await request(worker, { kind, path }, signal);
+    const answer = await withLocal(path, (local) => request(worker, { kind, path: local }, signal));
     keep(worker);
     if ('failed' in answer) throw new ProbeError(answer.fault, answer.failed);
     return answer.content as Content<K>;

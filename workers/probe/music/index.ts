@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statMedia } from '#platform/media-bytes.ts';
 import type { MusicTags, ProbedFile, ProbedStream } from '#platform/media.ts';
 import { codecStringOf } from '../codec-strings.ts';
 import { usualLayout } from '../codecs/audio.ts';
@@ -74,7 +74,7 @@ async function plainFile(
   const seconds = codec === 'opus' ? await opusSeconds(path) : sound.seconds;
   const durationMs = Math.round((seconds ?? 0) * 1000);
   if (codec === undefined || durationMs <= 0 || !sound.channels || !sound.sampleRate) return undefined;
-  const { size } = await stat(path);
+  const { size } = await statMedia(path);
   return {
     container,
     durationMs,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Decoration } from '../group/decorate.ts';
+import { isRemote } from '../remote-roots.ts';
 import { ignoredBy, type ScannedFolder } from '../store/context.ts';
 import { identityOf } from '../walk/walk.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
@@ -61,6 +62,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   const listing: Listing = { trusted: true, empty: false, files: 0 };
   const epoch = await epochOf(scan, folder);
   const identity = identityNow(folder);
+  const emptied = await isEmptyAccepted(scan, folder);
   const order = {
     root: folder.root,
     folder: folder.path,
@@ -74,7 +76,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   };
   try {
     for await (const batch of walkFolder(order, scan.signal)) {
-      if (isEmptyRoot(batch.directories[0], { folder, memory }))
+      if (isEmptyRoot(batch.directories[0], { folder, memory, emptied }))
         return { trusted: false, empty: true, reason: 'empty-root', files: 0 };
       await takeBatch(scan, place, batch);
       listing.files += batch.same.media + batch.directories.reduce((sum, directory) => sum + directory.files.length, 0);
@@ -97,14 +99,21 @@ function looksAtAll({ row }: Scan): boolean {
 /** An empty root with known files means an unavailable mount, whatever the kernel reports. */
 function isEmptyRoot(
   first: { path: string; directories: string[]; files: unknown[]; state: string } | undefined,
-  { folder, memory }: Pick<Place, 'folder' | 'memory'>,
+  { folder, memory, emptied }: Pick<Place, 'folder' | 'memory'> & { emptied: boolean },
 ): boolean {
   if (first?.path !== folder.path) return false;
   const empty = first.state !== 'same' && first.files.length === 0 && first.directories.length === 0;
-  return (empty && !memory.isEmpty) || first.state === 'gone';
+  return (empty && !memory.isEmpty && !emptied) || first.state === 'gone';
+}
+
+/** A person accepted that the storage is empty: its files are missing then, and the guard requires an answer first. */
+async function isEmptyAccepted({ work: { db } }: Scan, { storageId }: ScannedFolder): Promise<boolean> {
+  const row = await db('storages').where({ id: storageId }).first('epoch', 'identity');
+  return row?.identity.emptyEpoch === Number(row?.epoch ?? 0);
 }
 
 function identityNow(folder: ScannedFolder): string {
+  if (isRemote(folder.root)) return folder.root;
   try {
     return identityOf({ root: folder.root, folder: folder.path });
   } catch {

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isBelow } from '#areas/storage/public.ts';
+import { isRemote, openRemote } from '../remote-roots.ts';
 import type { ScannedFolder } from '../store/context.ts';
 
 /** The real paths of a library's folders. Links to any other place are not followed. */
@@ -13,14 +14,18 @@ export class LibraryTops {
 
   /** The current real paths: a folder may be a link itself. */
   async all(): Promise<string[]> {
-    const tops = this.#folders.map(({ root, path }) => realpath(join(root, path)).catch(() => []));
+    const tops = this.#folders.map(({ root, path }) =>
+      isRemote(root) ? Promise.resolve(join(root, path)) : realpath(join(root, path)).catch(() => []),
+    );
     return (await Promise.all(tops)).flat();
   }
 
   /**
-   * The path without links, resolved before each read; undefined outside the library. Throws errors of the file system.
+   * The path without links, resolved before each read, or the address of a remote file; undefined outside the library.
+   * Throws errors of the file system.
    */
   async resolve(absolute: string): Promise<string | undefined> {
+    if (isRemote(absolute)) return openRemote(absolute);
     const real = await realpath(absolute);
     return (await this.all()).some((top) => isBelow(top, real)) ? real : undefined;
   }

@@ -1,6 +1,6 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProbeFault } from '#platform/media.ts';
+import { isAddress, statMedia } from '#platform/media-bytes.ts';
 import { ProbeError, probeFile } from '#workers/probe/probe.ts';
 import { rulesOf } from '../group/index.ts';
 import { inLanes } from '../lanes.ts';
@@ -94,8 +94,9 @@ async function probe(
 
 /** The second check: a file that changed in between is still being written. */
 async function stillSame(absolute: string, walked: WalkedFile): Promise<boolean> {
-  const now = await lstat(absolute).catch(() => undefined);
-  return now !== undefined && (now.isSymbolicLink() || (now.size === walked.size && now.mtimeMs === walked.mtimeMs));
+  const now = await statMedia(absolute, { link: true }).catch(() => undefined);
+  if (isAddress(absolute)) return now?.size === walked.size; // times differ in precision
+  return now !== undefined && (now.isLink || (now.size === walked.size && now.mtimeMs === walked.mtimeMs));
 }
 
 interface Moving {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { settingsOf } from '#areas/libraries/public.ts';
@@ -11,11 +10,13 @@ import { baseOf } from '#platform/own-types.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
 import { rulesOf } from '../group/index.ts';
 import { ownRules } from '../own/load.ts';
+import { enterRemote } from '../remote-roots.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { SavedFiles } from '../store/saved-files.ts';
 import { makeTitleIndexes } from '../store/title-indexes.ts';
 import { reasonOf, scanFolder, takeDoubted, takeUnsettled } from './folder-scan.ts';
 import { versionOf } from './grouping-version.ts';
+import { isFolderAt } from './folder-at.ts';
 import { keepLease } from './lease.ts';
 import { LibraryTops } from './library-tops.ts';
 import { trashOverdue } from './missing.ts';
@@ -105,7 +106,8 @@ async function prepare(work: Work, { begun, libraryId, token, signal, options }:
   };
 }
 
-async function foldersOf({ db, config }: Work, libraryId: string): Promise<ScannedFolder[]> {
+async function foldersOf(work: Work, libraryId: string): Promise<ScannedFolder[]> {
+  const { db, config } = work;
   const rows = await db('library_folders')
     .where({ library_id: libraryId })
     .orderBy(['added_at', 'id'])
@@ -121,7 +123,12 @@ async function foldersOf({ db, config }: Work, libraryId: string): Promise<Scann
       id: row.id,
       storageId: row.storage_id,
       path: row.path,
-      root: root && storage ? join(root.path, storage.path) : '',
+      root:
+        storage && storage.kind !== 'mount'
+          ? enterRemote(work, storage.id)
+          : root && storage
+            ? join(root.path, storage.path)
+            : '',
     };
   });
 }
@@ -175,8 +182,7 @@ async function startsOf(folder: ScannedFolder, targets: readonly { path?: string
 async function nearest(folder: ScannedFolder, path: string): Promise<string> {
   let at = path;
   while (at !== folder.path) {
-    const found = await stat(join(folder.root, at)).catch(() => undefined);
-    if (found?.isDirectory()) return at;
+    if (await isFolderAt(join(folder.root, at))) return at;
     at = dirname(at) === '.' ? '' : dirname(at);
   }
   return at;

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findStorages } from '#areas/storage/public.ts';
 import type { ScannedFolder } from '../store/context.ts';
+import { isFolderAt } from './folder-at.ts';
 import type { FolderReason, Scan } from './scan.ts';
 
 /** Why the folder cannot be scanned now. */
@@ -10,6 +10,5 @@ export async function whyUnavailable(scan: Scan, folder: ScannedFolder): Promise
   if (!storage || storage.state === 'disabled') return 'storage-disabled';
   if (storage.state === 'suspect') return 'storage-suspect';
   if (storage.state === 'unavailable' || folder.root === '') return 'storage-unavailable';
-  const there = await stat(join(folder.root, folder.path)).catch(() => undefined);
-  return there?.isDirectory() ? undefined : 'storage-unavailable';
+  return (await isFolderAt(join(folder.root, folder.path))) ? undefined : 'storage-unavailable';
 }

@@ -2,6 +2,8 @@ import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Looks } from '#areas/storage/public.ts';
 import type { Work } from '#workers/work.ts';
+import { isFolderAt } from './folder-at.ts';
+import { enterRemote, isRemote, remoteAt } from '../remote-roots.ts';
 import type { Located } from '../store/heirs.ts';
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
@@ -34,11 +36,13 @@ export class Whereabouts {
     const root = await this.#rootOf(file);
     if (root === undefined) return 'unknown';
     const found = await this.#looks.run(keyOf(file), () =>
-      lstat(join(root, file.path)).then(
-        () => 'there' as const,
-        (error: unknown) =>
-          error instanceof Error && 'code' in error && ABSENT.has(String(error.code)) ? 'gone' : 'unknown',
-      ),
+      isRemote(root)
+        ? lookRemote(join(root, file.path))
+        : lstat(join(root, file.path)).then(
+            () => 'there' as const,
+            (error: unknown) =>
+              error instanceof Error && 'code' in error && ABSENT.has(String(error.code)) ? 'gone' : 'unknown',
+          ),
     );
     return found === 'slow' ? 'unknown' : found;
   }
@@ -57,7 +61,12 @@ export class Whereabouts {
       .leftJoin('library_folders as f', (on) => on.on('f.storage_id', 's.id').andOnVal('f.id', folder_id))
       .where({ 's.id': storage_id, 's.enabled': true })
       .whereIn('s.state', ['available', 'degraded'])
-      .first('s.path', 's.root_name', { folder: 'f.path' });
+
+      .first('s.path', 's.root_name', 's.kind', { folder: 'f.path' });
+    if (row && row.kind !== 'mount') {
+      const remote = enterRemote(this.#work, storage_id);
+      return (await isFolderAt(join(remote, row.folder ?? ''))) ? remote : undefined;
+    }
     const root = row && config.mediaRoots.find(({ name }) => name === row.root_name);
     if (!root) return undefined;
     const storage = join(root.path, row.path);
@@ -69,4 +78,14 @@ export class Whereabouts {
 
 function keyOf({ storage_id, folder_id }: Omit<Located, 'path'>): string {
   return `${storage_id} ${folder_id}`;
+}
+
+/** Only an answer of the storage proves absence. */
+async function lookRemote(path: string): Promise<'there' | 'gone' | 'unknown'> {
+  try {
+    const { reader, path: inside } = await remoteAt(path);
+    return (await reader.stat(inside)) ? 'there' : 'gone';
+  } catch {
+    return 'unknown';
+  }
 }

@@ -1,9 +1,11 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readMedia, statMedia } from '#platform/media-bytes.ts';
 import { NFO_BYTES, type Nfo, nfoText, readNfo } from '../names/nfo.ts';
 import { seasonOf } from '../names/seasons.ts';
 import { isSharedPicture, seasonPicture } from '../names/sidecars.ts';
 import { readName, titleKey } from '../names/title.ts';
+import { isRemote, remoteAt } from '../remote-roots.ts';
 import type { SavedFiles } from '../store/saved-files.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import { companionsOf } from './companions.ts';
@@ -111,8 +113,8 @@ export class Decoration {
     try {
       const absolute = await this.#resolve(join(this.#root, path));
       if (absolute === undefined) return this.#bad(path, 'a link that leads out of the library');
-      if ((await stat(absolute)).size > NFO_BYTES) return this.#bad(path, 'too large');
-      const bytes = await readFile(absolute);
+      if ((await statMedia(absolute)).size > NFO_BYTES) return this.#bad(path, 'too large');
+      const bytes = await readMedia(absolute);
       if (await this.#saved.isWritten(bytes)) return undefined;
       return readNfo(nfoText(bytes)) ?? this.#bad(path, 'not an NFO');
     } catch {
@@ -139,13 +141,26 @@ function take(draft: Draft, nfo: Nfo): void {
 
 /** Files that describe the whole folder: few, however many it contains. */
 async function localFiles(absolute: string): Promise<WalkedFile[]> {
-  const names = (await readdir(absolute)).filter(
-    (name) => name.toLowerCase() === SHOW_NFO || isSharedPicture(name) || seasonPicture(name) || isMusicPicture(name),
-  );
+  if (isRemote(absolute)) return remoteFiles(absolute);
+  const names = (await readdir(absolute)).filter(isShared);
   return Promise.all(
     names.map(async (name) => {
       const { size, mtimeMs, ino } = await stat(join(absolute, name));
       return { name, size, mtimeMs, inode: String(ino) };
     }),
   );
+}
+
+const isShared = (name: string): boolean =>
+  name.toLowerCase() === SHOW_NFO || isSharedPicture(name) || seasonPicture(name) !== undefined || isMusicPicture(name);
+
+/** Most entries of a remote folder that are looked at for these files. */
+const MOST_ENTRIES = 10_000;
+
+async function remoteFiles(path: string): Promise<WalkedFile[]> {
+  const { reader, path: inside } = await remoteAt(path);
+  const { entries } = await reader.list(inside, { most: MOST_ENTRIES });
+  return entries
+    .filter(({ name, kind }) => kind === 'file' && isShared(name))
+    .map(({ name, size, modifiedMs }) => ({ name, size, mtimeMs: modifiedMs, inode: '' }));
 }

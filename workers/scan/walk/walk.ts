@@ -199,7 +199,7 @@ export class Walk {
   }
 }
 
-function empty(path: string): WalkedDirectory {
+export function empty(path: string): WalkedDirectory {
   const counted = { modifiedMs: 0, media: 0, ignored: 0 };
   return { path, state: 'listed', ...counted, directories: [], files: [], signature: '', content: '', issues: [] };
 }
@@ -228,7 +228,7 @@ function entriesOf(absolute: string, directory: WalkedDirectory): Dirent[] {
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /** The second and later ones of names that look the same but differ in their bytes. */
-function twinsIn(names: readonly string[]): string[] {
+export function twinsIn(names: readonly string[]): string[] {
   const marked = names.filter((name) => !PLAIN.test(name));
   const seen = new Set<string>();
   return marked.filter((name) => {
@@ -246,7 +246,7 @@ function fileOf(name: string, stat: Stats): WalkedFile {
 /** More unreadable files than this in a directory are reported as one issue with their number. */
 const MANY = 10;
 
-function sumUpUnreadable(directory: WalkedDirectory): void {
+export function sumUpUnreadable(directory: WalkedDirectory): void {
   const unreadable = directory.issues.filter((issue) => issue.kind === 'unreadable');
   if (unreadable.length <= MANY) return;
   const others = directory.issues.filter((issue) => issue.kind !== 'unreadable');

@@ -1,5 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { StorageFault } from '#areas/storage/public.ts';
+import { isRemote } from '../remote-roots.ts';
+import { RemoteWalk } from './remote-walk.ts';
 import type { WalkBatch, WalkOrder } from './types.ts';
 
 /** The root could not be listed, or stopped responding. */
@@ -41,6 +44,10 @@ function keep(worker: Worker): void {
  */
 export async function* walkFolder(order: WalkOrder, signal: AbortSignal): AsyncGenerator<WalkBatch> {
   signal.throwIfAborted();
+  if (isRemote(order.root)) {
+    yield* walkRemote(order, signal);
+    return;
+  }
   const worker = take();
   let answered = true;
   const request = async (message: { begin: WalkOrder } | 'next'): Promise<WalkBatch> => {
@@ -62,5 +69,18 @@ export async function* walkFolder(order: WalkOrder, signal: AbortSignal): AsyncG
     // A thread that hangs in the kernel ends when its call returns; it is not awaited.
     if (answered) keep(worker);
     else void worker.terminate();
+  }
+}
+
+/** Requests to a remote storage wait for the network, so they need no thread. */
+async function* walkRemote(order: WalkOrder, signal: AbortSignal): AsyncGenerator<WalkBatch> {
+  const walk = new RemoteWalk(order, signal);
+  try {
+    for (let batch = await walk.next(); ; batch = await walk.next()) {
+      yield batch;
+      if (batch.done) return;
+    }
+  } catch (error) {
+    throw error instanceof StorageFault ? new WalkFailed(error.reason, { cause: error }) : error;
   }
 }

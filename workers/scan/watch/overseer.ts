@@ -3,14 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LibrarySettings } from '#areas/libraries/libraries.schemas.ts';
 import { settingsOf } from '#areas/libraries/public.ts';
 import { requestScan, type ScanRequest } from '#areas/scanning/public.ts';
-import { findStorages } from '#areas/storage/public.ts';
-import { FencedClient } from '#platform/fence.ts';
+import { findStorages, type Storage } from '#areas/storage/public.ts';
+import { asLeader } from '#workers/leader.ts';
 import type { WorkerDeps } from '#workers/work.ts';
+import { isRemote, remoteRoot } from '../remote-roots.ts';
 import { type Changes, FolderWatcher, reportsChanges } from './folder-watcher.ts';
 import { dueScan, findLastScans } from './schedule.ts';
 
-/** Class and number of the advisory lock of the one worker that watches and schedules. */
-const LOCK = [4712, 1];
+/** Number of the lock of the one worker that watches and schedules. */
+const LOCK = 1;
 const RETRY_MS = 5000;
 const LOOK_MS = 15_000;
 /** After a watcher failed, the folder is polled for this long before another try. */
@@ -31,42 +32,21 @@ export async function overseeScans(
   options: OverseerOptions = {},
 ): Promise<void> {
   while (!signal.aborted) {
-    await asLeader(deps, signal, (held) => new Overseer(deps, options).run(held)).catch((error: unknown) =>
-      deps.log.debug({ err: error }, 'watching waits'),
+    await asLeader(deps.config, { lock: LOCK, signal }, (held) => new Overseer(deps, options).run(held)).catch(
+      (error: unknown) => deps.log.debug({ err: error }, 'watching waits'),
     );
     await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/** Runs the work while an advisory lock is held on a connection of its own; losing the connection ends it. */
-async function asLeader(
-  { config }: WorkerDeps,
-  signal: AbortSignal,
-  work: (held: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const client = new FencedClient({
-    connectionString: config.databaseUrl,
-    keepAlive: true,
-    application_name: 'foyer-scan-watch',
-  });
-  const lost = new AbortController();
-  client.on('error', () => lost.abort());
-  client.on('end', () => lost.abort());
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1, $2) as held', LOCK);
-    if (rows[0]?.held) await work(AbortSignal.any([signal, lost.signal]));
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 
 interface Folder {
   id: string;
   libraryId: string;
-  /** Absolute. */
+  /** Absolute, or the root of a remote storage, which is only polled. */
   path: string;
 }
+
+const isReadable = ({ state, returning }: Storage): boolean => ['available', 'degraded'].includes(state) && !returning;
 
 class Overseer {
   readonly #deps: WorkerDeps;
@@ -128,14 +108,16 @@ class Overseer {
     return rows.flatMap((row) => {
       const storage = storages.get(row.storage_id);
       const root = config.mediaRoots.find((one) => one.name === storage?.rootName);
-      if (!storage || !root || storage.state !== 'available' || storage.returning) return [];
+      if (storage && storage.kind !== 'mount' && isReadable(storage))
+        return [{ id: row.id, libraryId: row.library_id, path: remoteRoot(storage.id) }];
+      if (!storage || !root || !isReadable(storage)) return [];
       return [{ id: row.id, libraryId: row.library_id, path: join(root.path, storage.path, row.path) }];
     });
   }
 
   /** `auto` watches folders with kernel events; `events` always watches. */
   async #watches(folder: Folder, watch: LibrarySettings['watch']): Promise<boolean> {
-    if (watch === 'off' || watch === 'poll') return false;
+    if (watch === 'off' || watch === 'poll' || isRemote(folder.path)) return false;
     if ((this.#brokenUntil.get(folder.id) ?? 0) > Date.now()) return false;
     return watch === 'events' || reportsChanges(folder.path);
   }

@@ -1,32 +1,33 @@
-import { opendir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { changeFolder } from '#areas/libraries/public.ts';
-import { notify } from '#areas/notifications/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import {
-  changeState,
+  type Checked,
   type FolderOnMount,
   folderHoldsFiles,
-  holdsFiles,
   listFoldersOnMounts,
-  listMounts,
-  type Mount,
-  type Seen as Observed,
-  takeReturned,
+  listWatched,
+  lookAtFolder,
+  noteCheck,
+  observeStorage,
+  rememberStorage,
+  type StorageRow,
 } from '#areas/storage/public.ts';
-import type { Db } from '#platform/db.ts';
-import { withoutFail } from '#platform/redis.ts';
+import { asLeader } from '#workers/leader.ts';
 import type { WorkerDeps } from '#workers/work.ts';
-import { holdClocks } from '../store/clocks.ts';
+import { recordSight, scanReturned } from './storage-changes.ts';
+import { agreedSight, FINE, type Sight } from './voices.ts';
 
 const LOOK_MS = 15_000;
-const LIMIT_MS = 5000;
+const REMOTE_MS = 60_000;
+const RETRY_MS = 5000;
 /** Equal checks in a row before a state changes. */
 const HOLDS_FOR = 2;
-/** A worker without a report for this long is ignored. */
-const VOICE_MS = 60_000;
 const QUIET_MS = 60_000;
+/** Number of the lock of the one worker that checks remote storages. */
+const REMOTE_LOCK = 2;
+/** Storages checked at once. */
+const LANES = 8;
 
 export interface StorageWatchOptions {
   lookMs?: number;
@@ -43,73 +44,87 @@ export async function watchStorages(
   options: StorageWatchOptions = {},
 ): Promise<void> {
   const watch = new StorageWatch(deps, options.quietMs ?? QUIET_MS);
+  const looking = repeat(() => watch.lookAtMounts(), { deps, signal, everyMs: options.lookMs ?? LOOK_MS });
+  const checking = watchRemote(deps, signal, options);
+  await Promise.all([looking, checking]);
+}
+
+/** One worker checks the remote storages; another takes over when it ends. */
+async function watchRemote(deps: WorkerDeps, signal: AbortSignal, options: StorageWatchOptions): Promise<void> {
+  const everyMs = options.lookMs ?? REMOTE_MS;
   while (!signal.aborted) {
-    await watch.look().catch((error: unknown) => deps.log.warn({ err: error }, 'looking at storages'));
-    await sleep(options.lookMs ?? LOOK_MS, undefined, { signal }).catch(() => undefined);
+    const watch = new StorageWatch(deps, options.quietMs ?? QUIET_MS);
+    await asLeader(deps.config, { lock: REMOTE_LOCK, signal }, (held) =>
+      repeat(() => watch.lookAtRemote(), { deps, signal: held, everyMs }),
+    ).catch((error: unknown) => deps.log.debug({ err: error }, 'checking storages waits'));
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
-interface Sight {
-  observed: Observed;
-  reason: string | null;
+interface Repeating {
+  deps: WorkerDeps;
+  signal: AbortSignal;
+  everyMs: number;
 }
 
-const FINE: Sight = { observed: 'available', reason: null };
+async function repeat(work: () => Promise<void>, { deps, signal, everyMs }: Repeating): Promise<void> {
+  while (!signal.aborted) {
+    await work().catch((error: unknown) => deps.log.warn({ err: error }, 'looking at storages'));
+    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+  }
+}
 
 class StorageWatch {
   readonly #deps: WorkerDeps;
   readonly #quietMs: number;
   /** The last observed state, and how often in a row. */
-  readonly #streaks = new Map<string, { observed: Observed; times: number }>();
-  /** Mounts whose file system has not responded yet: they are not checked again. */
-  readonly #hanging = new Set<string>();
+  readonly #streaks = new Map<string, { observed: Sight['observed']; times: number }>();
 
   constructor(deps: WorkerDeps, quietMs: number) {
     this.#deps = deps;
     this.#quietMs = quietMs;
   }
 
-  async look(): Promise<void> {
+  async lookAtMounts(): Promise<void> {
     const { db, config } = this.#deps;
-    for (const mount of await listMounts(db)) {
-      const root = config.mediaRoots.find(({ name }) => name === mount.rootName);
-      const holds = () => holdsFiles(db, mount.id);
-      if (root) await this.#judge(mount, await this.#see(mount.id, join(root.path, mount.path), holds));
-    }
-    for (const folder of await listFoldersOnMounts(db)) {
-      const root = config.mediaRoots.find(({ name }) => name === folder.rootName);
-      const holds = () => folderHoldsFiles(db, folder.id);
-      if (root)
-        await this.#judgeFolder(
-          folder,
-          await this.#see(folder.id, join(root.path, folder.storagePath, folder.path), holds),
-        );
-    }
+    const known = new Set(config.mediaRoots.map(({ name }) => name));
+    const mounts = (await listWatched(db, 'mounts')).filter(({ root_name: root }) => root !== null && known.has(root));
+    await inTurns(mounts, async (row) => {
+      const own = await this.#see(row);
+      const agreed = await agreedSight(this.#deps, row.id, own);
+      await this.#judge(row, agreed);
+    });
+    const folders = (await listFoldersOnMounts(db)).filter(({ rootName }) => known.has(rootName));
+    await inTurns(folders, async (folder) => {
+      const own = await lookAtFolder(config, folder, () => folderHoldsFiles(db, folder.id));
+      const sight = own === 'there' ? FINE : { observed: 'unavailable' as const, reason: own };
+      await this.#judgeFolder(folder, await agreedSight(this.#deps, folder.id, sight));
+    });
     await db.transaction((transaction) => scanReturned(transaction, this.#quietMs));
   }
 
-  /** An empty place where files are known is not believed. */
-  async #see(id: string, path: string, holds: () => Promise<boolean>): Promise<Sight> {
-    if (this.#hanging.has(id)) return { observed: 'unavailable', reason: 'timeout' };
-    this.#hanging.add(id);
-    const state = stateOf(path).finally(() => this.#hanging.delete(id));
-    const found = await Promise.race([state, sleep(LIMIT_MS, 'slow' as const, { ref: false })]);
-    if (found === 'slow') return { observed: 'unavailable', reason: 'timeout' };
-    if (found === 'gone') return { observed: 'unavailable', reason: 'not-mounted' };
-    const lost = found === 'empty' && (await holds());
-    return lost ? { observed: 'suspect', reason: 'root-empty' } : FINE;
+  async lookAtRemote(): Promise<void> {
+    await inTurns(await listWatched(this.#deps.db, 'remote'), async (row) => this.#judge(row, await this.#see(row)));
   }
 
-  async #judge(mount: Mount, own: Sight): Promise<void> {
-    const { observed, reason, times } = await this.#steady(mount.id, own);
-    if (observed === mount.state || times < HOLDS_FOR) return;
-    const changed = await this.#deps.db.transaction((db) => change(db, mount, { observed, reason }));
-    if (changed) this.#deps.log.warn({ storage: mount.id, state: observed, reason }, 'a storage has another state');
+  async #see(row: StorageRow): Promise<Sight> {
+    const checked = await observeStorage(this.#deps, row);
+    const { latencyMs, space, ok: good } = checked;
+    await noteCheck(this.#deps.db, row.id, { latencyMs, space, good });
+    if (good) await rememberStorage(this.#deps, row);
+    return sightOf(checked);
   }
 
-  async #judgeFolder(folder: FolderOnMount, own: Sight): Promise<void> {
-    const { observed, reason, times } = await this.#steady(folder.id, own);
-    const isUnavailable = observed !== 'available';
+  async #judge(row: StorageRow, sight: Sight): Promise<void> {
+    const { observed, reason, times } = this.#counted(row.id, sight);
+    if (observed === row.state || times < HOLDS_FOR) return;
+    const changed = await this.#deps.db.transaction((db) => recordSight(db, row, { observed, reason }));
+    if (changed) this.#deps.log.warn({ storage: row.id, state: observed, reason }, 'a storage has another state');
+  }
+
+  async #judgeFolder(folder: FolderOnMount, sight: Sight): Promise<void> {
+    const { observed, reason, times } = this.#counted(folder.id, sight);
+    const isUnavailable = observed === 'unavailable' || observed === 'suspect';
     if (isUnavailable === folder.unavailable || times < HOLDS_FOR) return;
     const changed = await this.#deps.db.transaction(async (db) => {
       if (!(await changeFolder(db, folder, isUnavailable))) return false;
@@ -125,78 +140,28 @@ class StorageWatch {
       );
   }
 
-  /** The agreed state, and for how many checks in a row. */
-  async #steady(id: string, own: Sight): Promise<Sight & { times: number }> {
-    const agreed = await this.#agreed(id, own);
+  /** With the number of checks in a row that saw the same. */
+  #counted(id: string, sight: Sight): Sight & { times: number } {
     const before = this.#streaks.get(id);
-    const times = before && before.observed === agreed.observed ? before.times + 1 : 1;
-    this.#streaks.set(id, { observed: agreed.observed, times });
-    return { ...agreed, times };
-  }
-
-  /**
-   * The state that most workers observe; with two, neither outvotes the other. Without Redis each uses its own
-   * observation.
-   */
-  async #agreed(id: string, own: Sight): Promise<Sight> {
-    const { redis, config } = this.#deps;
-    const key = `foyer:storage-seen:${id}`;
-    const now = Date.now();
-    const voices = await withoutFail(async () => {
-      await redis.hset(key, config.pod, JSON.stringify({ seen: own.observed, reason: own.reason, at: now }));
-      await redis.pexpire(key, VOICE_MS);
-      return Object.values(await redis.hgetall(key)).map((text): Sight & { at: number } => {
-        const { seen, ...rest } = JSON.parse(text) as { seen: Observed; reason: Sight['reason']; at: number };
-        return { observed: seen, ...rest };
-      });
-    }, []);
-    const heard = voices.filter(({ at }) => now - at < VOICE_MS);
-    const against = heard.filter(({ observed }) => observed !== 'available');
-    if (heard.length === 0) return own;
-    return against.length * 2 > heard.length && against[0] ? against[0] : FINE;
+    const times = before && before.observed === sight.observed ? before.times + 1 : 1;
+    this.#streaks.set(id, { observed: sight.observed, times });
+    return { ...sight, times };
   }
 }
 
-async function stateOf(path: string): Promise<'there' | 'empty' | 'gone'> {
-  try {
-    if (!(await stat(path)).isDirectory()) return 'gone';
-    const directory = await opendir(path);
-    const first = await directory.read();
-    await directory.close();
-    return first ? 'there' : 'empty';
-  } catch {
-    return 'gone';
-  }
+function sightOf({ state, reason }: Checked): Sight {
+  const observed = state === 'connecting' || state === 'disabled' ? 'unavailable' : state;
+  return { observed, reason: reason ?? null };
 }
 
-async function change(db: Db, mount: Mount, { observed, reason }: Sight): Promise<boolean> {
-  const changed = await changeState(db, mount, { to: observed, reason });
-  if (!changed) return false;
-  const back = observed === 'available';
-  if (back) await holdClocks(db, mount.id, changed.unavailableMs);
-  if (back || mount.state === 'available') {
-    const target = { kind: 'storage', id: mount.id };
-    const kind = back ? 'storage-available' : 'storage-unavailable';
-    await notify(db, { kind, target, data: { name: mount.name } });
-  }
-  return true;
-}
-
-/** Requests a quick scan of the content of storages that came back and stayed. */
-async function scanReturned(db: Db, quietMs: number): Promise<void> {
-  const returned = await takeReturned(db, quietMs);
-  if (returned.length === 0) return;
-  const rows = await db('library_folders as f')
-    .join('libraries as l', 'l.id', 'f.library_id')
-    .whereNull('l.deleted_at')
-    .select<{ id: string; libraryId: string; storageId: string }[]>('f.id', {
-      libraryId: 'f.library_id',
-      storageId: 'f.storage_id',
-    });
-  for (const [libraryId, folders] of Map.groupBy(rows, (row) => row.libraryId)) {
-    const back = folders.filter((folder) => returned.includes(folder.storageId));
-    if (back.length === 0) continue;
-    const targets = back.length < folders.length ? back.map(({ id }) => ({ folderId: id })) : undefined;
-    await requestScan(db, { libraryId, mode: 'quick', trigger: 'storage-returned', targets });
-  }
+/** A fault with one of them does not keep the others from being looked at. */
+async function inTurns<T>(all: readonly T[], look: (one: T) => Promise<void>): Promise<void> {
+  const rest = [...all];
+  const faults: unknown[] = [];
+  const lane = async (): Promise<void> => {
+    for (let one = rest.shift(); one !== undefined; one = rest.shift())
+      await look(one).catch((error: unknown) => faults.push(error));
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  if (faults.length > 0) throw faults[0];
 }

@@ -1,3 +1,4 @@
+import type { MediaConfig } from '#areas/storage/public.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failRequest, finishRequest } from '#areas/subtitles/speech/endings.ts';
 import { heardAs } from '#areas/subtitles/speech/languages.ts';
@@ -11,7 +12,6 @@ import {
   setSpoken,
   type Turn,
 } from '#areas/subtitles/speech/turns.store.ts';
-import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
@@ -25,7 +25,7 @@ import { firstOf, openSoundtrack, readSound, type Sound, type Soundtrack, tellin
 import { wordsOf } from './words.ts';
 
 export interface HearingDeps {
-  config: Pick<Config, 'mediaRoots'>;
+  config: MediaConfig;
   db: Db;
   objects: Objects;
   settings: Settings;

@@ -1,6 +1,5 @@
-import { openMedia } from '#areas/storage/public.ts';
+import { type MediaConfig, openMedia } from '#areas/storage/public.ts';
 import { type FileSource, findSource } from '#areas/streaming/public.ts';
-import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { ProbedFile } from '#platform/media.ts';
 import { collect, readByFfmpeg } from '../../analysis/run.ts';
@@ -19,7 +18,7 @@ export interface Soundtrack {
 
 /** Opens a soundtrack; `unavailable` while its storage is, `gone` when the file or the track no longer exists. */
 export async function openSoundtrack(
-  deps: { db: Db; config: Pick<Config, 'mediaRoots'> },
+  deps: { db: Db; config: MediaConfig },
   { fileId, index }: { fileId: string; index: number },
 ): Promise<Soundtrack | 'unavailable' | 'gone'> {
   const source = await findSource(deps.db, fileId);

@@ -1,6 +1,6 @@
 // When the lines of a subtitle track are shown, in the track's own times.
-import { readFile } from 'node:fs/promises';
 import { openMedia } from '#areas/storage/public.ts';
+import { readMedia } from '#platform/media-bytes.ts';
 import {
   type FileSource,
   findTrackPlace,
@@ -78,7 +78,7 @@ async function sidecarText(film: TrackFilm, path: string, work: Work): Promise<T
   const place = await findTrackPlace(work.db, { fileId: film.id, path });
   const file = place && (await openMedia(work, place));
   if (file?.kind !== 'there') return 'storage';
-  return file.size > LARGEST ? 'no-cues' : readFile(file.absolute);
+  return file.size > LARGEST ? 'no-cues' : readMedia(file.absolute);
 }
 
 /** A text inside the film is extracted if it is not stored yet. */

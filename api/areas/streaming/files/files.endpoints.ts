@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
 import { getVisibleItem } from '#areas/items/public.ts';
-import type { OpenFile } from '#areas/storage/public.ts';
+import { type OpenFile } from '#areas/storage/public.ts';
+import { streamMedia } from '#platform/media-bytes.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { Id } from '#kernel/schemas.ts';
@@ -50,7 +50,7 @@ function sendable(
     type: mediaType(source.path),
     cacheControl: 'private, no-cache',
     read: async (range) => {
-      const stream = createReadStream(file.absolute, { ...range, highWaterMark: 1 << 20 });
+      const stream = streamMedia(file.absolute, range);
       return metered(call, stream, { itemId: source.itemId, session });
     },
   };

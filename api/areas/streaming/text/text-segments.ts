@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readMedia } from '#platform/media-bytes.ts';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { firstBytes } from '#platform/bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
@@ -62,7 +62,7 @@ async function madeCues(call: Call, row: SessionRow, track: SubtitleRendition): 
 async function cuesOfSidecar(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
   const file = await openSidecar(call, { fileId: row.file_id, path: track.externalPath ?? '' });
   if (file.size > LARGEST) return [];
-  return readCues(await readFile(file.absolute), track);
+  return readCues(await readMedia(file.absolute), track);
 }
 
 /** A worker extracts an embedded track once; the request waits until it is stored. */

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openBytes } from '#platform/media-bytes.ts';
 
 const PART = 64 << 10;
 const MASK = (1n << 64n) - 1n;
@@ -8,13 +8,13 @@ const MASK = (1n << 64n) - 1n;
  * Two ranged reads; undefined for a file that is too small.
  */
 export async function movieHashOf(path: string): Promise<string | undefined> {
-  const file = await open(path, 'r');
+  const file = await openBytes(path);
   try {
-    const { size } = await file.stat();
+    const { size } = file;
     if (size < PART) return undefined;
-    const parts = await Promise.all([0, size - PART].map((at) => file.read(Buffer.alloc(PART), 0, PART, at)));
-    if (parts.some(({ bytesRead }) => bytesRead !== PART)) return undefined;
-    const sum = parts.reduce((total, { buffer }) => total + sumOf(buffer), BigInt(size));
+    const parts = await Promise.all([0, size - PART].map((at) => file.read(at, PART)));
+    if (parts.some(({ length }) => length !== PART)) return undefined;
+    const sum = parts.reduce((total, part) => total + sumOf(part), BigInt(size));
     return (sum & MASK).toString(16).padStart(16, '0');
   } finally {
     await file.close();

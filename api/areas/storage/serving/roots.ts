@@ -2,9 +2,11 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
+import type { KindId } from '../kinds/ids.ts';
 
 export interface Storage {
   id: string;
+  kind: KindId;
   name: string;
   state: string;
   enabled: boolean;
@@ -20,12 +22,13 @@ export interface Storage {
 export async function findStorages(db: Db, ids: readonly string[]): Promise<Map<string, Storage>> {
   const rows = await db('storages')
     .whereIn('id', ids)
-    .select('id', 'name', 'state', 'enabled', 'read_only', 'owner_id', 'root_name', 'path', 'returned_at');
+    .select('id', 'kind', 'name', 'state', 'enabled', 'read_only', 'owner_id', 'root_name', 'path', 'returned_at');
   return new Map(
     rows.map((row) => [
       row.id,
       {
         id: row.id,
+        kind: row.kind,
         name: row.name,
         state: row.enabled ? row.state : 'disabled',
         enabled: row.enabled,
@@ -58,7 +61,7 @@ export type Place = { kind: 'there'; absolute: string } | { kind: 'absent' | 'ou
  * does not respond within 5 seconds.
  */
 export async function placeInStorage(
-  config: Config,
+  config: Pick<Config, 'mediaRoots'>,
   storage: Pick<Storage, 'rootName' | 'path'>,
   path: string,
 ): Promise<Place> {

@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
+import { StorageFault } from '../readers/reader.ts';
+import { readerOfStorage } from '../registry.ts';
+import { findStorageRow } from '../storages.store.ts';
 import { Looks } from './looks.ts';
+import { addressOf } from './ranges.ts';
 import { inTime, isBelow } from './roots.ts';
 
 /** Row data of a media file or a sidecar file. */
@@ -18,7 +22,7 @@ export interface Wanted {
 }
 
 export interface OpenFile {
-  /** With links resolved. */
+  /** A path with links resolved, or the address of a range reader for a remote file: see bytes.ts. */
   absolute: string;
   size: number;
   modifiedAt: Date;
@@ -27,16 +31,22 @@ export interface OpenFile {
 /** Unknown while the storage is unavailable; `absent` when the file does not exist or a link leads outside its library. */
 export type Opening = ({ kind: 'there' } & OpenFile) | { kind: 'unavailable'; reason: string } | { kind: 'absent' };
 
-interface FolderRow extends Pick<Row<'storages'>, 'state' | 'enabled' | 'root_name' | 'path'> {
+interface FolderRow extends Pick<Row<'storages'>, 'state' | 'enabled' | 'root_name' | 'path' | 'kind'> {
   /** The folder does not respond or is empty, as an unmounted mount point is. */
   unavailable: boolean;
   folder: string;
   library_id: string;
 }
 
+/** Configuration that reading media needs. */
+export type MediaConfig = Pick<
+  Config,
+  'mediaRoots' | 'keysFile' | 'clusterNetworks' | 'apiServerNetworks' | 'storageNetworks'
+>;
+
 interface Deps {
   db: Db;
-  config: Pick<Config, 'mediaRoots'>;
+  config: MediaConfig;
 }
 
 /** Some file systems store coarse times. */
@@ -51,8 +61,9 @@ const USABLE = ['available', 'degraded', 'suspect'];
 export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<Opening> {
   const [row] = await foldersOf(db, wanted);
   if (!row?.enabled) return { kind: 'unavailable', reason: 'disabled' };
-  if (!USABLE.includes(row.state)) return { kind: 'unavailable', reason: row.state };
-  if (row.unavailable) return UNAVAILABLE;
+  const known = knownState(row);
+  if (known) return known;
+  if (row.kind !== 'mount') return openRemote({ db, config }, wanted, row.state === 'suspect');
   const top = await topOf(config, row);
   if (top === undefined) return { kind: 'unavailable', reason: 'unreachable' };
   const found = await looks.run(wanted.folderId, () => realpath(join(top, wanted.path)).catch(() => undefined));
@@ -62,18 +73,43 @@ export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<O
   return openThere(found, wanted, row.state === 'suspect');
 }
 
+/** Unavailable by what the workers observed. */
+function knownState({ state, unavailable }: Pick<FolderRow, 'state' | 'unavailable'>): Opening | undefined {
+  if (!USABLE.includes(state)) return { kind: 'unavailable', reason: state };
+  return unavailable ? UNAVAILABLE : undefined;
+}
+
 /** Shared by all requests, by library folder. */
 const looks = new Looks();
 
 const ABSENT: Opening = { kind: 'absent' };
 const UNAVAILABLE: Opening = { kind: 'unavailable', reason: 'root-missing' };
 
+async function openRemote({ db, config }: Deps, wanted: Wanted, suspect: boolean): Promise<Opening> {
+  const row = await findStorageRow(db, wanted.storageId);
+  if (!row) return UNAVAILABLE;
+  try {
+    const reader = await readerOfStorage(config, row);
+    const found = await reader.stat(wanted.path);
+    if (found?.kind !== 'file') return ABSENT;
+    const { size, modifiedMs } = found;
+    if (suspect && !isSame(wanted, size, modifiedMs)) return { kind: 'unavailable', reason: 'suspect' };
+    const absolute = await addressOf({ reader, path: wanted.path, size, modifiedMs });
+    return { kind: 'there', absolute, size, modifiedAt: new Date(modifiedMs) };
+  } catch (error) {
+    if (error instanceof StorageFault) return { kind: 'unavailable', reason: error.reason };
+    throw error;
+  }
+}
+
+const isSame = ({ sizeBytes, modifiedMs }: Wanted, size: number, time: number): boolean =>
+  size === sizeBytes && Math.abs(time - modifiedMs) <= SLACK_MS;
+
 async function openThere(absolute: string, wanted: Wanted, suspect: boolean): Promise<Opening> {
   const found = await looks.run(wanted.folderId, () => stat(absolute).catch(() => undefined));
   if (found === 'slow') return { kind: 'unavailable', reason: 'timeout' };
   if (!found?.isFile()) return ABSENT;
-  const same = found.size === wanted.sizeBytes && Math.abs(found.mtimeMs - wanted.modifiedMs) <= SLACK_MS;
-  if (suspect && !same) return { kind: 'unavailable', reason: 'suspect' };
+  if (suspect && !isSame(wanted, found.size, found.mtimeMs)) return { kind: 'unavailable', reason: 'suspect' };
   return { kind: 'there', absolute, size: found.size, modifiedAt: found.mtime };
 }
 
@@ -81,7 +117,7 @@ async function foldersOf(db: Db, { storageId, folderId }: Wanted): Promise<Folde
   return db('storages as s')
     .join('library_folders as f', 'f.id', db.raw('?', [folderId]))
     .where('s.id', storageId)
-    .select('s.state', 's.enabled', 's.root_name', 's.path', 'f.library_id', {
+    .select('s.state', 's.enabled', 's.root_name', 's.path', 's.kind', 'f.library_id', {
       folder: 'f.path',
       unavailable: 'f.away',
     });

@@ -1,0 +1,125 @@
+import { isDeepStrictEqual } from 'node:util';
+import { audit } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { conflict, notFound } from '#kernel/errors.ts';
+import { expectedOf } from './checks/expected.ts';
+import { isSamePlace, kindOf, type Secrets, type Settings } from './kinds/kinds.ts';
+import {
+  mergedSecrets,
+  parsedSettings,
+  refuseName,
+  refusePlace,
+  refuseSamePlace,
+  requireSecrets,
+  rivalsOf,
+} from './places.ts';
+import { personalReach } from './registry.ts';
+import { getStorageRow, refuseManaged, requireWorking } from './saved.ts';
+import { emitState, isUnavailable } from './states.store.ts';
+import type { StorageChange } from './storages.schemas.ts';
+import {
+  librariesOn,
+  lockStorageRow,
+  lockStorages,
+  type StorageRow,
+  sealSecrets,
+  secretsOf,
+  updateStorageRow,
+} from './storages.store.ts';
+
+interface Planned {
+  settings: Settings;
+  secrets: Secrets;
+  readOnly: boolean;
+}
+
+/** Changes a storage. Throws 400, 403, 404 and 409 as updateStorage describes. */
+export async function changeStorage(call: Call, id: string, change: StorageChange): Promise<StorageRow> {
+  const row = await getStorageRow(call, id);
+  const { name: _name, enabled: _enabled, check, ...owned } = change;
+  refuseManaged(call, row, Object.keys(owned));
+  const planned = planOf(call, row, change);
+  const moved = await refuseMove(call, row, planned.settings);
+  const differs = !isDeepStrictEqual(planned, currentOf(call, row));
+  if (moved) await refusePlace(call, { ...row, ...planned, personal: personalReach(row.owner_id) });
+  const wanted = change.enabled ?? row.enabled;
+  if (check && differs && wanted) await requireWorking(call, await tryingOf(call, row, planned));
+  return call.transact((inside) => write(inside, { row, change, planned, moved }));
+}
+
+function currentOf({ deps }: Call, row: StorageRow): Planned {
+  return { settings: row.settings, secrets: secretsOf(deps.keys, row), readOnly: row.read_only };
+}
+
+/** A drive stays read-only. */
+function planOf(call: Call, row: StorageRow, { settings, secrets = {}, readOnly }: StorageChange): Planned {
+  const before = currentOf(call, row);
+  requireSecrets(row.kind, secrets);
+  return {
+    settings: settings ? parsedSettings(row.kind, { ...row.settings, ...settings }) : before.settings,
+    secrets: mergedSecrets(before.secrets, secrets),
+    readOnly: row.owner_id === null ? (readOnly ?? row.read_only) : true,
+  };
+}
+
+/** Another place needs relocateStorage while folders use the storage; secrets are never sent to another host. */
+async function refuseMove(call: Call, row: StorageRow, settings: Settings): Promise<boolean> {
+  const { where } = kindOf(row.kind);
+  if (isSamePlace(where(settings), where(row.settings))) return false;
+  const libraries = await librariesOn(call.db, [row.id]);
+  if (libraries.length > 0)
+    throw conflict('use-relocate', 'Libraries have folders on it: relocate it instead', {
+      libraries: libraries.map(({ id, name }) => ({ id, name })),
+    });
+  return true;
+}
+
+async function tryingOf({ db, deps }: Call, row: StorageRow, planned: Planned) {
+  const marked = row.marked_at !== null && !planned.readOnly;
+  const expected = await expectedOf(db, deps.keys.serverId, row);
+  const place = { kind: row.kind, ownerId: row.owner_id, write: !planned.readOnly && row.read_only };
+  return { ...place, ...planned, expected: { ...expected, marked } };
+}
+
+interface Writing {
+  row: StorageRow;
+  change: StorageChange;
+  planned: Planned;
+  moved: boolean;
+}
+
+async function write(call: Call, { row: { id }, change, planned, moved }: Writing): Promise<StorageRow> {
+  const { db, deps } = call;
+  await lockStorages(db);
+  const row = await lockStorageRow(db, id);
+  if (!row) throw notFound();
+  const rivals = await rivalsOf(db, row);
+  if (change.name !== undefined) refuseName(rivals, change.name);
+  if (moved) refuseSamePlace(rivals, { kind: row.kind, settings: planned.settings });
+  const { name = row.name, enabled = row.enabled } = change;
+  await updateStorageRow(db, id, {
+    ...{ name, settings: planned.settings, secrets: sealSecrets(deps.keys, id, planned.secrets) },
+    ...{ read_only: planned.readOnly, enabled },
+    ...(planned.readOnly !== row.read_only && { marked_at: null }),
+    ...(moved && { epoch: Number(row.epoch) + 1, identity: {}, marked_at: null }),
+    ...(enabled !== row.enabled && stateAfter(enabled)),
+  });
+  await emitSwitch(call, row, enabled);
+  await audit(call, 'storage.changed', { storageId: id, name, fields: Object.keys(change) });
+  const after = await lockStorageRow(db, id);
+  if (!after) throw notFound();
+  return after;
+}
+
+/** Checks judge it again from now on. */
+const stateAfter = (enabled: boolean): Partial<StorageRow> => ({
+  ...{ state: enabled ? 'available' : 'unavailable', reason: null, state_since: new Date() },
+  returned_at: enabled ? new Date() : null,
+});
+
+/** Switching a storage off is an outage like another. */
+async function emitSwitch({ db }: Call, row: StorageRow, enabled: boolean): Promise<void> {
+  const was = !row.enabled || isUnavailable(row.state);
+  if (enabled === row.enabled || was === !enabled) return;
+  await emitState(db, { id: row.id, back: enabled, owner: row.owner_id });
+}

@@ -1,0 +1,2 @@
+export const kindIds = ['mount', 's3', 'webdav', 'sftp'] as const;
+export type KindId = (typeof kindIds)[number];

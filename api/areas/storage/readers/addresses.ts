@@ -1,0 +1,91 @@
+import type { Agent } from 'node:http';
+import type { Config } from '#platform/config.ts';
+import { NEVER_CALLED } from '#platform/never-called.ts';
+import { OutboundRefused, type OutboundSetting } from '#platform/outbound.ts';
+import { type AddressJudge, createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
+import { StorageFault } from './reader.ts';
+
+/** What decides on the addresses of a remote storage. */
+export interface Reach {
+  config: Pick<Config, 'clusterNetworks' | 'apiServerNetworks' | 'storageNetworks'>;
+  /** A member entered the address: only public ones are reached, except these hosts. */
+  personal?: { hosts: readonly string[] } | undefined;
+  /** For tests. */
+  lookup?: OutboundSetting['lookup'];
+}
+
+const EVERYWHERE = ['0.0.0.0/0', '::/0'];
+/** The names of a cluster and of this machine. */
+const INSIDE = /(^|\.)(localhost|svc|cluster\.local)\.?$/i;
+
+/**
+ * Judges every address that a storage connects to. Private ones are for storages of admins; loopback, link-local and
+ * the cluster's own are for none.
+ */
+export function judgeOf({ config, personal, lookup }: Reach, host: string): AddressJudge {
+  const isOpen = personal === undefined || personal.hosts.some((one) => one.toLowerCase() === host.toLowerCase());
+  const judge = createAddressJudge(
+    { deny: [...NEVER_CALLED, ...config.clusterNetworks, ...config.apiServerNetworks], ...(lookup && { lookup }) },
+    { allow: isOpen ? EVERYWHERE : [], always: config.storageNetworks },
+  );
+  if (config.storageNetworks.length === 0 && INSIDE.test(host)) throw refused();
+  try {
+    judge.refuse(host);
+  } catch (error) {
+    throw error instanceof OutboundRefused ? refused(error) : error;
+  }
+  return judge;
+}
+
+const LOOKUP_MS = 5000;
+
+/** Throws `StorageFault` for a host whose addresses are not reached. A name that does not resolve now is accepted. */
+export async function refuseHost(reach: Reach, host: string): Promise<void> {
+  const judge = judgeOf(reach, host);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const late = setTimeout(resolve, LOOKUP_MS);
+  judge.lookup(host, { all: true }, (error) => (error instanceof OutboundRefused ? reject(refused(error)) : resolve()));
+  await promise.finally(() => clearTimeout(late));
+}
+
+const refused = (cause?: Error): StorageFault =>
+  new StorageFault('host-unreachable', 'this address is not reached from here', { stage: 'resolve', cause });
+
+export interface AgentOptions {
+  tls: boolean;
+  silentMs: number;
+  /** Accepts any certificate. */
+  insecureTls?: boolean;
+}
+
+/** An agent whose connections go to judged addresses, redirects included. */
+export function agentOf(judge: AddressJudge, { tls, silentMs, insecureTls = false }: AgentOptions): Agent {
+  return judgedAgent(judge, { tls, silentMs, ...(insecureTls && { rejectUnauthorized: false }) });
+}
+
+const UNREACHABLE = new Set([
+  ...['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET', 'EPIPE', 'EADDRNOTAVAIL'],
+]);
+const CERTIFICATE = /^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO|ERR_SSL)/;
+
+/** The fault of a network error; undefined for another error. Node nests the code in causes. */
+export function networkFault(error: unknown): StorageFault | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const found = faultOfOne(at);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function faultOfOne(error: Error): StorageFault | undefined {
+  if (error instanceof StorageFault) return error;
+  if (error instanceof OutboundRefused) return refused(error);
+  const code = 'code' in error ? String(error.code) : '';
+  const stage = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'resolve' : 'connect';
+  if (UNREACHABLE.has(code))
+    return new StorageFault('host-unreachable', `the host does not answer (${code})`, { stage });
+  if (CERTIFICATE.test(code))
+    return new StorageFault('certificate-invalid', `the certificate is not valid (${code})`, { stage });
+  const late = code === 'ETIMEDOUT' || error.name === 'TimeoutError' || /no response for/.test(error.message);
+  return late ? new StorageFault('timeout', 'the host does not answer in time', { stage }) : undefined;
+}

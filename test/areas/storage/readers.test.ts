@@ -1,0 +1,229 @@
+// Readers of remote storages, against real servers.
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import type { Config } from '#platform/config.ts';
+import { type RemotePlace, remotePlaces } from '#support/remote-places.ts';
+import { atEnd } from '#support/stores.ts';
+import { addressOf, streamOf } from '../../../api/areas/storage/serving/ranges.ts';
+import { openReader, type Place } from '../../../api/areas/storage/readers/open.ts';
+import {
+  Absent,
+  BLOCK_BYTES,
+  Occupied,
+  StorageFault,
+  type StorageReader,
+} from '../../../api/areas/storage/readers/reader.ts';
+import { openBytes, readMedia, statMedia, streamMedia } from '#platform/media-bytes.ts';
+import { parsedSettings } from '../../../api/areas/storage/places.ts';
+
+const config = { mediaRoots: [], clusterNetworks: [], apiServerNetworks: [], storageNetworks: ['127.0.0.0/8'] };
+type NetworkConfig = Pick<Config, 'mediaRoots' | 'clusterNetworks' | 'apiServerNetworks' | 'storageNetworks'>;
+
+function opened(
+  place: Omit<RemotePlace, 'put' | 'has'>,
+  more: Partial<Place> = {},
+  networks: NetworkConfig = config,
+): StorageReader {
+  const settings = parsedSettings(place.kind, { ...place.settings, ...more.settings });
+  const reader = openReader({ config: networks }, { ...place, ...more, settings });
+  atEnd(() => reader.close());
+  return reader;
+}
+
+const fault = (work: () => Promise<unknown>): Promise<string> =>
+  (async () => work())().then(
+    () => 'none',
+    (error: unknown) => (error instanceof StorageFault ? error.reason : `${(error as Error).constructor.name}`),
+  );
+
+const big = randomBytes(BLOCK_BYTES + 12_345);
+const name = 'Fílm & 100% (2001) #1.mkv';
+
+for (const [kind, start] of Object.entries(remotePlaces)) {
+  describe(`a reader of ${kind}`, function () {
+    this.timeout(60_000);
+    let place: RemotePlace;
+    let reader: StorageReader;
+    before(async () => {
+      place = await start();
+      await place.put(`A/${name}`, big);
+      await place.put('A/b/c.srt', Buffer.from('deep'));
+      await place.put('top.txt', Buffer.from('t'));
+      reader = opened(place);
+    });
+
+    it('lists one level, with sizes and kinds', async () => {
+      const { entries, cut } = await reader.list('', { most: 100 });
+      expect(cut).to.equal(false);
+      expect(entries.map((entry) => [entry.name, entry.kind, entry.size])).to.have.deep.members([
+        ['A', 'directory', 0],
+        ['top.txt', 'file', 1],
+      ]);
+      const below = await reader.list('A', { most: 100 });
+      expect(below.entries.map((entry) => [entry.name, entry.kind])).to.have.deep.members([
+        [name, 'file'],
+        ['b', 'directory'],
+      ]);
+      expect((await reader.list('A', { most: 1 })).cut).to.equal(true);
+    });
+
+    it('describes files and folders, and reports absent ones', async () => {
+      const found = await reader.stat(`A/${name}`);
+      expect(found).to.include({ kind: 'file', size: big.length, name });
+      expect(Math.abs((found?.modifiedMs ?? 0) - Date.now())).to.be.below(600_000);
+      expect(await reader.stat('A')).to.include({ kind: 'directory' });
+      expect(await reader.stat('A/none.mkv')).to.equal(undefined);
+      expect(await fault(() => reader.list('none', { most: 1 }))).to.equal(Absent.name);
+      expect(await fault(() => reader.read('none', { start: 0, length: 1 }))).to.equal(Absent.name);
+    });
+
+    it('reads ranges, and fewer bytes only at the end', async () => {
+      const at = (from: number, length: number) => reader.read(`A/${name}`, { start: from, length });
+      expect((await at(0, BLOCK_BYTES)).equals(big.subarray(0, BLOCK_BYTES))).to.equal(true);
+      expect((await at(777, 5)).equals(big.subarray(777, 782))).to.equal(true);
+      expect((await at(big.length - 3, 100)).equals(big.subarray(-3))).to.equal(true);
+      expect(await at(big.length + 5, 10)).to.have.length(0);
+    });
+
+    it('writes a new file, never over another one, and removes it', async () => {
+      await reader.write('new.bin', Buffer.from('one'));
+      expect(await fault(() => reader.write('new.bin', Buffer.from('two')))).to.equal(Occupied.name);
+      expect((await reader.read('new.bin', { start: 0, length: 10 })).toString()).to.equal('one');
+      await reader.write('new.bin', Buffer.from('three'), { replace: true });
+      expect((await reader.read('new.bin', { start: 0, length: 10 })).toString()).to.equal('three');
+      await reader.remove('new.bin');
+      await reader.remove('new.bin');
+      expect(await place.has('new.bin')).to.equal(false);
+    });
+
+    it('serves a file to children under a random address, whole and in ranges, and nothing else', async () => {
+      const path = `A/${name}`;
+      const file = { reader, path, size: big.length, modifiedMs: 1_000_000_000_123 };
+      const address = await addressOf(file);
+      expect(address).to.match(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/file\.mkv$/);
+      expect(await addressOf(file), 'one address for a file').to.equal(address);
+      expect(await statMedia(address)).to.deep.include({ size: big.length, mtimeMs: 1_000_000_000_123 });
+      expect((await readMedia(address)).equals(big)).to.equal(true);
+      const bytes = await openBytes(address);
+      expect((await bytes.read(big.length - 4, 100)).equals(big.subarray(-4))).to.equal(true);
+      const part: Buffer[] = [];
+      for await (const chunk of streamMedia(address, { start: 10, end: 400_000 }))
+        part.push(Buffer.from(chunk as Buffer));
+      expect(Buffer.concat(part).equals(big.subarray(10, 400_001))).to.equal(true);
+      for (const other of [address.replace(/\/[\w-]{32}\//, `/${'a'.repeat(32)}/`), address.replace('/file', '/')])
+        expect((await fetch(other)).status, other).to.equal(404);
+      expect((await fetch(address, { method: 'POST' })).status).to.equal(404);
+      expect((await fetch(address, { headers: { range: `bytes=${big.length}-` } })).status).to.equal(416);
+    });
+
+    it('stops reading when the stream is closed', async () => {
+      let reads = 0;
+      const counted: StorageReader = {
+        ...reader,
+        read: (...given) => {
+          reads += 1;
+          return reader.read(...given);
+        },
+      };
+      const stream = streamOf({ reader: counted, path: `A/${name}` }, { start: 0, end: big.length - 1 });
+      await once(stream, 'readable');
+      stream.destroy();
+      await once(stream, 'close');
+      expect(reads).to.be.at.most(3);
+    });
+
+    it('names why it cannot read, without secrets', async () => {
+      const secrets = Object.fromEntries(Object.keys(place.secrets).map((key) => [key, 'canary-wrong']));
+      const wrong = opened(place, { secrets });
+      const error = await wrong.list('', { most: 1 }).catch((thrown: unknown) => thrown as StorageFault);
+      expect(error).to.be.instanceOf(StorageFault);
+      const { reason, message, stage } = error as StorageFault;
+      expect([reason, stage]).to.deep.equal(['authentication-failed', 'authenticate']);
+      expect(message).to.not.match(/canary/);
+      const closed = { ...config, storageNetworks: [] };
+      const outside = await fault(async () => opened(place, {}, closed).list('', { most: 1 }));
+      expect(outside, 'loopback is for no storage').to.equal('host-unreachable');
+    });
+  });
+}
+
+describe('a reader of sftp and its host key', function () {
+  this.timeout(30_000);
+  it('refuses a host with another key and shows the one that it saw', async () => {
+    const place = await remotePlaces.sftp();
+    for (const hostKeySha256 of ['A'.repeat(43), undefined]) {
+      const reader = opened(place, { settings: { hostKeySha256 } });
+      const error = (await reader.list('', { most: 1 }).catch((thrown: unknown) => thrown)) as StorageFault;
+      expect([error.reason, error.stage]).to.deep.equal(['host-key-changed', 'authenticate']);
+      expect(error.message).to.include(`SHA256:${String(place.settings['hostKeySha256'])}`);
+    }
+  });
+});
+
+describe('a reader of webdav and a hostile server', function () {
+  this.timeout(60_000);
+
+  async function hostile(listener: Parameters<typeof createServer>[1]): Promise<StorageReader> {
+    const server = createServer(listener as never).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEnd(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as { port: number };
+    const place = { kind: 'webdav' as const, settings: { url: `http://127.0.0.1:${port}/` }, secrets: {} };
+    return opened(place, {}, { ...config, storageNetworks: ['127.0.0.1/32'] });
+  }
+
+  it('follows no redirect to an address that is not reached', async () => {
+    let reached = 0;
+    const inside = createServer((_request, response) => {
+      reached += 1;
+      response.end('secret');
+    }).listen(0, '127.0.0.2');
+    await once(inside, 'listening');
+    atEnd(() => inside.close());
+    const { port } = inside.address() as { port: number };
+    const reader = await hostile((_request, response) => {
+      response.writeHead(307, { location: `http://127.0.0.2:${port}/` }).end();
+    });
+    expect(await fault(() => reader.list('', { most: 1 }))).to.equal('host-unreachable');
+    expect(reached).to.equal(0);
+  });
+
+  it('takes names only from inside of the folder', async () => {
+    const one = (href: string) =>
+      `<D:response><D:href>${href}</D:href><D:propstat><D:prop><D:resourcetype/><D:getcontentlength>1</D:getcontentlength></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>`;
+    const hrefs = [
+      '/a/x.mkv',
+      '/a/../etc/passwd',
+      '/a/%2e%2e/y',
+      '/etc/passwd',
+      'http://other.example/a/z.mkv',
+      '/a/b/c',
+      '/a/%2F..%2Fq',
+      '/a/%E0%A4%A',
+    ];
+    const reader = await hostile((_request, response) => {
+      response.writeHead(207, { 'content-type': 'application/xml' });
+      response.end(`<?xml version="1.0"?><D:multistatus xmlns:D="DAV:">${hrefs.map(one).join('')}</D:multistatus>`);
+    });
+    const { entries } = await reader.list('a', { most: 100 });
+    expect(entries.map((entry) => entry.name)).to.deep.equal(['x.mkv', 'z.mkv']);
+  });
+
+  it('reads no list without end', async () => {
+    const reader = await hostile((_request, response) => {
+      response.writeHead(207, { 'content-type': 'application/xml' });
+      const chunk = Buffer.alloc(1 << 20, ' ');
+      const send = (): void => {
+        while (!response.destroyed && response.write(chunk));
+        if (!response.destroyed) response.once('drain', send);
+      };
+      send();
+    });
+    expect(await fault(() => reader.list('', { most: 1 }))).to.equal('full');
+  });
+});
