@@ -387,6 +387,22 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'icons',
+    load: async () => (await import('./areas/icons/index.ts')).iconsArea,
+    routes: [
+      ['get', '/icon-sets', 'listIconSets'],
+      ['post', '/icon-sets', 'createIconSet'],
+      ['get', '/icon-sets/:id', 'getIconSet'],
+      ['patch', '/icon-sets/:id', 'updateIconSet'],
+      ['delete', '/icon-sets/:id', 'deleteIconSet'],
+      ['post', '/icon-sets/:id/icons', 'addIcons'],
+      ['get', '/icons', 'listIcons'],
+      ['patch', '/icons/:id', 'updateIcon'],
+      ['delete', '/icons/:id', 'deleteIcon'],
+      ['get', '/icons/:id/image', 'getIconImage'],
+    ],
+  },
+  {
     slug: 'home',
     load: async () => (await import('./areas/home/index.ts')).homeArea,
     routes: [

@@ -9,6 +9,7 @@ import { editingArea } from './editing/index.ts';
 import { emailArea } from './email/index.ts';
 import { eventsArea } from './events/index.ts';
 import { homeArea } from './home/index.ts';
+import { iconsArea } from './icons/index.ts';
 import { itemsArea } from './items/index.ts';
 import { jobsArea } from './jobs/index.ts';
 import { labelsArea } from './labels/index.ts';
@@ -56,6 +57,7 @@ export const areas = [
   plusArea,
   settingsArea,
   brandingArea,
+  iconsArea,
   homeArea,
   notificationsArea,
   emailArea,

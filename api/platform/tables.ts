@@ -438,6 +438,44 @@ export interface Tables {
     managed_by: Json | null;
     updated_at: Defaulted<Date>;
   };
+  icon_choice: {
+    one: Defaulted<boolean>;
+    active_id: string;
+    revision: Defaulted<number>;
+  };
+  icon_sets: {
+    id: string;
+    name: string;
+    name_folded: string;
+    description: string | null;
+    author: string | null;
+    license: string | null;
+    style: Defaulted<string>;
+    fallback_id: string;
+    managed_by: Json | null;
+    source_sha256: string | null;
+    revision: Defaulted<number>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
+  };
+  icons: {
+    id: string;
+    set_id: string;
+    name: string;
+    label: string;
+    slot: string | null;
+    keywords: Defaulted<string[]>;
+    tintable: boolean;
+    source_kind: string;
+    width: number;
+    height: number;
+    hash: string | null;
+    parts: Defaulted<Json>;
+    drawing: string | null;
+    version: Defaulted<number>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
+  };
   idempotency_keys: {
     account_id: string;
     operation: string;

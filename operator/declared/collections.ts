@@ -121,4 +121,4 @@ export const collections: Readonly<Record<string, Collection>> = {
 };
 
 /** Files for areas that this version does not serve. */
-export const isUnserved = (file: string): boolean => file === 'home.json' || /^icons-[a-z0-9-]+\.zip$/.test(file);
+export const isUnserved = (file: string): boolean => file === 'home.json';

@@ -15,6 +15,9 @@ export interface Entry {
   body: Body;
 }
 
+/** The name of the icon set whose archive the file is. */
+export const iconSetOf = (file: string): string | undefined => /^icons-([a-z0-9-]{1,60})\.zip$/.exec(file)?.[1];
+
 /** The declared entries of one collection. */
 export interface Wanted {
   entries: Entry[];
@@ -79,7 +82,7 @@ function readEntry(wanted: Wanted, { where, knownBy }: At, given: unknown): void
 /** Files that this version ignores, and files with unknown names. */
 export function otherFiles(maps: readonly DeclaredMap[]): { unserved: string[]; unknown: string[] } {
   const all = maps.flatMap(({ configMap, files = {} }) => Object.keys(files).map((file) => ({ configMap, file })));
-  const rest = all.filter(({ file }) => !Object.hasOwn(collections, file));
+  const rest = all.filter(({ file }) => !Object.hasOwn(collections, file) && !iconSetOf(file));
   const say = ({ configMap, file }: { configMap: string; file: string }): string => `${file} of ConfigMap ${configMap}`;
   return {
     unserved: rest.filter(({ file }) => isUnserved(file)).map(say),

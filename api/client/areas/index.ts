@@ -10,6 +10,7 @@ import type { EditingOperations } from './editing.ts';
 import type { EmailOperations } from './email.ts';
 import type { EventsOperations } from './events.ts';
 import type { HomeOperations } from './home.ts';
+import type { IconsOperations } from './icons.ts';
 import type { ItemsOperations } from './items.ts';
 import type { JobsOperations } from './jobs.ts';
 import type { LabelsOperations } from './labels.ts';
@@ -43,6 +44,7 @@ export type * from './email.ts';
 export type * from './errors.ts';
 export type * from './events.ts';
 export type * from './home.ts';
+export type * from './icons.ts';
 export type * from './items.ts';
 export type * from './jobs.ts';
 export type * from './labels.ts';
@@ -78,6 +80,7 @@ export interface Operations
     EmailOperations,
     EventsOperations,
     HomeOperations,
+    IconsOperations,
     ItemsOperations,
     JobsOperations,
     LabelsOperations,

@@ -275,6 +275,17 @@ export const routes = {
   getBrandingLogo: 'GET /branding/{kind}/{scheme} bytes open',
   setBrandingLogo: 'PUT /branding/{kind}/{scheme}',
   updateBranding: 'PATCH /branding',
+  // icons
+  addIcons: 'POST /icon-sets/{id}/icons',
+  createIconSet: 'POST /icon-sets',
+  deleteIcon: 'DELETE /icons/{id}',
+  deleteIconSet: 'DELETE /icon-sets/{id}',
+  getIconImage: 'GET /icons/{id}/image bytes',
+  getIconSet: 'GET /icon-sets/{id}',
+  listIconSets: 'GET /icon-sets',
+  listIcons: 'GET /icons',
+  updateIcon: 'PATCH /icons/{id}',
+  updateIconSet: 'PATCH /icon-sets/{id}',
   // home
   getHome: 'GET /home',
   getHomeLayout: 'GET /home/layout',

@@ -68,6 +68,7 @@ function settings(keys: readonly string[]): Name[] {
     ...(starts('home.') ? (['getHomeLayout', ...HOME] as const) : []),
     ...(starts('themes.') ? (['listThemes'] as const) : []),
     ...(starts('library-types.') ? (['listLibraryTypes', 'getLibraryType'] as const) : []),
+    ...(starts('icons.') ? (['listIconSets', 'getIconSet', 'listIcons'] as const) : []),
     ...(starts('auth.') ? (['getSignInOptions'] as const) : []),
   ];
 }
