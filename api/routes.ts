@@ -483,6 +483,15 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'stats',
+    load: async () => (await import('./areas/stats/index.ts')).statsArea,
+    routes: [
+      ['get', '/stats/history', 'listHistory'],
+      ['delete', '/stats/history', 'deleteHistory'],
+      ['get', '/stats', 'getStats'],
+    ],
+  },
+  {
     slug: 'backup',
     load: async () => (await import('./areas/backup/index.ts')).backupArea,
     routes: [

@@ -30,6 +30,7 @@ import { saveMetadata } from './saving/save.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
 import { createSpineCheck } from './spine/check.ts';
 import { createSpineImport } from './spine/import.ts';
+import { rollUpStats, trimStats } from './stats-jobs.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
 import { indexSubtitleFolder } from './subtitles/folder-job.ts';
 import { syncSubtitle } from './subtitles/sync/sync-job.ts';
@@ -74,6 +75,8 @@ export const handlers = {
   'backup.verify': verifyBackup,
   'playback.mark': markMany,
   'playback.trim': trimPlayback,
+  'stats.rollup': rollUpStats,
+  'stats.trim': trimStats,
   'sessions.expire': expireSessions,
   'keys.expire': expireKeys,
   'plus.check': lookAtPlus,

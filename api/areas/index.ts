@@ -25,6 +25,7 @@ import { serverAccountArea } from './server-account/index.ts';
 import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
 import { spineArea } from './spine/index.ts';
+import { statsArea } from './stats/index.ts';
 import { streamingArea } from './streaming/index.ts';
 import { studiosArea } from './studios/index.ts';
 import { subtitlesArea } from './subtitles/index.ts';
@@ -65,5 +66,6 @@ export const areas = [
   webhooksArea,
   themesArea,
   jobsArea,
+  statsArea,
   backupArea,
 ] as const satisfies readonly Area[];

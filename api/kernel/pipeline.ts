@@ -10,7 +10,7 @@ import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
 import { noteUpload } from './body.ts';
 import { callFor } from './call.ts';
 import { sendText, withoutCodings } from './content-coding.ts';
-import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
+import { type Bytes, type Call, type Deps, type Endpoint, JsonText, OtherText } from './endpoint.ts';
 import { ApiError, invalid, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { hasTwoHosts, headOf, noteAnswer } from './head.ts';
@@ -184,7 +184,8 @@ async function answer(ctx: Context, endpoint: Endpoint, value: unknown): Promise
     if (kind === 'none') ctx.status = Number(ctx.state.status ?? status);
   } else {
     if (!ctx.res.hasHeader('Cache-Control')) ctx.res.setHeader('Cache-Control', 'no-store');
-    ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
+    ctx.res.setHeader('Content-Type', value instanceof OtherText ? value.type : 'application/json; charset=utf-8');
+    if (value instanceof OtherText) return sendText(ctx, value.text);
     // Members that are not in the schema are removed.
     await sendText(ctx, value instanceof JsonText ? value.text : JSON.stringify(z.parse(schema, value)));
   }

@@ -1073,6 +1073,20 @@ export interface Tables {
     played_ms: number;
     session_id: string | null;
   };
+  play_sums: {
+    at: Date;
+    profile_id: string | null;
+    item_id: string;
+    library_id: string;
+    type: string;
+    method: string;
+    client: string;
+    is_remote: boolean;
+    plays: number;
+    played_ms: number;
+    completed: number;
+    bytes: number;
+  };
   playback_sessions: {
     id: string;
     account_id: string;
@@ -1111,11 +1125,41 @@ export interface Tables {
     wish: Defaulted<Json>;
     read_at: Date | null;
     paused_at: Date | null;
+    played_ms: Defaulted<number>;
+    from_ms: Defaulted<number>;
   };
   playback_synced: {
     profile_id: string;
     client_event_id: string;
     at: Defaulted<Date>;
+  };
+  plays: {
+    id: string;
+    profile_id: string;
+    account_id: string;
+    item_id: string;
+    library_id: string;
+    title: string;
+    parent_title: string | null;
+    type: string;
+    started_at: Date;
+    ended_at: Date;
+    played_ms: number;
+    from_ms: Defaulted<number>;
+    to_ms: Defaulted<number>;
+    duration_ms: number | null;
+    completed: Defaulted<boolean>;
+    method: string;
+    reasons: Defaulted<string[]>;
+    quality: string | null;
+    client: Defaulted<string>;
+    platform: string | null;
+    is_remote: Defaulted<boolean>;
+    address: string | null;
+    bytes: number | null;
+    source: string;
+    device_id: string | null;
+    session_id: string | null;
   };
   plus_licence: {
     one: Defaulted<boolean>;
@@ -1433,6 +1477,11 @@ export interface Tables {
     parent: string | null;
     place: number | null;
     doc: Json;
+  };
+  stat_content: {
+    one: Defaulted<boolean>;
+    figures: Defaulted<Json>;
+    at: Date | null;
   };
   storages: {
     id: string;

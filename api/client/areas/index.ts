@@ -26,6 +26,7 @@ import type { ServerAccountOperations } from './server-account.ts';
 import type { SettingsOperations } from './settings.ts';
 import type { SetupOperations } from './setup.ts';
 import type { SpineOperations } from './spine.ts';
+import type { StatsOperations } from './stats.ts';
 import type { StreamingOperations } from './streaming.ts';
 import type { StudiosOperations } from './studios.ts';
 import type { SubtitlesOperations } from './subtitles.ts';
@@ -61,6 +62,7 @@ export type * from './settings.ts';
 export type * from './setup.ts';
 export type * from './shared.ts';
 export type * from './spine.ts';
+export type * from './stats.ts';
 export type * from './streaming.ts';
 export type * from './studios.ts';
 export type * from './subtitles.ts';
@@ -96,6 +98,7 @@ export interface Operations
     SettingsOperations,
     SetupOperations,
     SpineOperations,
+    StatsOperations,
     StreamingOperations,
     StudiosOperations,
     SubtitlesOperations,

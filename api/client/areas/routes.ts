@@ -331,6 +331,10 @@ export const routes = {
   cancelJobs: 'POST /jobs/cancel',
   listJobs: 'GET /jobs',
   retryJobs: 'POST /jobs/retry',
+  // stats
+  deleteHistory: 'DELETE /stats/history',
+  getStats: 'GET /stats',
+  listHistory: 'GET /stats/history',
   // backup
   createBackup: 'POST /backups',
   deleteBackup: 'DELETE /backups/{id}',

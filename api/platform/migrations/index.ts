@@ -71,6 +71,8 @@ import * as subtitlesSpeech from './20261126001000_subtitles_speech.ts';
 import * as subtitlesFind from './20261126003000_subtitles_find.ts';
 import * as homeCreate from './20261126004000_home_create.ts';
 import * as iconsCreate from './20261127004000_icons_create.ts';
+import * as statsCreate from './20261127004100_stats_create.ts';
+import * as viewingPlayed from './20261127004110_viewing_played.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -162,4 +164,6 @@ export const migrations: Record<string, Migration> = {
   '20261126003000_subtitles_find': subtitlesFind,
   '20261126004000_home_create': homeCreate,
   '20261127004000_icons_create': iconsCreate,
+  '20261127004100_stats_create': statsCreate,
+  '20261127004110_viewing_played': viewingPlayed,
 };
