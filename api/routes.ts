@@ -474,6 +474,14 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'maintenance',
+    load: async () => (await import('./areas/maintenance/index.ts')).maintenanceArea,
+    routes: [
+      ['get', '/maintenance', 'getMaintenance'],
+      ['patch', '/maintenance', 'updateMaintenance'],
+    ],
+  },
+  {
     slug: 'jobs',
     load: async () => (await import('./areas/jobs/index.ts')).jobsArea,
     routes: [

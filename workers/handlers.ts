@@ -18,6 +18,7 @@ import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
 import { indexKeyframes } from './media-keyframes.ts';
+import { analyseDatabase } from './maintenance.ts';
 import { createRefresh } from './metadata/refresh.ts';
 import { fanOut, sweepNotifications } from './notifications/fanout.ts';
 import { createPushSend } from './notifications/push-send.ts';
@@ -75,6 +76,7 @@ export const handlers = {
   'backup.verify': verifyBackup,
   'playback.mark': markMany,
   'playback.trim': trimPlayback,
+  'database.analyse': analyseDatabase,
   'stats.rollup': rollUpStats,
   'stats.trim': trimStats,
   'sessions.expire': expireSessions,

@@ -1,11 +1,14 @@
+import { noteRun } from '#areas/maintenance/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import type { Db } from '#platform/db.ts';
 import { type JobName, jobs } from '#platform/jobs.ts';
+import { isTask } from '#platform/maintenance/tasks.ts';
 import { jobSeconds } from '#platform/metrics.ts';
 import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { beginAttempt, endAttempt } from './attempts.ts';
+import type { Hours } from './maintenance.ts';
 import { settleJob } from './settle.ts';
 import type { Suspects } from './suspects.ts';
 import {
@@ -20,6 +23,8 @@ import {
 
 const FREE_LOSSES = 3; // losses without progress that cost no attempt; further ones count, because the job may crash its workers
 const CANCEL_LOOK_MS = 2000;
+/** A scheduled task that fails once is tried again by its schedule; people hear of it when it keeps failing. */
+const FAILURES_TO_TELL = 3;
 /** Errors may contain paths, addresses with credentials, or output of tools: only the log contains them. */
 const HIDDEN_ERROR = { code: 'INTERNAL', message: 'It failed; the log of its worker says why' };
 
@@ -27,6 +32,8 @@ type JobRow = Row<'jobs'> & { kind: JobName };
 
 interface Setting {
   deps: WorkerDeps;
+  /** The window of scheduled jobs. */
+  hours: Hours;
   handlers: Handlers;
   stop: AbortSignal;
   /** True while the job's queue is paused: the job ends at its next checkpoint and continues later. */
@@ -65,23 +72,25 @@ interface Hooks {
   cleared: () => void;
 }
 
-async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, hooks: Hooks): Promise<void> {
+async function attempt(job: JobRow, { deps, hours, handlers, stop, paused }: Setting, hooks: Hooks): Promise<void> {
   const { cancel, cleared } = hooks;
   const { id } = job;
   const signal = AbortSignal.any([stop, cancel.signal]);
   // Cancellations arrive by notification; polled too, in case that connection hangs.
-  const look = setInterval(
-    () => void cancelled(deps, id).then((requested) => requested && cancel.abort('cancelled')),
-    CANCEL_LOOK_MS,
-  );
+  const look = setInterval(() => {
+    if (!hours.finishes && hours.closedUntil(job)) cancel.abort('closed');
+    void cancelled(deps, id).then((requested) => requested && cancel.abort('cancelled'));
+  }, CANCEL_LOOK_MS);
   const began = performance.now();
   let outcome = 'completed';
   try {
     const payload = jobs[job.kind].payload.parse(job.payload) as never;
     const handle = handlers[job.kind] as Handler<JobName>;
+    refuseOutside(hours, job);
     const kept = (): void => {
       cleared();
       if (paused()) cancel.abort('paused');
+      if (hours.closedUntil(job)) cancel.abort('closed');
     };
     const result = await handle(payload, workFor(job, { deps, signal, kept }));
     await finish(deps, job, {
@@ -90,11 +99,20 @@ async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, h
       result: result === undefined ? null : JSON.stringify(result),
     });
   } catch (error) {
-    outcome = await afterFailure(job, { deps, error, reason: signal.aborted ? String(signal.reason) : undefined });
+    const reason = signal.aborted ? String(signal.reason) : undefined;
+    outcome = await afterFailure(job, { deps, error: reason === 'closed' ? outside(hours, job) : error, reason });
   } finally {
     clearInterval(look);
     jobSeconds.observe({ kind: job.kind, outcome }, (performance.now() - began) / 1000);
   }
+}
+
+/** A job of the window continues from its checkpoint when it opens again. */
+const outside = (hours: Hours, job: JobRow): Postponed =>
+  new Postponed(hours.closedUntil(job) ?? new Date(Date.now() + 60_000), 'maintenance-window');
+
+function refuseOutside(hours: Hours, job: JobRow): void {
+  if (hours.closedUntil(job)) throw outside(hours, job);
 }
 
 async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRow | undefined> {
@@ -116,7 +134,8 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
         .where({ id })
         .update({ state: 'failed', error, ...ended() });
       await endAttempt(transaction, id, { outcome: 'lost' });
-      await notifyFailed(transaction, row);
+      const failures = await noteRun(transaction, { ...row, state: 'failed', error });
+      if (isTold(row, failures)) await notifyFailed(transaction, row);
       await settleJob(transaction, row);
       log.warn({ job: id, kind: row.kind }, 'job given up: its worker died each time');
       return undefined;
@@ -194,7 +213,7 @@ const columnsOf = ({ done, total, unit }: Units): object => ({
 /** // The time makes the end visible to clients that poll for changes. */
 const ended = (now = new Date()) => ({ finished_at: now, updated_at: now });
 
-async function finish({ db }: WorkerDeps, job: Pick<JobRow, 'id' | 'kind'>, change: Finish): Promise<void> {
+async function finish({ db }: WorkerDeps, job: Pick<JobRow, 'id' | 'kind' | 'cause'>, change: Finish): Promise<void> {
   const { id } = job;
   await db.transaction(async (transaction) => {
     await transaction('jobs')
@@ -203,6 +222,8 @@ async function finish({ db }: WorkerDeps, job: Pick<JobRow, 'id' | 'kind'>, chan
     const { state: outcome, error } = change;
     await endAttempt(transaction, id, { outcome, ...(error !== undefined && { error }) });
     if (outcome !== 'completed') await settleJob(transaction, job);
+    const failures = await noteRun(transaction, { ...job, state: outcome, error });
+    if (outcome === 'failed' && isTold(job, failures)) await notifyFailed(transaction, job);
   });
 }
 
@@ -245,7 +266,6 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
   );
   if (error instanceof FinalFailure || job.attempts >= job.max_attempts) {
     await finish(deps, job, { state: 'failed', error: failure });
-    await notifyFailed(deps.db, job);
     return 'failed';
   }
   const runAt = new Date(Date.now() + backoffMs(job.attempts));
@@ -253,7 +273,11 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
   return 'failed';
 }
 
-async function notifyFailed(db: Db, { id, kind }: JobRow): Promise<void> {
+/** Whether people hear of a failure: for a scheduled task of the third in a row only. */
+const isTold = ({ kind, cause }: Pick<JobRow, 'kind' | 'cause'>, failures: number): boolean =>
+  !isTask(kind) || cause !== 'schedule' || failures === FAILURES_TO_TELL;
+
+async function notifyFailed(db: Db, { id, kind }: Pick<JobRow, 'id' | 'kind'>): Promise<void> {
   const target = { kind: 'job', id };
   await notify(db, { kind: 'job-failed', target, data: { name: kind }, mergeKey: `job-failed:${kind}` });
 }

@@ -15,6 +15,7 @@ import { jobsArea } from './jobs/index.ts';
 import { labelsArea } from './labels/index.ts';
 import { librariesArea } from './libraries/index.ts';
 import { libraryTypesArea } from './library-types/index.ts';
+import { maintenanceArea } from './maintenance/index.ts';
 import { notificationsArea } from './notifications/index.ts';
 import { peopleArea } from './people/index.ts';
 import { playbackArea } from './playback/index.ts';
@@ -65,6 +66,7 @@ export const areas = [
   eventsArea,
   webhooksArea,
   themesArea,
+  maintenanceArea,
   jobsArea,
   statsArea,
   backupArea,

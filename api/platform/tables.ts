@@ -838,6 +838,30 @@ export interface Tables {
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
   };
+  maintenance: {
+    one: Defaulted<boolean>;
+    window: Defaulted<Json>;
+    hold_until: Date | null;
+    revision: Defaulted<number>;
+  };
+  maintenance_tasks: {
+    id: string;
+    enabled: Defaulted<boolean>;
+    trigger: string | null;
+    cron: string | null;
+    every_ms: number | null;
+    next_run_at: Date | null;
+    moved: Defaulted<boolean>;
+    window_opened_at: Date | null;
+    failures: Defaulted<number>;
+    average_ms: number | null;
+    last_job_id: string | null;
+    last_state: string | null;
+    last_started_at: Date | null;
+    last_finished_at: Date | null;
+    last_error: Json | null;
+    last_summary: Json | null;
+  };
   markers: {
     id: string;
     item_id: string;

@@ -68,6 +68,8 @@ export const owners: Record<TableName, string> = {
   library_removals: 'libraries',
   library_types: 'library-types',
   markers: 'libraries',
+  maintenance: 'maintenance',
+  maintenance_tasks: 'maintenance',
   media_files: 'libraries',
   merged_keys: 'libraries',
   media_streams: 'libraries',

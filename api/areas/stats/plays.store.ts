@@ -75,35 +75,52 @@ async function subjectOf(db: Db, { profileId, itemId, playedMs, durationMs }: Pl
   return playedMs >= least ? subject : undefined;
 }
 
+const UNKNOWN = {
+  ...{
+    fromMs: 0,
+    toMs: 0,
+    durationMs: null,
+    reasons: [],
+    quality: null,
+    client: null,
+    platform: null,
+    isRemote: false,
+  },
+  ...{ address: null, deviceId: null, sessionId: null },
+};
+
+function columnsOf(draft: PlayDraft) {
+  const play = { ...UNKNOWN, ...draft };
+  return {
+    profile_id: play.profileId,
+    item_id: play.itemId,
+    started_at: play.startedAt,
+    ended_at: play.endedAt,
+    played_ms: Math.round(play.playedMs),
+    from_ms: play.fromMs,
+    to_ms: play.toMs,
+    duration_ms: play.durationMs,
+    completed: play.completed,
+    method: play.method,
+    reasons: play.reasons,
+    quality: play.quality,
+    client: play.client ?? '',
+    platform: play.platform,
+    is_remote: play.isRemote,
+    address: play.address,
+    source: play.source,
+    device_id: play.deviceId,
+    session_id: play.sessionId,
+  };
+}
+
 /** Adds a play, or continues the one that the same device broke off. Plays that are too short to count leave no trace. */
 export async function recordPlay(db: Db, draft: PlayDraft): Promise<void> {
   if (await continued(db, draft)) return;
   const subject = await subjectOf(db, draft);
   if (!subject) return;
   const id = newId();
-  await db('plays').insert({
-    id,
-    profile_id: draft.profileId,
-    item_id: draft.itemId,
-    ...subject,
-    started_at: draft.startedAt,
-    ended_at: draft.endedAt,
-    played_ms: Math.round(draft.playedMs),
-    from_ms: draft.fromMs ?? 0,
-    to_ms: draft.toMs ?? 0,
-    duration_ms: draft.durationMs ?? null,
-    completed: draft.completed,
-    method: draft.method,
-    reasons: draft.reasons ?? [],
-    quality: draft.quality ?? null,
-    client: draft.client ?? '',
-    platform: draft.platform ?? null,
-    is_remote: draft.isRemote ?? false,
-    address: draft.address ?? null,
-    source: draft.source,
-    device_id: draft.deviceId ?? null,
-    session_id: draft.sessionId ?? null,
-  });
+  await db('plays').insert({ id, ...subject, ...columnsOf(draft) });
   await db.raw(
     `insert into play_sums as s (${KEY}, ${SUMS}) ${summed('(select * from plays where id = ? and started_at = ?) g')} ${merged}`,
     [id, draft.startedAt],

@@ -16,6 +16,7 @@ import type { JobsOperations } from './jobs.ts';
 import type { LabelsOperations } from './labels.ts';
 import type { LibrariesOperations } from './libraries.ts';
 import type { LibraryTypesOperations } from './library-types.ts';
+import type { MaintenanceOperations } from './maintenance.ts';
 import type { NotificationsOperations } from './notifications.ts';
 import type { PeopleOperations } from './people.ts';
 import type { PlaybackOperations } from './playback.ts';
@@ -51,6 +52,7 @@ export type * from './jobs.ts';
 export type * from './labels.ts';
 export type * from './libraries.ts';
 export type * from './library-types.ts';
+export type * from './maintenance.ts';
 export type * from './notifications.ts';
 export type * from './people.ts';
 export type * from './playback.ts';
@@ -88,6 +90,7 @@ export interface Operations
     LabelsOperations,
     LibrariesOperations,
     LibraryTypesOperations,
+    MaintenanceOperations,
     NotificationsOperations,
     PeopleOperations,
     PlaybackOperations,

@@ -327,6 +327,9 @@ export const routes = {
   listThemes: 'GET /themes',
   setThemeSelection: 'PUT /themes/selection',
   updateTheme: 'PATCH /themes/{id}',
+  // maintenance
+  getMaintenance: 'GET /maintenance',
+  updateMaintenance: 'PATCH /maintenance',
   // jobs
   cancelJobs: 'POST /jobs/cancel',
   listJobs: 'GET /jobs',

@@ -73,6 +73,7 @@ import * as homeCreate from './20261126004000_home_create.ts';
 import * as iconsCreate from './20261127004000_icons_create.ts';
 import * as statsCreate from './20261127004100_stats_create.ts';
 import * as viewingPlayed from './20261127004110_viewing_played.ts';
+import * as maintenanceCreate from './20261127004200_maintenance_create.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -166,4 +167,5 @@ export const migrations: Record<string, Migration> = {
   '20261127004000_icons_create': iconsCreate,
   '20261127004100_stats_create': statsCreate,
   '20261127004110_viewing_played': viewingPlayed,
+  '20261127004200_maintenance_create': maintenanceCreate,
 };

@@ -1,26 +1,21 @@
 import { iso } from '#kernel/schemas.ts';
+import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { DeliveryStats } from '../stats.schemas.ts';
 import type { Asked } from './groups.ts';
 
 const COUNTED = ['direct_play', 'direct_stream', 'transcode'] as const;
 
-/** How plays of the span were delivered. A play runs from its start to its end. */
-export async function deliveryOf({ call, span }: Asked): Promise<DeliveryStats> {
-  const { db } = call;
-  const { start, end, timeZone } = span;
-  const methods = await rowsOf<{ method: string; plays: number }>(
-    db,
-    `select method, sum(plays)::int as plays from play_sums where at >= ? and at < ? group by 1`,
-    [start, end],
-  );
-  const reasons = await rowsOf<{ reason: string; plays: number }>(
-    db,
-    `select reason, count(*)::int as plays from plays, unnest(reasons) reason where started_at >= ? and started_at < ?
-      group by 1 order by 2 desc, 1 limit 50`,
-    [start, end],
-  );
-  const peaks = await rowsOf<{ key: string; streams: number; transcodes: number; at: Date }>(
+interface Peak {
+  key: string;
+  streams: number;
+  transcodes: number;
+  at: Date;
+}
+
+/** The most streams at once, by day. */
+async function peaksOf(db: Db, span: Asked['span']): Promise<Peak[]> {
+  return rowsOf<Peak>(
     db,
     `with moves as (
        select started_at as at, 1 as step, (method = 'transcode')::int as coded from plays
@@ -34,8 +29,26 @@ export async function deliveryOf({ call, span }: Asked): Promise<DeliveryStats> 
      select distinct on (1) to_char(at at time zone :zone, 'YYYY-MM-DD') as key, streams::int, at,
             max(transcodes) over (partition by to_char(at at time zone :zone, 'YYYY-MM-DD'))::int as transcodes
        from running where step = 1 order by 1, streams desc, at`,
-    { start, end, zone: timeZone, methods: [...COUNTED] } as never,
+    { start: span.start, end: span.end, zone: span.timeZone, methods: [...COUNTED] } as never,
   );
+}
+
+/** How plays of the span were delivered. A play runs from its start to its end. */
+export async function deliveryOf({ call, span }: Asked): Promise<DeliveryStats> {
+  const { db } = call;
+  const { start, end } = span;
+  const methods = await rowsOf<{ method: string; plays: number }>(
+    db,
+    `select method, sum(plays)::int as plays from play_sums where at >= ? and at < ? group by 1`,
+    [start, end],
+  );
+  const reasons = await rowsOf<{ reason: string; plays: number }>(
+    db,
+    `select reason, count(*)::int as plays from plays, unnest(reasons) reason where started_at >= ? and started_at < ?
+      group by 1 order by 2 desc, 1 limit 50`,
+    [start, end],
+  );
+  const peaks = await peaksOf(db, span);
   const failed = await rowsOf<{ code: string; count: number }>(
     db,
     `select 'TRANSCODE_FAILED' as code, count(*)::int as count from playback_sessions

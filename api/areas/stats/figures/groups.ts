@@ -203,31 +203,46 @@ const figuresOf = ({
   ...{ plays, playedMs, completed, items, users, remotePlays, transcodedPlays, bytes },
 });
 
-/** The groups of a request: times in order with zeros, others by the time played, at most 1,100 and the rest as one. */
-export async function groupsOf(asked: Asked): Promise<StatGroup[]> {
-  const { groupBy, split } = asked.query;
-  const [found, splits] = [await groupsIn(asked), await splitsIn(asked)];
-  const filled = isTime(groupBy) ? await timesIn(asked, groupBy) : [];
-  const there = new Map(found.map((row) => [row.key, row]));
-  const rows = isTime(groupBy) ? filled.map((key) => there.get(key) ?? { ...NOTHING, key }) : found;
-  const labels = await labelsOf(
-    asked,
-    groupBy,
-    rows.map(({ key }) => key),
-  );
-  const splitKeys = [...splits.values()].flat().map(({ key }) => key);
-  const splitLabels = split ? await labelsOf(asked, split, [...new Set(splitKeys)]) : new Map<string, string>();
+type Split = { key: string; plays: number; playedMs: number };
+
+interface Named {
+  rows: readonly Found[];
+  labels: ReadonlyMap<string, string>;
+  splitsOf: (key: string) => StatGroup['split'];
+}
+
+/** Rows as groups; those beyond the limit, and those without a name, are one group together. */
+function merge({ rows, labels, splitsOf }: Named): StatGroup[] {
   const groups = new Map<string, StatGroup>();
   for (const [place, row] of known(rows, labels).entries()) {
-    const parts = known(splits.get(rows[place]?.key ?? '') ?? [], splitLabels).map(
-      ({ key, label, plays, playedMs }) => ({
-        ...{ key, label, plays, playedMs },
-      }),
-    );
-    const key = groups.size >= MOST_GROUPS && !groups.has(row.key) ? 'other' : row.key;
+    const isRest = groups.size >= MOST_GROUPS && !groups.has(row.key);
+    const key = isRest ? 'other' : row.key;
     const before = groups.get(key);
     const figures = before ? added(before.figures, row) : figuresOf(row);
-    groups.set(key, { key, label: key === row.key ? row.label : '', figures, ...(split && { split: parts }) });
+    const split = splitsOf(rows[place]?.key ?? '');
+    groups.set(key, { key, label: isRest ? '' : row.label, figures, ...(split && { split }) });
   }
   return [...groups.values()];
+}
+
+async function splitting(asked: Asked): Promise<Named['splitsOf']> {
+  const { split } = asked.query;
+  if (!split) return () => undefined;
+  const splits = await splitsIn(asked);
+  const keys = [...splits.values()].flat().map(({ key }) => key);
+  const labels = await labelsOf(asked, split, [...new Set(keys)]);
+  const bare = ({ key, label, plays, playedMs }: Split & { label: string }) => ({ key, label, plays, playedMs });
+  return (of) => known<Split>(splits.get(of) ?? [], labels).map(bare);
+}
+
+/** The groups of a request: times in order with zeros, others by the time played, at most 1,100 and the rest as one. */
+export async function groupsOf(asked: Asked): Promise<StatGroup[]> {
+  const { groupBy } = asked.query;
+  const found = await groupsIn(asked);
+  const there = new Map(found.map((row) => [row.key, row]));
+  const rows = isTime(groupBy)
+    ? (await timesIn(asked, groupBy)).map((key) => there.get(key) ?? { ...NOTHING, key })
+    : found;
+  const keys = rows.map(({ key }) => key);
+  return merge({ rows, labels: await labelsOf(asked, groupBy, keys), splitsOf: await splitting(asked) });
 }

@@ -176,8 +176,8 @@ const CSV_COLUMNS = [
 ];
 
 /** A cell that a spreadsheet takes as text, also when it looks like a formula. */
-function cell(value: unknown): string {
-  const text = value === undefined ? '' : String(value);
+function cell(value: string | number | boolean | undefined = ''): string {
+  const text = String(value);
   const plainText = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n']/.test(plainText) ? `"${plainText.replaceAll('"', '""')}"` : plainText;
 }
