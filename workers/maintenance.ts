@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { scheduleOf } from '#platform/maintenance/next-run.ts';
 import { isTask, type Trigger } from '#platform/maintenance/tasks.ts';
 import { openingAt, type StoredWindow, type Window, windowOf } from '#platform/maintenance/window.ts';
-import type { Work } from './work.ts';
+import { Postponed, type Work } from './work.ts';
 
 const READ = `select m."window", now() as now,
     (select json_object_agg(t.id, t.trigger) from maintenance_tasks t where t.trigger is not null) as triggers
@@ -49,6 +49,17 @@ export class Hours {
     const opening = openingAt(this.#window, now);
     return opening && opening.opensAt > now ? opening.opensAt : undefined;
   }
+}
+
+type Scheduled = Parameters<Hours['closedUntil']>[0];
+
+/** A job of the window continues from its checkpoint when it opens again. */
+export const outside = (hours: Hours, job: Scheduled): Postponed =>
+  new Postponed(hours.closedUntil(job) ?? new Date(Date.now() + 60_000), 'maintenance-window');
+
+/** Throws `Postponed` for a job of the window while it is closed. */
+export function refuseOutside(hours: Hours, job: Scheduled): void {
+  if (hours.closedUntil(job)) throw outside(hours, job);
 }
 
 /** Job database.analyse: measures every table for the planner. */

@@ -1,16 +1,14 @@
 import { noteRun } from '#areas/maintenance/public.ts';
-import { notify } from '#areas/notifications/public.ts';
-import type { Db } from '#platform/db.ts';
 import { type JobName, jobs } from '#platform/jobs.ts';
-import { isTask } from '#platform/maintenance/tasks.ts';
 import { jobSeconds } from '#platform/metrics.ts';
 import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { beginAttempt, endAttempt } from './attempts.ts';
-import type { Hours } from './maintenance.ts';
+import { type Hours, outside, refuseOutside } from './maintenance.ts';
 import { settleJob } from './settle.ts';
 import type { Suspects } from './suspects.ts';
+import { isTold, notifyFailed } from './told.ts';
 import {
   FinalFailure,
   type Handler,
@@ -23,8 +21,6 @@ import {
 
 const FREE_LOSSES = 3; // losses without progress that cost no attempt; further ones count, because the job may crash its workers
 const CANCEL_LOOK_MS = 2000;
-/** A scheduled task that fails once is tried again by its schedule; people hear of it when it keeps failing. */
-const FAILURES_TO_TELL = 3;
 /** Errors may contain paths, addresses with credentials, or output of tools: only the log contains them. */
 const HIDDEN_ERROR = { code: 'INTERNAL', message: 'It failed; the log of its worker says why' };
 
@@ -105,14 +101,6 @@ async function attempt(job: JobRow, { deps, hours, handlers, stop, paused }: Set
     clearInterval(look);
     jobSeconds.observe({ kind: job.kind, outcome }, (performance.now() - began) / 1000);
   }
-}
-
-/** A job of the window continues from its checkpoint when it opens again. */
-const outside = (hours: Hours, job: JobRow): Postponed =>
-  new Postponed(hours.closedUntil(job) ?? new Date(Date.now() + 60_000), 'maintenance-window');
-
-function refuseOutside(hours: Hours, job: JobRow): void {
-  if (hours.closedUntil(job)) throw outside(hours, job);
 }
 
 async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRow | undefined> {
@@ -271,15 +259,6 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
   const runAt = new Date(Date.now() + backoffMs(job.attempts));
   await again(deps, job, { state: 'delayed', run_at: runAt, error: failure, outcome: 'failed' });
   return 'failed';
-}
-
-/** Whether people hear of a failure: for a scheduled task of the third in a row only. */
-const isTold = ({ kind, cause }: Pick<JobRow, 'kind' | 'cause'>, failures: number): boolean =>
-  !isTask(kind) || cause !== 'schedule' || failures === FAILURES_TO_TELL;
-
-async function notifyFailed(db: Db, { id, kind }: Pick<JobRow, 'id' | 'kind'>): Promise<void> {
-  const target = { kind: 'job', id };
-  await notify(db, { kind: 'job-failed', target, data: { name: kind }, mergeKey: `job-failed:${kind}` });
 }
 
 /** 10 s doubling to an hour, with jitter. */

@@ -53,17 +53,14 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   const hours = new Hours();
   const look = async (): Promise<void> => {
     await hours.look(alive, deps.settings.get('server.timeZone'));
-    const someone = (await alive.query<{ streaming: boolean }>(STREAMING)).rows[0]?.streaming ?? false;
-    streaming = someone && hours.yields;
+    streaming = hours.yields && ((await alive.query<{ streaming: boolean }>(STREAMING)).rows[0]?.streaming ?? false);
   };
   await look();
   const setting = { pool, alive, deps, hours, handlers, stop: stop.signal, running, suspects: new Suspects() };
-  const lanes = LANES.map((spec, number) => ({
-    ...setting,
-    lane: new Lane(spec, deps, () => streaming),
-    keepsTime: number === 0,
-    width: 0,
-  }));
+  const lanes = LANES.map((spec, number) => {
+    const lane = new Lane(spec, deps, () => streaming);
+    return { ...setting, lane, keepsTime: number === 0, width: 0 };
+  });
   const widen = async (): Promise<void> => {
     for (const lane of lanes) if (lane.lane.width > lane.width) runners.push(await startRunner(lane));
   };

@@ -5,7 +5,15 @@ import { nextOfCron, nextRunOf, scheduleOf } from '#platform/maintenance/next-ru
 import { isTask, specOf, type TaskId } from '#platform/maintenance/tasks.ts';
 import { isZone, lengthOf, type Window, windowOf } from '#platform/maintenance/window.ts';
 import type { MaintenanceChange, TaskChange } from './maintenance.schemas.ts';
-import { clockOf, type HoldRow, lockMaintenance, prepareTasks, readTasks, startTask } from './maintenance.store.ts';
+import {
+  clockOf,
+  type HoldRow,
+  lockMaintenance,
+  prepareTasks,
+  readTasks,
+  startTask,
+  type TaskRow,
+} from './maintenance.store.ts';
 
 const LEAST_MINUTES = 30;
 const HOLD_MS = 86_400_000;
@@ -94,30 +102,28 @@ interface TaskTurn {
   now: Date;
 }
 
-async function changeTask({ db, who }: Call, { id, change, window, now }: TaskTurn): Promise<void> {
-  const { enabled, trigger, cron, everyMs, nextRunAt } = change;
-  const reset = trigger === null ? { trigger: null, cron: null, every_ms: null } : {};
+/** Columns of a change of schedule; a cron or an interval alone is its trigger too. */
+function columnsOf({ enabled, trigger, cron, everyMs }: TaskChange): Partial<TaskRow> {
+  if (trigger === null) return { ...(enabled !== undefined && { enabled }), trigger: null, cron: null, every_ms: null };
+  const implied = cron === undefined ? 'interval' : 'cron';
+  const given = { enabled, cron, every_ms: everyMs, trigger };
+  const columns = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const isTimed = cron !== undefined || everyMs !== undefined;
+  return isTimed && trigger === undefined ? { ...columns, trigger: implied } : columns;
+}
+
+async function changeTask(call: Call, { id, change, window, now }: TaskTurn): Promise<void> {
+  const { db, who } = call;
   const [row] = await db('maintenance_tasks')
     .where({ id })
-    .update({
-      ...reset,
-      ...(enabled !== undefined && { enabled }),
-      ...(trigger && { trigger }),
-      ...(cron !== undefined && { cron, ...(trigger === undefined && { trigger: 'cron' }) }),
-      ...(everyMs !== undefined && { every_ms: everyMs, ...(trigger === undefined && { trigger: 'interval' }) }),
-      id,
-    })
+    .update({ id, ...columnsOf(change) })
     .returning('*');
   if (!row) throw new Error('no row');
-  const at = nextRunAt ? new Date(nextRunAt) : undefined;
-  if (at && at > now) {
-    await db('maintenance_tasks').where({ id }).update({ next_run_at: at, moved: true });
-    return;
-  }
-  if (at) await startTask(db, id, { cause: 'person', byAccountId: who.accountId });
-  const isPlanned = at !== undefined || (row.moved && nextRunAt === undefined);
-  if (!isPlanned)
-    await db('maintenance_tasks')
-      .where({ id })
-      .update({ next_run_at: nextRunOf(scheduleOf(id, row), window, now) ?? null, moved: false });
+  const at = change.nextRunAt ? new Date(change.nextRunAt) : undefined;
+  if (at && at <= now) return void (await startTask(db, id, { cause: 'person', byAccountId: who.accountId }));
+  if (!at && row.moved && change.nextRunAt === undefined) return; // one run was moved, and stays there
+  const next = at ?? nextRunOf(scheduleOf(id, row), window, now) ?? null;
+  await db('maintenance_tasks')
+    .where({ id })
+    .update({ next_run_at: next, moved: at !== undefined });
 }

@@ -1,7 +1,7 @@
 import { type Db, existing } from '#platform/db.ts';
 import type { Queue } from '#platform/jobs.ts';
 import { nextRunOf, scheduleOf } from '#platform/maintenance/next-run.ts';
-import { isTask, type TaskId, taskIds, type Trigger } from '#platform/maintenance/tasks.ts';
+import { isTask, type TaskId, type Trigger, taskIds } from '#platform/maintenance/tasks.ts';
 import { type StoredWindow, type Window, windowOf } from '#platform/maintenance/window.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
 import type { Row } from '#platform/typed-query.ts';

@@ -54,24 +54,33 @@ async function runningInWindow(db: Db): Promise<number> {
   return row?.n ?? 0;
 }
 
+type Verdict = 'not due' | 'waits' | 'passed over' | 'runs';
+
+function verdictOf({ window, now, places }: Turn, row: TaskRow, inWindow: boolean): Verdict {
+  if (!row.enabled || !row.next_run_at || row.next_run_at > now) return 'not due';
+  if (!inWindow) return now.getTime() - row.next_run_at.getTime() > MADE_UP_MS ? 'passed over' : 'runs';
+  const opening = openingAt(window, now);
+  if (!opening || opening.opensAt > now) return 'passed over';
+  return places > 0 ? 'runs' : 'waits';
+}
+
+const SKIPPED = { last_state: 'skipped', last_error: null };
+
 async function takeTurn(turn: Turn, id: TaskId, row: TaskRow): Promise<boolean> {
   const { db, window, now } = turn;
-  if (!row.enabled || !row.next_run_at || row.next_run_at > now) return false;
   const schedule = scheduleOf(id, row);
   const inWindow = schedule.trigger === 'window' && !row.moved;
-  const opening = inWindow ? openingAt(window, now) : undefined;
-  const isOpen = opening !== undefined && opening.opensAt <= now;
-  const isLate = now.getTime() - row.next_run_at.getTime() > MADE_UP_MS;
-  const runs = inWindow ? isOpen : !isLate;
-  if (inWindow && isOpen && turn.places <= 0) return false; // waits for a place in this window
-  const next = { next_run_at: nextRunOf(schedule, window, now) ?? null, moved: false };
+  const verdict = verdictOf(turn, row, inWindow);
+  if (verdict === 'not due' || verdict === 'waits') return false;
+  const skipped = { ...SKIPPED, last_started_at: now, last_finished_at: now };
   await db('maintenance_tasks')
     .where({ id })
     .update({
-      ...next,
-      ...(!runs && { last_state: 'skipped', last_started_at: now, last_finished_at: now, last_error: null }),
+      next_run_at: nextRunOf(schedule, window, now) ?? null,
+      moved: false,
+      ...(verdict === 'passed over' && skipped),
     });
-  if (!runs) return false;
+  if (verdict === 'passed over') return false;
   if (inWindow) turn.places -= 1;
   await startTask(db, id, { cause: 'schedule' });
   return true;
