@@ -40,7 +40,7 @@ export class Hours {
     return this.#window?.finishRunning ?? true;
   }
 
-  /** The next opening for a job of the window while it is closed. What a person asked for is never held. */
+  /** The next opening for a job of the window while it is closed. A job that a person requested is never held. */
   closedUntil({ kind, cause, key }: { kind: string; cause: string; key: string | null }): Date | undefined {
     if (!this.#window || cause !== 'schedule' || key !== kind || !isTask(kind)) return undefined;
     const changed = { trigger: this.#triggers[kind] ?? null, cron: null, every_ms: null };

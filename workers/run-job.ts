@@ -8,7 +8,7 @@ import { beginAttempt, endAttempt } from './attempts.ts';
 import { type Hours, outside, refuseOutside } from './maintenance.ts';
 import { settleJob } from './settle.ts';
 import type { Suspects } from './suspects.ts';
-import { isTold, notifyFailed } from './told.ts';
+import { isReported, notifyFailed } from './failures.ts';
 import {
   FinalFailure,
   type Handler,
@@ -123,7 +123,7 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
         .update({ state: 'failed', error, ...ended() });
       await endAttempt(transaction, id, { outcome: 'lost' });
       const failures = await noteRun(transaction, { ...row, state: 'failed', error });
-      if (isTold(row, failures)) await notifyFailed(transaction, row);
+      if (isReported(row, failures)) await notifyFailed(transaction, row);
       await settleJob(transaction, row);
       log.warn({ job: id, kind: row.kind }, 'job given up: its worker died each time');
       return undefined;
@@ -211,7 +211,7 @@ async function finish({ db }: WorkerDeps, job: Pick<JobRow, 'id' | 'kind' | 'cau
     await endAttempt(transaction, id, { outcome, ...(error !== undefined && { error }) });
     if (outcome !== 'completed') await settleJob(transaction, job);
     const failures = await noteRun(transaction, { ...job, state: outcome, error });
-    if (outcome === 'failed' && isTold(job, failures)) await notifyFailed(transaction, job);
+    if (outcome === 'failed' && isReported(job, failures)) await notifyFailed(transaction, job);
   });
 }
 

@@ -106,7 +106,7 @@ export class JsonText {
 /** The result of a handler instead of a value of its answer schema. */
 export const jsonText = <T>(text: string): T => new JsonText(text) as T;
 
-/** A text of another media type than JSON, for a client that asked for it. */
+/** A text of another media type than JSON, for a client that requests it by `Accept`. */
 export class OtherText {
   readonly type: string;
   readonly text: string;

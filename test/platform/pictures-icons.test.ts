@@ -1,4 +1,4 @@
-// Icons of strangers: what is taken, what is refused and why.
+// Untrusted icons: which are accepted, which are refused and why.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import sharp from 'sharp';

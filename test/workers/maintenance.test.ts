@@ -50,7 +50,7 @@ describe('a job of the maintenance window', () => {
     return found;
   };
 
-  it('does not begin while the window is closed, and begins when a person asks for it', async () => {
+  it('does not begin while the window is closed, and begins when a person requests it', async () => {
     const id = await given('analysis.intros');
     await open(false);
     let ran = 0;
@@ -86,7 +86,7 @@ describe('a job of the maintenance window', () => {
     expect(seen).to.deep.equal([null, { file: 7 }]);
   });
 
-  it('that fails is told after the third failure in a row only', async () => {
+  it('that fails is reported after the third failure in a row only', async () => {
     await api.given.owner();
     const notices = async () => (await api.deps.db('notifications').where({ kind: 'job-failed' })).length;
     const counts: number[] = [];

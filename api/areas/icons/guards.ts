@@ -25,7 +25,7 @@ export function refuseForeignManager(who: Principal, managedBy: unknown): void {
   throw new ApiError('FORBIDDEN', 'Only the operator sets the owner of an icon set', { by: 'operator' });
 }
 
-/** Tells clients when the set is seen: it is the active one, or fills slots of it. */
+/** Announces a change of a set that clients show: the active one, or one that fills slots of it. */
 export async function announce(call: Call, setId: string): Promise<void> {
   const [rows, activeId] = await Promise.all([listSetRows(call.db), activeSetId(call.db)]);
   const fallbacks = new Map(rows.map((row) => [row.id, row.fallback_id]));

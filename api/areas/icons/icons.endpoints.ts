@@ -26,7 +26,7 @@ export const addIcons = defineEndpoint({
   path: '/icon-sets/:id/icons',
   summary: 'Add icons to a set',
   description:
-    'Each file is judged for itself: `refused` says which were not taken and why. When all are refused the answer is 400 with the same list in `details.issues`. A drawing becomes pixels once and is then thrown away. A ZIP has at most 500 files and 64 MiB of content; its folders are ignored. An icon whose name is that of a slot, such as `nav-home`, fills the slot. A 409 reports `built-in`, `managed-by-resource` or `too-many`.',
+    'Each file is judged for itself: `refused` says which were not taken and why. When all are refused the answer is 400 with the same list in `details.issues`. A drawing becomes pixels once and is then discarded. A ZIP has at most 500 files and 64 MiB of content; its folders are ignored. An icon whose name is that of a slot, such as `nav-home`, fills the slot. A 409 reports `built-in`, `managed-by-resource` or `too-many`.',
   access: manages,
   params: IdParams,
   body: NewIcons,

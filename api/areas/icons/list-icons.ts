@@ -7,7 +7,7 @@ import type { Icon, IconsQuery } from './icons.schemas.ts';
 import { iconSort } from './icons.sort.ts';
 import { readIcons, toBuiltIn, withUses } from './icons.view.ts';
 
-/** Built-in icons as rows, beside those of the table. */
+/** Built-in icons as rows, in addition to those of the table. */
 const ALL = `(select i.id, i.set_id, s.name as set_name, i.name, i.label, i.slot, i.keywords, i.tintable, i.updated_at
     from icons i join icon_sets s on s.id = i.set_id
   union all

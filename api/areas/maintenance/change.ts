@@ -86,7 +86,7 @@ async function announce(call: Call, change: MaintenanceChange): Promise<void> {
   if (keys.length > 0) await call.emit('settings.changed', { keys });
 }
 
-/** Plans every task again that nobody moved: another window has other times. */
+/** Plans again every task that no one moved: another window has other times. */
 async function replan({ db }: Call, window: Window, now: Date): Promise<void> {
   for (const [id, row] of await readTasks(db))
     if (!row.moved)

@@ -19,7 +19,7 @@ export const getMaintenance = defineEndpoint({
   path: '/maintenance',
   summary: 'Get the maintenance window and the scheduled tasks',
   description:
-    'A task is a kind of job that runs by itself: once in each window, by a cron in the time zone of the window, or in an interval. The ETag is the revision, so 304 says that nobody changed the window or a task; runs do not count.',
+    'A task is a kind of job that runs by itself: once in each window, by a cron in the time zone of the window, or in an interval. The ETag is the revision, so 304 says that window and tasks are unchanged; runs do not count.',
   access,
   answer: json(200, Maintenance),
 

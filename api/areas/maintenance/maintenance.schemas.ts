@@ -36,7 +36,7 @@ export const MaintenanceTask = z
   .object({
     id: z.string().describe('The kind of its jobs').meta({ example: 'objects.sweep' }),
     name: z.string().meta({ example: 'Unused files' }),
-    description: z.string(),
+    description: z.string().meta({ example: 'Deletes stored files that nothing names, after 7 days' }),
     group: z.enum(taskGroups),
     enabled: z.boolean(),
     canDisable: z.boolean(),

@@ -1,9 +1,8 @@
 import { type Db, existing } from '#platform/db.ts';
-import type { Queue } from '#platform/jobs.ts';
 import { nextRunOf, scheduleOf } from '#platform/maintenance/next-run.ts';
 import { isTask, type TaskId, type Trigger, taskIds } from '#platform/maintenance/tasks.ts';
 import { type StoredWindow, type Window, windowOf } from '#platform/maintenance/window.ts';
-import { addTask, enqueue } from '#platform/queue.ts';
+import { enqueue, startNow } from '#platform/queue.ts';
 import type { Row } from '#platform/typed-query.ts';
 
 declare module '#platform/column-types.ts' {
@@ -50,7 +49,7 @@ export async function startTask(
     .where({ kind: id, key: id })
     .whereIn('state', ['waiting', 'delayed', 'active'])
     .first('id', 'state', 'queue', 'priority');
-  if (running && cause === 'person') await releaseTask(db, running);
+  if (running && cause === 'person') await startNow(db, running);
   if (running) return running.id;
   const jobId = await enqueue(db, id, {
     payload: {} as never,
@@ -62,14 +61,7 @@ export async function startTask(
   return jobId;
 }
 
-/** A run that waits, for its window or after a failure, starts now, because a person asked for it. */
-async function releaseTask(db: Db, job: { id: string; state: string; queue: string; priority: number }): Promise<void> {
-  if (job.state === 'active') return;
-  await db('jobs').where({ id: job.id }).update({ cause: 'person', state: 'waiting', run_at: null, waits_for: null });
-  await addTask(db, { id: job.id, queue: job.queue as Queue, priority: job.priority });
-}
-
-/** The time of Postgres, which alone decides what is due. */
+/** The time of Postgres, which alone decides which tasks are due. */
 export async function clockOf(db: Db): Promise<Date> {
   const { rows } = await db.raw<{ rows: { now: Date }[] }>('select now() as now');
   return rows[0]?.now ?? new Date();

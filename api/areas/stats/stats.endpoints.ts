@@ -10,7 +10,7 @@ export const listHistory = defineEndpoint({
   operationId: 'listHistory',
   method: 'get',
   path: '/stats/history',
-  summary: 'List what was played',
+  summary: 'List the play history',
   description:
     "The newest first, of the caller's own profile. Others need `session:manage`; then adults are shown while the setting `stats.adminsSeeHistory` is on and their profile is not private, children always. Items that are hidden from the caller are left out. With `Accept: text/csv` the answer is a CSV of at most 100,000 rows, in which cells that look like a formula are text.",
   access: { permission: 'library:view' },
@@ -44,7 +44,7 @@ export const getStats = defineEndpoint({
   operationId: 'getStats',
   method: 'get',
   path: '/stats',
-  summary: 'Get figures about what was played',
+  summary: 'Get figures about plays',
   description:
     "Sums of a span of days, by default the last 30, in the time zone of the profile, or of the server for its scope. Everything beyond the caller's own profile needs `session:manage`. Times without plays are listed with zeros; people and items that the caller may not know are counted as `others`. The answer carries an ETag.",
   access: { permission: 'library:view' },

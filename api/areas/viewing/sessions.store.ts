@@ -121,6 +121,7 @@ function playedOf(before: SessionRow, reason: StopReason): number {
 const COMPLETED = 0.9;
 
 async function keepPlay(db: Db, row: SessionRow, playedMs: number): Promise<void> {
+  const { wish: stored } = row;
   const { reasons = [] } = row.decision as { reasons?: string[] };
   const reached = row.duration_ms ? row.position_ms / row.duration_ms : 0;
   await recordPlay(db, {
@@ -136,7 +137,7 @@ async function keepPlay(db: Db, row: SessionRow, playedMs: number): Promise<void
     method: row.method,
     source: 'playback',
     reasons,
-    quality: row.wish.quality ?? null,
+    quality: stored.quality ?? null,
     client: row.client_name,
     platform: row.platform,
     isRemote: row.is_remote,

@@ -149,8 +149,8 @@ export interface ListHistoryQuery extends PageQuery {
 export interface StatsOperations {
   /** Delete entries of the history */
   deleteHistory: { query?: DeleteHistoryQuery; response: undefined };
-  /** Get figures about what was played */
+  /** Get figures about plays */
   getStats: { query?: GetStatsQuery; response: Stats };
-  /** List what was played */
+  /** List the play history */
   listHistory: { query?: ListHistoryQuery; response: PageOf<HistoryEntry> };
 }

@@ -32,11 +32,11 @@ export const tasks = {
   'library.fingerprint': analysis('Fingerprints', 'Reads files to find duplicates'),
   'items.similar': { ...analysis('Similar items', 'Compares items with each other'), needs: ['idle'] },
   'metadata.refresh': {
-    ...{ name: 'Metadata', description: 'Asks the catalogues again about items with old facts', group: 'outside' },
+    ...{ name: 'Metadata', description: 'Refreshes items with old facts from the catalogues', group: 'outside' },
     ...{ cron: '20 5 * * *', needs: ['network'] },
   },
   'people.refresh': {
-    ...{ name: 'People', description: 'Asks the catalogues about people with old facts', group: 'outside' },
+    ...{ name: 'People', description: 'Refreshes people with old facts from the catalogues', group: 'outside' },
     ...{ cron: '40 1 * * *', needs: ['network'] },
   },
   'artwork.fetch': {

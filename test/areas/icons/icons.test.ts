@@ -151,7 +151,7 @@ describe('Icons', () => {
       expect((await bad({})).details['reason']).to.equal('too-many');
     });
 
-    it('are active one at a time; a change of what is seen is announced, of another set is not', async () => {
+    it('are active one at a time; a change of the shown set is announced, of another one is not', async () => {
       const own = await givenSet();
       const other = await givenSet();
       const before = (await keys()).length;
@@ -256,7 +256,7 @@ describe('Icons', () => {
       expect(reason(await upload(id, { 'more.svg': box }))).to.equal('too-many');
     });
 
-    it('of the operator make a declared set exactly its archive, and tell it the hash', async () => {
+    it('of the operator make a declared set exactly its archive, and return the hash to it', async () => {
       const operator = api.as({ headers: { authorization: `Bearer ${api.operatorKey}` } } as never);
       const id = await givenSet({ name: 'declared', managedBy: HOME }, operator);
       const replace = { onDuplicate: 'replace' };

@@ -89,7 +89,7 @@ describe('Maintenance', () => {
     expect(again.status).to.equal(304);
   });
 
-  it('starts what is due once, makes up for a run of the last 12 hours, and passes over older ones', async () => {
+  it('starts due tasks once, makes up for a run of the last 12 hours, and passes over older ones', async () => {
     const now = new Date();
     await ticked(now);
     await api.deps.db('jobs').delete();

@@ -60,7 +60,6 @@ describe('Stats', () => {
             url: '/x',
           },
           ...{
-            wish: '{}',
             duration_ms: HOUR,
             state: 'playing',
             played_ms: seconds * 1000,
@@ -100,7 +99,7 @@ describe('Stats', () => {
       expect(await titles(me)).to.deep.equal(['Song']);
     });
 
-    it('is shown by who asks: own, children, adults by the setting, and private profiles to themselves', async () => {
+    it('is shown by the caller: own, children, adults by the setting, and private profiles to themselves', async () => {
       const id = await film();
       const child = await api.given.child();
       const shy = await api.given.member();
@@ -258,7 +257,7 @@ describe('Stats', () => {
         ).to.have.length(n);
     });
 
-    it('need session:manage beyond the own profile, and name nobody who is private', async () => {
+    it('need session:manage beyond the own profile, and name no one who is private', async () => {
       const id = await film();
       const shy = await api.given.member();
       await profile(shy.profileId, { private: true });
@@ -301,7 +300,7 @@ describe('Stats', () => {
       expect((await me.getStats({ headers: { 'if-none-match': etag } })).status).to.equal(304);
     });
 
-    it('tell managers what there is and how it was delivered', async () => {
+    it('show managers the content and its delivery', async () => {
       const id = await film();
       await film('Never');
       await play(id, { startedAt: new Date(Date.now() - HOUR), playedMs: 30 * MINUTE, reasons: ['audio-codec'] });

@@ -21,7 +21,7 @@ export const builtInSets = [
   {
     id: '01900000-0000-7000-8000-0000001c0002',
     name: 'Foyer Bold',
-    description: 'Strong lines in the colour of the theme, for screens that are seen from afar',
+    description: 'Strong lines in the colour of the theme, for screens that are viewed from afar',
     stroke: 2.75,
   },
 ] as const satisfies readonly BuiltInSet[];

@@ -51,7 +51,7 @@ export async function opening<T>(work: () => Promise<T>): Promise<T> {
 
 const isZip = (bytes: Buffer): boolean => bytes.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004';
 
-/** The last part of a path without its extension, as the name of an icon; empty when nothing of it is left. */
+/** The last part of a path without its extension, as the name of an icon; empty when no letter or digit is left. */
 export function cleanName(file: string): string {
   const last = file.split(/[/\\]/).at(-1) ?? '';
   const dot = last.lastIndexOf('.');

@@ -15,7 +15,7 @@ function withEtag<T extends IconSet>(call: Call, set: T): T {
   return set;
 }
 
-/** Of the revision, and of what may change without it: a fallback, and the counts of uses. */
+/** Of the revision and the content: a fallback or the counts of uses may change without a new revision. */
 function wholeEtag(set: WholeIconSet): string {
   const digest = createHash('sha256').update(JSON.stringify(set)).digest('base64url').slice(0, 8);
   return `"${set.revision}-${digest}"`;

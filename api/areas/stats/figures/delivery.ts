@@ -2,7 +2,7 @@ import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { DeliveryStats } from '../stats.schemas.ts';
-import type { Asked } from './groups.ts';
+import type { Wanted } from './groups.ts';
 
 const COUNTED = ['direct_play', 'direct_stream', 'transcode'] as const;
 
@@ -14,7 +14,7 @@ interface Peak {
 }
 
 /** The most streams at once, by day. */
-async function peaksOf(db: Db, span: Asked['span']): Promise<Peak[]> {
+async function peaksOf(db: Db, span: Wanted['span']): Promise<Peak[]> {
   return rowsOf<Peak>(
     db,
     `with moves as (
@@ -34,7 +34,7 @@ async function peaksOf(db: Db, span: Asked['span']): Promise<Peak[]> {
 }
 
 /** How plays of the span were delivered. A play runs from its start to its end. */
-export async function deliveryOf({ call, span }: Asked): Promise<DeliveryStats> {
+export async function deliveryOf({ call, span }: Wanted): Promise<DeliveryStats> {
   const { db } = call;
   const { start, end } = span;
   const methods = await rowsOf<{ method: string; plays: number }>(

@@ -11,7 +11,7 @@ const MOST_GROUPS = 1100;
 /** Key of plays whose person, library or item the caller may not know. */
 const OTHERS = 'others';
 
-export interface Asked {
+export interface Wanted {
   call: Call;
   query: StatsQuery;
   span: Span;
@@ -19,8 +19,8 @@ export interface Asked {
 
 type Range = Pick<Span, 'start' | 'end'>;
 
-/** Sums of the span that the caller asks for; `pr` and `a` are their person. */
-export function selectSums({ call, query }: Asked, { start, end }: Range): Knex.QueryBuilder {
+/** Sums of the requested span; `pr` and `a` are their person. */
+export function selectSums({ call, query }: Wanted, { start, end }: Range): Knex.QueryBuilder {
   const { db, who } = call;
   const sums = db
     .queryBuilder()
@@ -45,8 +45,8 @@ const FIGURES = `coalesce(sum(s.plays), 0)::int as plays, coalesce(sum(s.played_
   coalesce(sum(s.plays) filter (where s.method = 'transcode'), 0)::int as "transcodedPlays",
   coalesce(sum(s.bytes), 0)::bigint as bytes`;
 
-export async function totalsOf(asked: Asked, range: Range = asked.span): Promise<StatFigures> {
-  const [row] = (await selectSums(asked, range).select(asked.call.db.raw(FIGURES))) as StatFigures[];
+export async function totalsOf(wanted: Wanted, range: Range = wanted.span): Promise<StatFigures> {
+  const [row] = (await selectSums(wanted, range).select(wanted.call.db.raw(FIGURES))) as StatFigures[];
   if (!row) throw new Error('no row');
   return row;
 }
@@ -73,7 +73,7 @@ const isTime = (grouping: Grouping): grouping is (typeof timeGroups)[number] =>
 const withItem = (query: Knex.QueryBuilder): void => void query.leftJoin('items as i', 'i.id', 's.item_id');
 
 /** The key of a group; `split` takes the same words. */
-function keyOf({ call, span }: Asked, grouping: Grouping): Key {
+function keyOf({ call, span }: Wanted, grouping: Grouping): Key {
   if (isTime(grouping)) return { sql: times[grouping], bindings: [span.timeZone] };
   const known = knownPerson(call);
   const person = (column: string): Key => ({
@@ -101,20 +101,20 @@ function keyOf({ call, span }: Asked, grouping: Grouping): Key {
 
 type Found = StatFigures & { key: string };
 
-async function groupsIn(asked: Asked): Promise<Found[]> {
-  const { call, query, span } = asked;
-  const { sql, bindings, join } = keyOf(asked, query.groupBy);
-  const sums = selectSums(asked, span).select(call.db.raw(`${sql} as key, ${FIGURES}`, bindings as Knex.RawBinding[]));
+async function groupsIn(wanted: Wanted): Promise<Found[]> {
+  const { call, query, span } = wanted;
+  const { sql, bindings, join } = keyOf(wanted, query.groupBy);
+  const sums = selectSums(wanted, span).select(call.db.raw(`${sql} as key, ${FIGURES}`, bindings as Knex.RawBinding[]));
   join?.(sums);
   const rows = (await sums.groupByRaw('1').orderByRaw('3 desc, 1')) as (StatFigures & { key: string | null })[];
   return rows.flatMap((row) => (row.key === null ? [] : [{ ...row, key: row.key }]));
 }
 
-async function splitsIn(asked: Asked): Promise<Map<string, { key: string; plays: number; playedMs: number }[]>> {
-  const { call, query, span } = asked;
+async function splitsIn(wanted: Wanted): Promise<Map<string, { key: string; plays: number; playedMs: number }[]>> {
+  const { call, query, span } = wanted;
   if (!query.split) return new Map();
-  const [by, split] = [keyOf(asked, query.groupBy), keyOf(asked, query.split)];
-  const sums = selectSums(asked, span).select(
+  const [by, split] = [keyOf(wanted, query.groupBy), keyOf(wanted, query.split)];
+  const sums = selectSums(wanted, span).select(
     call.db.raw(
       `${by.sql} as "of", ${split.sql} as key, sum(s.plays)::int as plays, sum(s.played_ms)::bigint as "playedMs"`,
       [...by.bindings, ...split.bindings] as Knex.RawBinding[],
@@ -131,7 +131,7 @@ async function splitsIn(asked: Asked): Promise<Map<string, { key: string; plays:
 }
 
 /** Every key of a time, so that one without plays is listed too. */
-async function timesIn({ call, span }: Asked, grouping: (typeof timeGroups)[number]): Promise<string[]> {
+async function timesIn({ call, span }: Wanted, grouping: (typeof timeGroups)[number]): Promise<string[]> {
   if (grouping === 'hour') return Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
   if (grouping === 'weekday') return Array.from({ length: 7 }, (_, day) => String(day + 1));
   const shape = grouping === 'month' ? 'YYYY-MM' : 'YYYY-MM-DD';
@@ -149,7 +149,7 @@ const NOTHING: StatFigures = {
 };
 
 /** Labels of keys; a key without a label is one that the caller may not know. */
-async function labelsOf({ call }: Asked, grouping: Grouping, keys: readonly string[]): Promise<Map<string, string>> {
+async function labelsOf({ call }: Wanted, grouping: Grouping, keys: readonly string[]): Promise<Map<string, string>> {
   const { db, who } = call;
   const ids = keys.filter((key) => key.length === 36);
   const named = (rows: { id: string; name: string }[]): Map<string, string> =>
@@ -225,24 +225,24 @@ function merge({ rows, labels, splitsOf }: Named): StatGroup[] {
   return [...groups.values()];
 }
 
-async function splitting(asked: Asked): Promise<Named['splitsOf']> {
-  const { split } = asked.query;
+async function splitting(wanted: Wanted): Promise<Named['splitsOf']> {
+  const { split } = wanted.query;
   if (!split) return () => undefined;
-  const splits = await splitsIn(asked);
+  const splits = await splitsIn(wanted);
   const keys = [...splits.values()].flat().map(({ key }) => key);
-  const labels = await labelsOf(asked, split, [...new Set(keys)]);
+  const labels = await labelsOf(wanted, split, [...new Set(keys)]);
   const bare = ({ key, label, plays, playedMs }: Split & { label: string }) => ({ key, label, plays, playedMs });
   return (of) => known<Split>(splits.get(of) ?? [], labels).map(bare);
 }
 
 /** The groups of a request: times in order with zeros, others by the time played, at most 1,100 and the rest as one. */
-export async function groupsOf(asked: Asked): Promise<StatGroup[]> {
-  const { groupBy } = asked.query;
-  const found = await groupsIn(asked);
+export async function groupsOf(wanted: Wanted): Promise<StatGroup[]> {
+  const { groupBy } = wanted.query;
+  const found = await groupsIn(wanted);
   const there = new Map(found.map((row) => [row.key, row]));
   const rows = isTime(groupBy)
-    ? (await timesIn(asked, groupBy)).map((key) => there.get(key) ?? { ...NOTHING, key })
+    ? (await timesIn(wanted, groupBy)).map((key) => there.get(key) ?? { ...NOTHING, key })
     : found;
   const keys = rows.map(({ key }) => key);
-  return merge({ rows, labels: await labelsOf(asked, groupBy, keys), splitsOf: await splitting(asked) });
+  return merge({ rows, labels: await labelsOf(wanted, groupBy, keys), splitsOf: await splitting(wanted) });
 }

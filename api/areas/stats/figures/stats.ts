@@ -6,7 +6,7 @@ import { spanOf } from '../span.ts';
 import type { Stats, StatsQuery } from '../stats.schemas.ts';
 import { readContent } from './content.store.ts';
 import { deliveryOf } from './delivery.ts';
-import { type Asked, groupsOf, totalsOf } from './groups.ts';
+import { type Wanted, groupsOf, totalsOf } from './groups.ts';
 import { topOf } from './top.ts';
 
 /** Throws 403 for anything beyond the caller's own profile without `session:manage`. */
@@ -23,18 +23,18 @@ async function visibleLibraries({ db, who }: Call): Promise<Set<string>> {
 export async function readStats(call: Call, query: StatsQuery): Promise<Stats> {
   refuseOthers(call, query);
   const span = await spanOf(call.db, query, zoneOf(call, query.scope));
-  const asked: Asked = { call, query, span };
+  const wanted: Wanted = { call, query, span };
   const includes = new Set(query.include);
   const { from, to, timeZone } = span;
-  const top = await topOf(asked);
+  const top = await topOf(wanted);
   return {
     scope: query.scope,
     range: { from, to, timeZone },
-    totals: await totalsOf(asked),
-    groups: await groupsOf(asked),
+    totals: await totalsOf(wanted),
+    groups: await groupsOf(wanted),
     ...(top && { top }),
     ...(includes.has('content') && { content: await readContent(call.db, await visibleLibraries(call)) }),
-    ...(includes.has('delivery') && { delivery: await deliveryOf(asked) }),
-    ...(includes.has('previous') && { previous: await totalsOf(asked, { start: span.before, end: span.start }) }),
+    ...(includes.has('delivery') && { delivery: await deliveryOf(wanted) }),
+    ...(includes.has('previous') && { previous: await totalsOf(wanted, { start: span.before, end: span.start }) }),
   };
 }

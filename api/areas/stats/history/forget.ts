@@ -26,7 +26,7 @@ async function profilesOf({ db, who }: Call, userId: string | undefined): Promis
   return profiles.map(({ id }: { id: string }) => id);
 }
 
-/** Deletes entries of the caller's profile, or of a child. Nobody deletes the history of another adult. */
+/** Deletes entries of the caller's profile, or of a child. The history of another adult cannot be deleted. */
 export async function forgetHistory(call: Call, query: ForgetQuery): Promise<void> {
   const { ids, itemId, before, userId } = query;
   refuseUnclear(query);

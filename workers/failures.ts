@@ -10,11 +10,11 @@ interface Failed {
 }
 
 /** A scheduled task that fails is tried again by its schedule; people hear of it when it keeps failing. */
-const FAILURES_TO_TELL = 3;
+const FAILURES_TO_REPORT = 3;
 
 /** Whether people hear of a failure: of a scheduled task only when it is the third in a row. */
-export const isTold = ({ kind, cause }: Failed, failures: number): boolean =>
-  !isTask(kind) || cause !== 'schedule' || failures === FAILURES_TO_TELL;
+export const isReported = ({ kind, cause }: Failed, failures: number): boolean =>
+  !isTask(kind) || cause !== 'schedule' || failures === FAILURES_TO_REPORT;
 
 /** Notifies those who manage jobs. */
 export async function notifyFailed(db: Db, { id, kind }: Pick<Failed, 'id' | 'kind'>): Promise<void> {
