@@ -442,6 +442,22 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'icons',
+    load: async () => (await import('./areas/icons/index.ts')).iconsArea,
+    routes: [
+      ['get', '/icon-sets', 'listIconSets'],
+      ['post', '/icon-sets', 'createIconSet'],
+      ['get', '/icon-sets/:id', 'getIconSet'],
+      ['patch', '/icon-sets/:id', 'updateIconSet'],
+      ['delete', '/icon-sets/:id', 'deleteIconSet'],
+      ['post', '/icon-sets/:id/icons', 'addIcons'],
+      ['get', '/icons', 'listIcons'],
+      ['patch', '/icons/:id', 'updateIcon'],
+      ['delete', '/icons/:id', 'deleteIcon'],
+      ['get', '/icons/:id/image', 'getIconImage'],
+    ],
+  },
+  {
     slug: 'home',
     load: async () => (await import('./areas/home/index.ts')).homeArea,
     routes: [
@@ -513,12 +529,29 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'maintenance',
+    load: async () => (await import('./areas/maintenance/index.ts')).maintenanceArea,
+    routes: [
+      ['get', '/maintenance', 'getMaintenance'],
+      ['patch', '/maintenance', 'updateMaintenance'],
+    ],
+  },
+  {
     slug: 'jobs',
     load: async () => (await import('./areas/jobs/index.ts')).jobsArea,
     routes: [
       ['get', '/jobs', 'listJobs'],
       ['post', '/jobs/retry', 'retryJobs'],
       ['post', '/jobs/cancel', 'cancelJobs'],
+    ],
+  },
+  {
+    slug: 'stats',
+    load: async () => (await import('./areas/stats/index.ts')).statsArea,
+    routes: [
+      ['get', '/stats/history', 'listHistory'],
+      ['delete', '/stats/history', 'deleteHistory'],
+      ['get', '/stats', 'getStats'],
     ],
   },
   {

@@ -17,6 +17,7 @@ import { makeFingerprints } from './fingerprint/fingerprint.ts';
 import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
+import { analyseDatabase } from './maintenance.ts';
 import { indexKeyframes } from './media-keyframes.ts';
 import { createRefresh } from './metadata/refresh.ts';
 import { fanOut, sweepNotifications } from './notifications/fanout.ts';
@@ -30,6 +31,7 @@ import { saveMetadata } from './saving/save.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
 import { createSpineCheck } from './spine/check.ts';
 import { createSpineImport } from './spine/import.ts';
+import { rollUpStats, trimStats } from './stats-jobs.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
 import { indexSubtitleFolder } from './subtitles/folder-job.ts';
 import { syncSubtitle } from './subtitles/sync/sync-job.ts';
@@ -76,6 +78,9 @@ export const handlers = {
   'backup.verify': verifyBackup,
   'playback.mark': markMany,
   'playback.trim': trimPlayback,
+  'database.analyse': analyseDatabase,
+  'stats.rollup': rollUpStats,
+  'stats.trim': trimStats,
   'sessions.expire': expireSessions,
   'keys.expire': expireKeys,
   'plus.check': lookAtPlus,

@@ -1,4 +1,5 @@
 import { forgetReplacedLogos } from '#areas/branding/public.ts';
+import { heldIconHashes } from '#areas/icons/public.ts';
 import { dropRemovedTrickplay } from '#areas/streaming/public.ts';
 import { isAnyPutAside } from '#platform/backup/put-aside.ts';
 import type { Db } from '#platform/db.ts';
@@ -26,6 +27,11 @@ const kinds: readonly Kind[] = [
     bucket: 'foyer-artwork',
     nameOf: (key) => /^[0-9a-f]{64}$/.exec(key)?.[0],
     held: (db, names) => db('images').whereIn('sha256', names).distinct().pluck('sha256'),
+  },
+  {
+    bucket: 'foyer-artwork',
+    nameOf: (key) => /^icons\/([0-9a-f]{64})$/.exec(key)?.[1],
+    held: heldIconHashes,
   },
   {
     bucket: 'foyer-subtitles',

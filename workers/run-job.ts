@@ -1,13 +1,14 @@
-import { notify } from '#areas/notifications/public.ts';
-import type { Db } from '#platform/db.ts';
+import { noteRun } from '#areas/maintenance/public.ts';
 import { type JobName, jobs } from '#platform/jobs.ts';
 import { jobSeconds } from '#platform/metrics.ts';
 import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { beginAttempt, endAttempt } from './attempts.ts';
+import { type Hours, outside, refuseOutside } from './maintenance.ts';
 import { settleJob } from './settle.ts';
 import type { Suspects } from './suspects.ts';
+import { isReported, notifyFailed } from './failures.ts';
 import {
   FinalFailure,
   type Handler,
@@ -27,6 +28,8 @@ type JobRow = Row<'jobs'> & { kind: JobName };
 
 interface Setting {
   deps: WorkerDeps;
+  /** The window of scheduled jobs. */
+  hours: Hours;
   handlers: Handlers;
   stop: AbortSignal;
   /** True while the job's queue is paused: the job ends at its next checkpoint and continues later. */
@@ -65,23 +68,25 @@ interface Hooks {
   cleared: () => void;
 }
 
-async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, hooks: Hooks): Promise<void> {
+async function attempt(job: JobRow, { deps, hours, handlers, stop, paused }: Setting, hooks: Hooks): Promise<void> {
   const { cancel, cleared } = hooks;
   const { id } = job;
   const signal = AbortSignal.any([stop, cancel.signal]);
   // Cancellations arrive by notification; polled too, in case that connection hangs.
-  const look = setInterval(
-    () => void cancelled(deps, id).then((requested) => requested && cancel.abort('cancelled')),
-    CANCEL_LOOK_MS,
-  );
+  const look = setInterval(() => {
+    if (!hours.finishes && hours.closedUntil(job)) cancel.abort('closed');
+    void cancelled(deps, id).then((requested) => requested && cancel.abort('cancelled'));
+  }, CANCEL_LOOK_MS);
   const began = performance.now();
   let outcome = 'completed';
   try {
     const payload = jobs[job.kind].payload.parse(job.payload) as never;
     const handle = handlers[job.kind] as Handler<JobName>;
+    refuseOutside(hours, job);
     const kept = (): void => {
       cleared();
       if (paused()) cancel.abort('paused');
+      if (hours.closedUntil(job)) cancel.abort('closed');
     };
     const result = await handle(payload, workFor(job, { deps, signal, kept }));
     await finish(deps, job, {
@@ -90,7 +95,8 @@ async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, h
       result: result === undefined ? null : JSON.stringify(result),
     });
   } catch (error) {
-    outcome = await afterFailure(job, { deps, error, reason: signal.aborted ? String(signal.reason) : undefined });
+    const reason = signal.aborted ? String(signal.reason) : undefined;
+    outcome = await afterFailure(job, { deps, error: reason === 'closed' ? outside(hours, job) : error, reason });
   } finally {
     clearInterval(look);
     jobSeconds.observe({ kind: job.kind, outcome }, (performance.now() - began) / 1000);
@@ -116,7 +122,8 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
         .where({ id })
         .update({ state: 'failed', error, ...ended() });
       await endAttempt(transaction, id, { outcome: 'lost' });
-      await notifyFailed(transaction, row);
+      const failures = await noteRun(transaction, { ...row, state: 'failed', error });
+      if (isReported(row, failures)) await notifyFailed(transaction, row);
       await settleJob(transaction, row);
       log.warn({ job: id, kind: row.kind }, 'job given up: its worker died each time');
       return undefined;
@@ -194,7 +201,7 @@ const columnsOf = ({ done, total, unit }: Units): object => ({
 /** // The time makes the end visible to clients that poll for changes. */
 const ended = (now = new Date()) => ({ finished_at: now, updated_at: now });
 
-async function finish({ db }: WorkerDeps, job: Pick<JobRow, 'id' | 'kind'>, change: Finish): Promise<void> {
+async function finish({ db }: WorkerDeps, job: Pick<JobRow, 'id' | 'kind' | 'cause'>, change: Finish): Promise<void> {
   const { id } = job;
   await db.transaction(async (transaction) => {
     await transaction('jobs')
@@ -203,6 +210,8 @@ async function finish({ db }: WorkerDeps, job: Pick<JobRow, 'id' | 'kind'>, chan
     const { state: outcome, error } = change;
     await endAttempt(transaction, id, { outcome, ...(error !== undefined && { error }) });
     if (outcome !== 'completed') await settleJob(transaction, job);
+    const failures = await noteRun(transaction, { ...job, state: outcome, error });
+    if (outcome === 'failed' && isReported(job, failures)) await notifyFailed(transaction, job);
   });
 }
 
@@ -245,17 +254,11 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
   );
   if (error instanceof FinalFailure || job.attempts >= job.max_attempts) {
     await finish(deps, job, { state: 'failed', error: failure });
-    await notifyFailed(deps.db, job);
     return 'failed';
   }
   const runAt = new Date(Date.now() + backoffMs(job.attempts));
   await again(deps, job, { state: 'delayed', run_at: runAt, error: failure, outcome: 'failed' });
   return 'failed';
-}
-
-async function notifyFailed(db: Db, { id, kind }: JobRow): Promise<void> {
-  const target = { kind: 'job', id };
-  await notify(db, { kind: 'job-failed', target, data: { name: kind }, mergeKey: `job-failed:${kind}` });
 }
 
 /** 10 s doubling to an hour, with jitter. */

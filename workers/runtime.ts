@@ -1,11 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { Logger, parseCronItems, type Runner, run, type Task, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
+import { tick } from '#areas/maintenance/public.ts';
 import { FencedClient } from '#platform/fence.ts';
-import { type JobName, type JobSpec, jobs, type Queue } from '#platform/jobs.ts';
+import type { Queue } from '#platform/jobs.ts';
 import { LANES, STREAMING } from '#platform/lanes.ts';
-import { ALIVE, addTask, enqueue } from '#platform/queue.ts';
+import { ALIVE, addTask } from '#platform/queue.ts';
 import { Lane } from './lanes.ts';
+import { Hours } from './maintenance.ts';
 import { runJob } from './run-job.ts';
 import { Suspects } from './suspects.ts';
 import type { Handlers, WorkerDeps } from './work.ts';
@@ -25,10 +27,8 @@ const SCHEDULE = 'foyer.schedule';
 /** graphile-worker needs a task even while every queue of a lane is closed. */
 const NOTHING = 'foyer.nothing';
 
-/** Scheduled kinds; graphile-worker's cron runs each once in the whole deployment. */
-const scheduled = Object.entries(jobs as Record<string, JobSpec>).flatMap(([kind, { scheduled: match }]) =>
-  match ? [{ match, task: SCHEDULE, identifier: kind, payload: { kind } }] : [],
-);
+/** graphile-worker's cron runs it once a minute in the whole deployment; it starts the tasks of Maintenance that are due. */
+const EACH_MINUTE = [{ match: '* * * * *', task: SCHEDULE, identifier: 'maintenance' }];
 
 export interface Runtime {
   /** Releases running jobs, which resume elsewhere from their checkpoints, and ends. */
@@ -50,17 +50,17 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   const stop = new AbortController();
   const runners: Runner[] = [];
   let streaming = false;
+  const hours = new Hours();
   const look = async (): Promise<void> => {
-    streaming = (await alive.query<{ streaming: boolean }>(STREAMING)).rows[0]?.streaming ?? false;
+    await hours.look(alive, deps.settings.get('server.timeZone'));
+    streaming = hours.yields && ((await alive.query<{ streaming: boolean }>(STREAMING)).rows[0]?.streaming ?? false);
   };
   await look();
-  const setting = { pool, alive, deps, handlers, stop: stop.signal, running, suspects: new Suspects() };
-  const lanes = LANES.map((spec, number) => ({
-    ...setting,
-    lane: new Lane(spec, deps, () => streaming),
-    keepsTime: number === 0,
-    width: 0,
-  }));
+  const setting = { pool, alive, deps, hours, handlers, stop: stop.signal, running, suspects: new Suspects() };
+  const lanes = LANES.map((spec, number) => {
+    const lane = new Lane(spec, deps, () => streaming);
+    return { ...setting, lane, keepsTime: number === 0, width: 0 };
+  });
   const widen = async (): Promise<void> => {
     for (const lane of lanes) if (lane.lane.width > lane.width) runners.push(await startRunner(lane));
   };
@@ -130,6 +130,7 @@ interface Running {
   pool: pg.Pool;
   alive: pg.Client;
   deps: WorkerDeps;
+  hours: Hours;
   handlers: Handlers;
   stop: AbortSignal;
   /** Jobs that run in this process. */
@@ -142,9 +143,8 @@ async function startRunner(running: Running): Promise<Runner> {
   const { lane, pool, alive, deps } = running;
   const events: WorkerEvents = new EventEmitter();
   const created = once(events, 'pool:create') as Promise<[{ workerPool: { id: string } }]>;
-  const schedule: Task = async (payload) => {
-    const { kind } = payload as { kind: JobName };
-    await enqueue(deps.db, kind, { payload: {} as never, options: { key: kind, cause: 'schedule' } });
+  const schedule: Task = async () => {
+    await tick(deps.db, deps.settings.get('server.timeZone'));
   };
   const keepsTime = running.keepsTime && running.width === 0;
   const concurrency = lane.width - running.width;
@@ -156,7 +156,7 @@ async function startRunner(running: Running): Promise<Runner> {
     pollInterval: 2000,
     noHandleSignals: true,
     logger: new Logger(() => (level, message) => deps.log.debug({ level }, message)),
-    parsedCronItems: parseCronItems(keepsTime ? scheduled : []),
+    parsedCronItems: parseCronItems(keepsTime ? EACH_MINUTE : []),
     gracefulShutdownAbortTimeout: 15_000,
     taskList: lane.tasks((queue) => taskFor(queue, running), { [running.keepsTime ? SCHEDULE : NOTHING]: schedule }),
   });
@@ -166,7 +166,7 @@ async function startRunner(running: Running): Promise<Runner> {
 }
 
 /** Runs a job of the queue; if the queue closed after the job was taken, the job is requeued. */
-function taskFor(queue: Queue, { lane, deps, handlers, stop, running, suspects }: Running): Task {
+function taskFor(queue: Queue, { lane, deps, hours, handlers, stop, running, suspects }: Running): Task {
   return async (payload, { job }) => {
     const { id } = payload as { id: string };
     if (!lane.isOpen(queue)) {
@@ -174,6 +174,6 @@ function taskFor(queue: Queue, { lane, deps, handlers, stop, running, suspects }
       return;
     }
     const paused = (): boolean => lane.isStill(queue);
-    await lane.hold(queue, () => runJob(id, { deps, handlers, stop, paused, running, suspects }));
+    await lane.hold(queue, () => runJob(id, { deps, hours, handlers, stop, paused, running, suspects }));
   };
 }

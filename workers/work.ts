@@ -54,8 +54,8 @@ export type Handlers = { [N in JobName]: Handler<N> };
 export class Postponed extends Error {
   readonly runAt: Date;
   /** Shown with the job; absent when it only waits for a time. */
-  readonly waitsFor: 'slot' | 'storage' | undefined;
-  constructor(runAt: Date, waitsFor?: 'slot' | 'storage') {
+  readonly waitsFor: 'slot' | 'storage' | 'maintenance-window' | undefined;
+  constructor(runAt: Date, waitsFor?: 'slot' | 'storage' | 'maintenance-window') {
     super('postponed');
     this.runAt = runAt;
     this.waitsFor = waitsFor;

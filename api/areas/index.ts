@@ -10,11 +10,13 @@ import { editingArea } from './editing/index.ts';
 import { emailArea } from './email/index.ts';
 import { eventsArea } from './events/index.ts';
 import { homeArea } from './home/index.ts';
+import { iconsArea } from './icons/index.ts';
 import { itemsArea } from './items/index.ts';
 import { jobsArea } from './jobs/index.ts';
 import { labelsArea } from './labels/index.ts';
 import { librariesArea } from './libraries/index.ts';
 import { libraryTypesArea } from './library-types/index.ts';
+import { maintenanceArea } from './maintenance/index.ts';
 import { notificationsArea } from './notifications/index.ts';
 import { peopleArea } from './people/index.ts';
 import { playbackArea } from './playback/index.ts';
@@ -27,6 +29,7 @@ import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
 import { spineArea } from './spine/index.ts';
 import { storageArea } from './storage/index.ts';
+import { statsArea } from './stats/index.ts';
 import { streamingArea } from './streaming/index.ts';
 import { studiosArea } from './studios/index.ts';
 import { subtitlesArea } from './subtitles/index.ts';
@@ -64,12 +67,15 @@ export const areas = [
   settingsArea,
   brandingArea,
   uploadsArea,
+  iconsArea,
   homeArea,
   notificationsArea,
   emailArea,
   eventsArea,
   webhooksArea,
   themesArea,
+  maintenanceArea,
   jobsArea,
+  statsArea,
   backupArea,
 ] as const satisfies readonly Area[];

@@ -106,6 +106,19 @@ export class JsonText {
 /** The result of a handler instead of a value of its answer schema. */
 export const jsonText = <T>(text: string): T => new JsonText(text) as T;
 
+/** A text of another media type than JSON, for a client that requests it by `Accept`. */
+export class OtherText {
+  readonly type: string;
+  readonly text: string;
+  constructor(type: string, text: string) {
+    this.type = type;
+    this.text = text;
+  }
+}
+
+/** The result of a handler instead of a value of its answer schema. */
+export const otherText = <T>(type: string, text: string): T => new OtherText(type, text) as T;
+
 export interface Answer<R extends Schema = Schema> {
   kind: 'json' | 'page' | 'none' | 'bytes';
   status: number;

@@ -104,8 +104,12 @@ function contentOf({ body, bodyMedia, files, urlEncoded }: Endpoint): ZodOpenApi
   const names = Object.keys(files);
   const plain = body.omit(Object.fromEntries(names.map((name) => [name, true])) as never) as z.ZodObject;
   const isRequired = (name: string): boolean => !z.safeParse(body.shape[name] as z.ZodType, undefined).success;
-  const file = z.string().meta({ override: BINARY });
-  const binary = names.map((name) => [name, isRequired(name) ? file : file.optional()]);
+  const one = z.string().meta({ override: BINARY });
+  const binary = names.map((name) => {
+    const { many } = files[name] ?? {};
+    const file = many ? z.array(one).min(1).max(many) : one;
+    return [name, isRequired(name) ? file : file.optional()];
+  });
   const form = plain.extend(Object.fromEntries(binary) as z.ZodRawShape);
   const encoding = Object.fromEntries(
     names.map((name) => [name, { contentType: files[name]?.media.join(', ') ?? '' }]),

@@ -10,7 +10,7 @@ import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
 import { noteUpload } from './body.ts';
 import { callFor } from './call.ts';
 import { sendText, withoutCodings } from './content-coding.ts';
-import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
+import { type Bytes, type Call, type Deps, type Endpoint, JsonText, OtherText } from './endpoint.ts';
 import { ApiError, invalid, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { hasTwoHosts, headOf, noteAnswer } from './head.ts';
@@ -188,11 +188,16 @@ async function answer(ctx: Context, endpoint: Endpoint, value: unknown): Promise
     ctx.body = null;
     if (kind === 'none') ctx.status = Number(ctx.state.status ?? status);
   } else {
-    if (!ctx.res.hasHeader('Cache-Control')) ctx.res.setHeader('Cache-Control', 'no-store');
-    ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
-    // Members that are not in the schema are removed.
-    await sendText(ctx, value instanceof JsonText ? value.text : JSON.stringify(z.parse(schema, value)));
+    await sendValue(ctx, schema, value);
   }
+}
+
+async function sendValue(ctx: Context, schema: z.core.$ZodType, value: unknown): Promise<void> {
+  if (!ctx.res.hasHeader('Cache-Control')) ctx.res.setHeader('Cache-Control', 'no-store');
+  ctx.res.setHeader('Content-Type', value instanceof OtherText ? value.type : 'application/json; charset=utf-8');
+  if (value instanceof OtherText || value instanceof JsonText) return sendText(ctx, value.text);
+  // Members that are not in the schema are removed.
+  return sendText(ctx, JSON.stringify(z.parse(schema, value)));
 }
 
 function sendBytes(ctx: Context, { body, type, length, take, hold }: Bytes): void {

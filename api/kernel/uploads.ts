@@ -14,13 +14,16 @@ export class Upload {
   readonly bytes: Buffer;
   /** Media type from the sender, without parameters; empty when absent. */
   readonly type: string;
-  constructor(bytes: Buffer, type: string) {
+  /** File name from the sender; empty when absent. */
+  readonly name: string;
+  constructor(bytes: Buffer, type: string, name = '') {
     this.bytes = bytes;
     this.type = type;
+    this.name = name;
   }
   /** The hash of the content, for the comparison by Idempotency-Key. */
   toJSON(): object {
-    return { type: this.type, sha256: createHash('sha256').update(this.bytes).digest('hex') };
+    return { type: this.type, name: this.name, sha256: createHash('sha256').update(this.bytes).digest('hex') };
   }
 }
 
@@ -34,6 +37,8 @@ export interface FilePart {
   maxBytes: number;
   /** Kept in the object store as it arrives; the member is a `StoredUpload`. */
   stored?: StoredPart;
+  /** Parts of this name that a form may have; the member is a list. `maxBytes` is the limit of all of them together. */
+  many?: number;
 }
 
 const tooLarge = (maxBytes: number): ApiError =>
@@ -94,6 +99,9 @@ export async function readForm(request: IncomingMessage, form: FormShape): Promi
     if (members.has(name)) refused ??= invalid(['body', name], 'duplicate', 'given more than once');
     members.set(name, value);
   };
+  const lists = new Lists((fault) => {
+    refused ??= fault;
+  });
   const parts = new StoredParts(form.objects);
   const parser = parserOf(request, form);
   parser.on('field', (name, text, ...[, cut, , type]) => {
@@ -102,15 +110,17 @@ export async function readForm(request: IncomingMessage, form: FormShape): Promi
     else if (Object.hasOwn(form.files, name)) refused ??= invalid(['body', name], 'not_a_file', 'this part is a file');
     else take(name, fieldValue(name, text, { form, type }));
   });
-  parser.on('file', (name, stream, ...[, , type]) => {
+  parser.on('file', (name, stream, ...[fileName, , type]) => {
     const part = Object.hasOwn(form.files, name) ? form.files[name] : undefined;
     if (!part) refused ??= invalid(['body', name], 'unknown_field', 'there is no such file');
     const end = (file: Upload | StoredUpload | undefined): void => {
-      if (file) take(name, file);
+      if (part?.many && file instanceof Upload) members.set(name, lists.add(name, file, part));
+      else if (file) take(name, file);
       else if (part) refused ??= tooLarge(part.maxBytes);
     };
     if (part?.stored) parts.add(stream, { part: part.stored, most: part.maxBytes }, end);
-    else collect(stream, part?.maxBytes ?? 0, (bytes) => end(bytes && part && new Upload(bytes, typeOf(type))));
+    else
+      collect(stream, part?.maxBytes ?? 0, (bytes) => end(bytes && part && new Upload(bytes, typeOf(type), fileName)));
   });
   parser.on('partsLimit', () => {
     refused ??= invalid(['body'], 'too_many_parts', `at most ${MOST_PARTS} parts`);
@@ -126,6 +136,25 @@ export async function readForm(request: IncomingMessage, form: FormShape): Promi
     throw refused;
   }
   return Object.fromEntries(members);
+}
+
+/** Parts that a form may have several times. */
+class Lists {
+  readonly #lists = new Map<string, Upload[]>();
+  readonly #refuse: (fault: ApiError) => void;
+
+  constructor(refuse: (fault: ApiError) => void) {
+    this.#refuse = refuse;
+  }
+
+  add(name: string, upload: Upload, { many = 0, maxBytes }: FilePart): Upload[] {
+    const list = [...(this.#lists.get(name) ?? []), upload];
+    this.#lists.set(name, list);
+    const size = list.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    if (list.length > many) this.#refuse(invalid(['body', name], 'too_many', `at most ${many} files`));
+    else if (size > maxBytes) this.#refuse(tooLarge(maxBytes));
+    return list;
+  }
 }
 
 function parserOf(request: IncomingMessage, { files, maxFieldBytes }: FormShape) {

@@ -22,8 +22,6 @@ export interface JobSpec {
   queue: Queue;
   /** Absent while no served area needs the kind, which can then be neither queued nor handled. */
   payload?: z.ZodType;
-  /** Five-field cron in UTC, for kinds that run on a schedule. */
-  scheduled?: string;
   /** Run by a process of its own: the job is a record without a graphile-worker task. */
   apart?: true;
 }
@@ -34,15 +32,14 @@ export const jobs = {
   /** Queues the jobs of the named analyses, as their parent. */
   'library.analyze': { queue: 'added', payload: z.object({ libraryId: Id, names: z.array(z.string()) }) },
   /** Without a library: every file that lacks the analysis, in all of them. */
-  'analysis.previews': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '0 1 * * *' },
-  'analysis.intros': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '5 1 * * *' },
-  'analysis.credits': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '10 1 * * *' },
-  'analysis.voice': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }), scheduled: '15 1 * * *' },
+  'analysis.previews': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }) },
+  'analysis.intros': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }) },
+  'analysis.credits': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }) },
+  'analysis.voice': { queue: 'analysis', payload: z.object({ libraryId: Id.optional() }) },
   /** Without a library: every file that lacks a fingerprint. */
   'library.fingerprint': {
     queue: 'analysis',
     payload: z.object({ libraryId: Id.optional() }),
-    scheduled: '20 1 * * *',
   },
   /** The request of a person, and the last item that was examined. */
   'library.auto-tag': { queue: 'metadata', payload: z.looseObject({ libraryId: Id, after: Id, accountId: Id }) },
@@ -55,7 +52,6 @@ export const jobs = {
       before: z.string().optional(),
       files: z.boolean().optional(),
     }),
-    scheduled: '30 3 * * *',
   },
   'library.delete': { queue: 'maintenance', payload: z.object({ libraryId: Id }) },
   /** One item, perhaps with everything in it; or whatever is due, in a library or anywhere. */
@@ -67,7 +63,6 @@ export const jobs = {
       children: z.boolean().optional(),
       options: z.record(z.string(), z.unknown()).optional(),
     }),
-    scheduled: '20 5 * * *',
   },
   /** Due items of a library; with `all`, queues all of its items. */
   'metadata.save': {
@@ -78,13 +73,11 @@ export const jobs = {
   'items.similar': {
     queue: 'analysis',
     payload: z.object({ libraryId: Id.optional(), itemId: Id.optional() }),
-    scheduled: '15 2 * * *',
   },
   /** Without a library: whatever waits anywhere. */
   'artwork.fetch': {
     queue: 'artwork',
     payload: z.object({ libraryId: Id.optional() }),
-    scheduled: '50 4 * * *',
   },
   /** Frames and mosaics of a library; or the mosaic of a collection; or, with a file, one frame that a person waits for. */
   'artwork.frames': {
@@ -96,14 +89,13 @@ export const jobs = {
     }),
   },
   'artwork.chapters': { queue: 'artwork' },
-  'artwork.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '30 4 * * *' },
+  'artwork.trim': { queue: 'maintenance', payload: z.object({}) },
   /** Without a person: those without facts or with old ones. */
   'people.refresh': {
     queue: 'metadata',
     payload: z.object({ personId: Id.optional(), replacePortrait: z.boolean().optional() }),
-    scheduled: '40 1 * * *',
   },
-  'people.tidy': { queue: 'metadata', payload: z.object({}), scheduled: '40 2 * * *' },
+  'people.tidy': { queue: 'metadata', payload: z.object({}) },
   'faces.detect': { queue: 'analysis' },
   'faces.group': { queue: 'analysis' },
   'faces.regroup': { queue: 'analysis' },
@@ -134,8 +126,8 @@ export const jobs = {
   'subtitles.generate': { queue: 'speech', apart: true },
   'subtitles.batch': { queue: 'speech', apart: true },
   /** Reads the folder of `subtitles.folder` into the index. */
-  'subtitles.folder': { queue: 'maintenance', payload: z.object({}), scheduled: '25 * * * *' },
-  'subtitles.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '40 * * * *' },
+  'subtitles.folder': { queue: 'maintenance', payload: z.object({}) },
+  'subtitles.trim': { queue: 'maintenance', payload: z.object({}) },
   'media.keyframes': { queue: 'media', payload: z.object({ fileId: Id }) },
   'preroll.prepare': { queue: 'media', payload: z.object({ clipId: Id }) },
   'playback.mark': {
@@ -165,7 +157,7 @@ export const jobs = {
         .optional(),
     }),
   },
-  'playback.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '45 3 * * *' },
+  'playback.trim': { queue: 'maintenance', payload: z.object({}) },
   'download.prepare': { queue: 'media' },
   'download.follow': { queue: 'delivery' },
   'download.expire': { queue: 'maintenance' },
@@ -185,11 +177,7 @@ export const jobs = {
   'games.emulator': { queue: 'media' },
   'upload.finish': { queue: 'media', payload: z.object({ uploadId: Id }) },
   /** With an account, only its notification. */
-  'upload.sweep': {
-    queue: 'maintenance',
-    payload: z.object({ accountId: Id.optional() }),
-    scheduled: '40 * * * *',
-  },
+  'upload.sweep': { queue: 'maintenance', payload: z.object({ accountId: Id.optional() }) },
   'home.suggest': { queue: 'analysis' },
   'discover.refresh': { queue: 'metadata' },
   'watchlist.availability': { queue: 'metadata' },
@@ -209,8 +197,8 @@ export const jobs = {
     queue: 'delivery',
     payload: z.object({ webhookId: Id, deliveryId: Id.optional(), due: z.string().optional() }),
   },
-  'email.digest': { queue: 'delivery', payload: z.object({}), scheduled: '0 * * * *' },
-  'notification.sweep': { queue: 'maintenance', payload: z.object({}), scheduled: '20 3 * * *' },
+  'email.digest': { queue: 'delivery', payload: z.object({}) },
+  'notification.sweep': { queue: 'maintenance', payload: z.object({}) },
   'plugins.install': { queue: 'maintenance' },
   'plugins.check': { queue: 'maintenance' },
   'spine.import': {
@@ -228,7 +216,7 @@ export const jobs = {
       ]),
     }),
   },
-  'spine.check': { queue: 'maintenance', payload: z.object({}), scheduled: '35 4 * * *' },
+  'spine.check': { queue: 'maintenance', payload: z.object({}) },
   'support.attachment': { queue: 'media' },
   'diagnostics.run': { queue: 'interactive' },
   'diagnostics.encoders': { queue: 'interactive' },
@@ -247,22 +235,21 @@ export const jobs = {
   'import.run': { queue: 'maintenance' },
   'profile.purge': { queue: 'maintenance', payload: z.object({ profileId: Id }) },
   'user.purge': { queue: 'maintenance', payload: z.object({ accountId: Id, transferTo: Id.optional() }) },
-  'stats.rollup': { queue: 'maintenance' },
-  'stats.trim': { queue: 'maintenance' },
-  'sessions.expire': { queue: 'maintenance', payload: z.object({}), scheduled: '5 4 * * *' },
-  'keys.expire': { queue: 'maintenance', payload: z.object({}), scheduled: '50 3 * * *' },
-  'plus.check': { queue: 'maintenance', payload: z.object({}), scheduled: '25 * * * *' },
-  'events.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '*/10 * * * *' },
-  'logs.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '35 3 * * *' },
-  'webhook.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '*/10 * * * *' },
+  'stats.rollup': { queue: 'maintenance', payload: z.object({}) },
+  'stats.trim': { queue: 'maintenance', payload: z.object({}) },
+  'sessions.expire': { queue: 'maintenance', payload: z.object({}) },
+  'keys.expire': { queue: 'maintenance', payload: z.object({}) },
+  'plus.check': { queue: 'maintenance', payload: z.object({}) },
+  'events.trim': { queue: 'maintenance', payload: z.object({}) },
+  'logs.trim': { queue: 'maintenance', payload: z.object({}) },
+  'webhook.trim': { queue: 'maintenance', payload: z.object({}) },
   'export.expire': { queue: 'maintenance' },
-  'database.analyse': { queue: 'maintenance' },
+  'database.analyse': { queue: 'maintenance', payload: z.object({}) },
   'database.reindex': { queue: 'maintenance' },
   /** With `only`, what a person removed. */
   'objects.sweep': {
     queue: 'maintenance',
     payload: z.object({ only: z.literal('trickplay').optional() }),
-    scheduled: '10 4 * * *',
   },
   'objects.audit': { queue: 'maintenance' },
 } as const satisfies Record<string, JobSpec>;

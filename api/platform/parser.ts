@@ -22,7 +22,7 @@ export function parserAt(url: string): OpenPicture {
     const { head, bytes: made } = await answerOf(address, frame).catch(() => answerOf(address, frame));
     const answer = head as ChildAnswer;
     if (!answer.ok) throw new Refused(answer.reason);
-    return { facts: answer.facts, bytes: made };
+    return { facts: answer.facts, bytes: made, ...(answer.icon && { icon: answer.icon }) };
   };
 }
 

@@ -2,10 +2,20 @@
 // first fault.
 import sharp, { type Metadata } from 'sharp';
 import { endProcess } from './leave.ts';
+import { unpackedZip } from './pictures-archive.ts';
 import { frameReader, toFrame } from './pictures-frames.ts';
+import { drawnIcon, IconRefused, iconOf } from './pictures-icon.ts';
 import { looksOf, NO_LOOKS } from './pictures-looks.ts';
 import { phashOf } from './pictures-phash.ts';
-import type { ChildAnswer, ChildRequest, Mosaic, PictureRules, Tile } from './pictures-protocol.ts';
+import type {
+  ChildAnswer,
+  ChildRequest,
+  IconAnswer,
+  IconTask,
+  Mosaic,
+  PictureRules,
+  Tile,
+} from './pictures-protocol.ts';
 import { MOST_FRAME_BYTES, Refused } from './pictures-protocol.ts';
 import { madeOf, type Opening, type Sides } from './pictures-shape.ts';
 import type { PictureFormat } from './pictures-sniff.ts';
@@ -108,7 +118,34 @@ async function headOf(open: Opening, { format, mosaic, tile }: ChildRequest): Pr
   return metadata;
 }
 
+interface IconDone {
+  icon: IconAnswer;
+  bytes?: Buffer;
+  width?: number;
+  height?: number;
+}
+
+async function iconWork(task: IconTask, format: PictureFormat, bytes: Buffer): Promise<IconDone> {
+  try {
+    if (task.kind === 'draw') return { icon: { drawn: true }, bytes: await drawnIcon(bytes) };
+    if (task.kind === 'unpack') {
+      const { entries, bytes: contents } = await unpackedZip(bytes, task.limits);
+      return { icon: { entries }, bytes: contents };
+    }
+    const { facts, tintable, parts, bytes: made } = await iconOf(bytes, { format, ...task });
+    return { icon: { tintable, parts }, bytes: made, ...facts };
+  } catch (error) {
+    if (!(error instanceof IconRefused)) throw error;
+    return { icon: { fault: error.fault, detail: error.message.slice(0, 300) } };
+  }
+}
+
 async function work(task: ChildRequest, bytes: Buffer): Promise<{ answer: ChildAnswer; bytes?: Buffer }> {
+  if (task.icon) {
+    const { icon, bytes: made, width = 0, height = 0 } = await iconWork(task.icon, task.format, bytes);
+    const facts = { width, height, frames: 1, ...NO_LOOKS, phash: '', made: { width, height, animated: false } };
+    return { answer: { ok: true, facts, icon }, ...(made && { bytes: made }) };
+  }
   const { rules, make } = task;
   const open = await openingOf(bytes, task);
   const metadata = await headOf(open, task);

@@ -12,6 +12,8 @@ import {
 } from './pictures-protocol.ts';
 
 const TIMEOUT_MS = 10_000;
+/** For the drawing of an icon. */
+const DRAWING_MS = 2000;
 /** Until a new process accepts its first picture. */
 const START_MS = 30_000;
 /** Private memory; reserved address space does not count. */
@@ -176,12 +178,12 @@ export const openInChild: OpenPicture = async (task, bytes) => {
   ref(child.process);
   child.done += 1;
   try {
-    const coming = answered(child, TIMEOUT_MS, new Refused('not_an_image'));
+    const coming = answered(child, task.icon?.kind === 'draw' ? DRAWING_MS : TIMEOUT_MS, new Refused('not_an_image'));
     send(child.process, task, bytes);
     const frame = await coming;
     const answer = frame.head as ChildAnswer;
     if (!answer.ok) throw new Refused(answer.reason);
-    return { facts: answer.facts, bytes: frame.bytes };
+    return { facts: answer.facts, bytes: frame.bytes, ...(answer.icon && { icon: answer.icon }) };
   } finally {
     giveBack(child);
   }

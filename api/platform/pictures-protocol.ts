@@ -92,6 +92,51 @@ export type PictureReason =
   | 'image_too_large'
   | 'animation_too_long';
 
+/** Reasons for which an icon is refused. */
+export const iconFaults = [
+  ...(['not-an-image', 'unsupported-format', 'too-large', 'too-small', 'animated', 'corrupt'] as const),
+  ...(['svg-active-content', 'svg-external-reference', 'svg-too-complex'] as const),
+  ...(['duplicate-name', 'name-invalid', 'archive-limits'] as const),
+];
+export type IconFault = (typeof iconFaults)[number];
+
+/** One square of an icon; the bytes of all parts follow each other. */
+export interface IconPart {
+  size: number;
+  format: 'png' | 'webp';
+  length: number;
+}
+
+export interface UnpackLimits {
+  entries: number;
+  /** Of all entries together. */
+  bytes: number;
+  /** Unpacked to packed size of one entry. */
+  ratio: number;
+  /** A larger entry is listed without its content. */
+  entryBytes: number;
+}
+
+/** A file in an archive; the contents of all follow each other. */
+export interface UnpackedEntry {
+  index: number;
+  name: string;
+  length: number;
+  tooLarge: boolean;
+}
+
+/** Work for icons, in place of the work for one picture. */
+export type IconTask =
+  | { kind: 'draw' }
+  | { kind: 'squares'; sizes: readonly number[]; isDrawn: boolean }
+  | { kind: 'unpack'; limits: UnpackLimits };
+
+export type IconAnswer =
+  | { fault: IconFault; detail: string }
+  | { tintable: boolean; parts: readonly IconPart[] }
+  | { entries: readonly UnpackedEntry[] }
+  | { drawn: true };
+
 export class Refused extends Error {
   readonly reason: PictureReason;
   constructor(reason: PictureReason) {
@@ -115,14 +160,20 @@ export interface ChildRequest {
   mosaic?: Mosaic;
   /** There are no bytes: the picture is made from this. */
   tile?: Tile;
+  /** The bytes are an icon, or an archive of icons. */
+  icon?: IconTask;
 }
 
-export type ChildAnswer = { ok: true; facts: PictureFacts } | { ok: false; reason: PictureReason; detail: string };
+export type ChildAnswer =
+  | { ok: true; facts: PictureFacts; icon?: IconAnswer }
+  | { ok: false; reason: PictureReason; detail: string };
 
 export interface Opened {
   facts: PictureFacts;
   /** The produced picture; empty if none was requested. */
   bytes: Buffer;
+  /** The result of the work for icons. */
+  icon?: IconAnswer;
 }
 
 /**
@@ -131,4 +182,4 @@ export interface Opened {
 export type OpenPicture = (task: ChildRequest, bytes: Buffer) => Promise<Opened>;
 
 /** Largest frame, with one picture and its facts, in either direction. */
-export const MOST_FRAME_BYTES = 64 << 20;
+export const MOST_FRAME_BYTES = 72 << 20;

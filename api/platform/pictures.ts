@@ -1,10 +1,16 @@
 // Foreign pictures: recognized by content, opened in a sandbox, encoded again. This process parses none of their bytes.
 import { parserAt } from './parser.ts';
+import { type Icons, iconsBy } from './pictures-icons.ts';
 import { openInChild } from './pictures-pool.ts';
 import { type PictureFacts, type PictureMake, type PictureRules, Refused, type Tile } from './pictures-protocol.ts';
 import { isAnotherKind, mediaTypes, sniffPicture } from './pictures-sniff.ts';
 
+export type { GivenIcon, Icons, MadeIcon, UnpackedFile } from './pictures-icons.ts';
+
 export {
+  type IconFault,
+  type IconPart,
+  iconFaults,
   ParserUnavailable,
   type PictureFacts,
   type PictureMake,
@@ -30,7 +36,7 @@ export interface MadePicture extends PictureFacts {
 
 const SAYS_PICTURE = /^(image\/|application\/octet-stream\b|$)/i;
 
-export interface Pictures {
+export interface Pictures extends Icons {
   /**
    * Validates one picture; without `make` it is only opened and measured. Throws `PictureRefused`, and
    * `ParserUnavailable` when it cannot be opened now.
@@ -58,6 +64,7 @@ const OURS: PictureRules = {
 export function createPictures(parserUrl: string | undefined): Pictures {
   const open = parserUrl === undefined ? openInChild : parserAt(parserUrl);
   return {
+    ...iconsBy(open),
     async take({ bytes, type }, rules, make) {
       const format = sniffPicture(bytes);
       if (!format) throw new Refused(isAnotherKind(bytes) || !SAYS_PICTURE.test(type) ? 'unsupported' : 'not_an_image');

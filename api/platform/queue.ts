@@ -71,6 +71,16 @@ export async function addTask(db: Db, job: Task): Promise<void> {
   );
 }
 
+/** A job that waits, for its window or after a failure, runs now because a person requests it. */
+export async function startNow(
+  db: Db,
+  job: { id: string; state: string; queue: string; priority: number },
+): Promise<void> {
+  if (job.state === 'active') return;
+  await db('jobs').where({ id: job.id }).update({ cause: 'person', state: 'waiting', run_at: null, waits_for: null });
+  await addTask(db, { id: job.id, queue: job.queue as Queue, priority: job.priority });
+}
+
 /** Kinds that no worker runs. */
 const APART = Object.entries(jobs as Record<string, JobSpec>).flatMap(([kind, { apart }]) => (apart ? [kind] : []));
 

@@ -478,6 +478,44 @@ export interface Tables {
     managed_by: Json | null;
     updated_at: Defaulted<Date>;
   };
+  icon_choice: {
+    one: Defaulted<boolean>;
+    active_id: string;
+    revision: Defaulted<number>;
+  };
+  icon_sets: {
+    id: string;
+    name: string;
+    name_folded: string;
+    description: string | null;
+    author: string | null;
+    license: string | null;
+    style: Defaulted<string>;
+    fallback_id: string;
+    managed_by: Json | null;
+    source_sha256: string | null;
+    revision: Defaulted<number>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
+  };
+  icons: {
+    id: string;
+    set_id: string;
+    name: string;
+    label: string;
+    slot: string | null;
+    keywords: Defaulted<string[]>;
+    tintable: boolean;
+    source_kind: string;
+    width: number;
+    height: number;
+    hash: string | null;
+    parts: Defaulted<Json>;
+    drawing: string | null;
+    version: Defaulted<number>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
+  };
   idempotency_keys: {
     account_id: string;
     operation: string;
@@ -840,6 +878,30 @@ export interface Tables {
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
   };
+  maintenance: {
+    one: Defaulted<boolean>;
+    window: Defaulted<Json>;
+    hold_until: Date | null;
+    revision: Defaulted<number>;
+  };
+  maintenance_tasks: {
+    id: string;
+    enabled: Defaulted<boolean>;
+    trigger: string | null;
+    cron: string | null;
+    every_ms: number | null;
+    next_run_at: Date | null;
+    moved: Defaulted<boolean>;
+    window_opened_at: Date | null;
+    failures: Defaulted<number>;
+    average_ms: number | null;
+    last_job_id: string | null;
+    last_state: string | null;
+    last_started_at: Date | null;
+    last_finished_at: Date | null;
+    last_error: Json | null;
+    last_summary: Json | null;
+  };
   markers: {
     id: string;
     item_id: string;
@@ -1075,6 +1137,20 @@ export interface Tables {
     played_ms: number;
     session_id: string | null;
   };
+  play_sums: {
+    at: Date;
+    profile_id: string | null;
+    item_id: string;
+    library_id: string;
+    type: string;
+    method: string;
+    client: string;
+    is_remote: boolean;
+    plays: number;
+    played_ms: number;
+    completed: number;
+    bytes: number;
+  };
   playback_sessions: {
     id: string;
     account_id: string;
@@ -1113,11 +1189,41 @@ export interface Tables {
     wish: Defaulted<Json>;
     read_at: Date | null;
     paused_at: Date | null;
+    played_ms: Defaulted<number>;
+    from_ms: Defaulted<number>;
   };
   playback_synced: {
     profile_id: string;
     client_event_id: string;
     at: Defaulted<Date>;
+  };
+  plays: {
+    id: string;
+    profile_id: string;
+    account_id: string;
+    item_id: string;
+    library_id: string;
+    title: string;
+    parent_title: string | null;
+    type: string;
+    started_at: Date;
+    ended_at: Date;
+    played_ms: number;
+    from_ms: Defaulted<number>;
+    to_ms: Defaulted<number>;
+    duration_ms: number | null;
+    completed: Defaulted<boolean>;
+    method: string;
+    reasons: Defaulted<string[]>;
+    quality: string | null;
+    client: Defaulted<string>;
+    platform: string | null;
+    is_remote: Defaulted<boolean>;
+    address: string | null;
+    bytes: number | null;
+    source: string;
+    device_id: string | null;
+    session_id: string | null;
   };
   plus_licence: {
     one: Defaulted<boolean>;
@@ -1452,6 +1558,11 @@ export interface Tables {
     parent: string | null;
     place: number | null;
     doc: Json;
+  };
+  stat_content: {
+    one: Defaulted<boolean>;
+    figures: Defaulted<Json>;
+    at: Date | null;
   };
   storages: {
     id: string;

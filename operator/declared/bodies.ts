@@ -3,15 +3,14 @@ import { createHash } from 'node:crypto';
 import { type Answer, refusalText, type SendRequest, Unreachable } from '../server-api/server-client.ts';
 import type { ManagedBy } from '../server-environment.ts';
 import { type Body, type Collection, collections } from './collections.ts';
-import { type DeclaredMap, keyOf, otherFiles, type Wanted, wantedOf } from './files.ts';
+import { type DeclaredMap, keyOf, unknownFiles, type Wanted, wantedOf } from './files.ts';
 import { DeclaredHome } from './home.ts';
+import { DeclaredIcons } from './icons.ts';
 
 /** Result of the last pass. */
 export interface ObservedDeclared {
   /** Entries that were refused or could not be read, as messages for people. */
   troubles: string[];
-  /** Files that this version ignores. */
-  unserved: string[];
   /** Number of entries that the server holds as declared. */
   applied: number;
 }
@@ -50,6 +49,7 @@ export interface DeclaredGiven {
 export class DeclaredBodies {
   readonly #rests = new Map<string, Rest>();
   readonly #home = new DeclaredHome();
+  readonly #icons = new DeclaredIcons();
   readonly #holdsMs: number;
   #last: { at: number; print: string; observed: ObservedDeclared } | undefined;
 
@@ -64,7 +64,9 @@ export class DeclaredBodies {
 
   /** One pass. It ends early when the server becomes unreachable; the next pass continues. */
   async pass(given: DeclaredGiven): Promise<ObservedDeclared | undefined> {
-    const print = printOf(given.maps.map(({ configMap, files }) => [configMap, files && Object.entries(files)]));
+    const print = printOf(
+      given.maps.map(({ configMap, files }) => [configMap, files && Object.entries(files).map(withDigest)]),
+    );
     const last = this.#last;
     if (last?.print === print && performance.now() - last.at < this.#holdsMs) return last.observed;
     try {
@@ -77,8 +79,11 @@ export class DeclaredBodies {
   }
 
   async #all(given: DeclaredGiven): Promise<ObservedDeclared> {
-    const { unserved, unknown } = otherFiles(given.maps);
-    const observed: ObservedDeclared = { troubles: unknown, unserved, applied: 0 };
+    const observed: ObservedDeclared = { troubles: unknownFiles(given.maps), applied: 0 };
+    // Icons first: a library type may name one.
+    const icons = await this.#icons.pass(given);
+    observed.troubles.push(...icons.troubles);
+    observed.applied += icons.applied;
     for (const [file, collection] of Object.entries(collections)) {
       const { troubles, applied } = await this.#one(file, collection, given);
       observed.troubles.push(...troubles);
@@ -108,6 +113,12 @@ export class DeclaredBodies {
     return outcome;
   }
 }
+
+/** Bytes as their digest, which is short to compare. */
+const withDigest = ([file, content]: [string, string | Uint8Array]): [string, string] => [
+  file,
+  typeof content === 'string' ? content : createHash('sha256').update(content).digest('base64url'),
+];
 
 const printOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 

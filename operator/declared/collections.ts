@@ -119,6 +119,3 @@ export const collections: Readonly<Record<string, Collection>> = {
   'library-types.json': libraryTypes,
   'custom-fields.json': customFields,
 };
-
-/** Files for areas that this version does not serve. */
-export const isUnserved = (file: string): boolean => /^icons-[a-z0-9-]+\.zip$/.test(file);

@@ -1,5 +1,5 @@
 // ConfigMaps of spec.declared -> entries. Pure.
-import { type Body, collections, isUnserved } from './collections.ts';
+import { type Body, collections } from './collections.ts';
 
 export interface DeclaredMap {
   configMap: string;
@@ -14,6 +14,9 @@ export interface Entry {
   key: string;
   body: Body;
 }
+
+/** The name of the icon set whose archive the file is. */
+export const iconSetOf = (file: string): string | undefined => /^icons-([a-z0-9-]{1,60})\.zip$/.exec(file)?.[1];
 
 /** The declared entries of one collection. */
 export interface Wanted {
@@ -76,13 +79,12 @@ function readEntry(wanted: Wanted, { where, knownBy }: At, given: unknown): void
   else wanted.entries.push(entry);
 }
 
-/** Files that this version ignores, and files with unknown names. */
-export function otherFiles(maps: readonly DeclaredMap[]): { unserved: string[]; unknown: string[] } {
+/** Files whose names mean nothing in `spec.declared`. */
+export function unknownFiles(maps: readonly DeclaredMap[]): string[] {
   const all = maps.flatMap(({ configMap, files = {} }) => Object.keys(files).map((file) => ({ configMap, file })));
-  const rest = all.filter(({ file }) => !Object.hasOwn(collections, file) && file !== 'home.json');
-  const say = ({ configMap, file }: { configMap: string; file: string }): string => `${file} of ConfigMap ${configMap}`;
-  return {
-    unserved: rest.filter(({ file }) => isUnserved(file)).map(say),
-    unknown: rest.filter(({ file }) => !isUnserved(file)).map((one) => `${say(one)}: spec.declared has no such file`),
-  };
+  const isKnown = (file: string): boolean =>
+    Object.hasOwn(collections, file) || file === 'home.json' || iconSetOf(file) !== undefined;
+  return all
+    .filter(({ file }) => !isKnown(file))
+    .map(({ configMap, file }) => `${file} of ConfigMap ${configMap}: spec.declared has no such file`);
 }

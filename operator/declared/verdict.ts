@@ -12,9 +12,7 @@ export function declaredVerdicts(declared: readonly unknown[], observed: Observe
     { type: DECLARED, status, reason, message: message.slice(0, MESSAGE_MAX) },
   ];
   if (!observed) return declared.length > 0 ? say('Unknown', 'ServerNotReady', 'Applied once the server answers') : [];
-  const waits = observed.unserved.map((file) => `${file} is stored, and this version does not use it yet`);
-  if (observed.troubles.length > 0) return say('False', 'ApiRefused', [...observed.troubles, ...waits].join('; '));
-  if (waits.length > 0) return say('False', 'NotServed', waits.join('; '));
+  if (observed.troubles.length > 0) return say('False', 'ApiRefused', observed.troubles.join('; '));
   if (declared.length === 0) return [];
   return say('True', 'InSync', `The server holds all declared entries: ${observed.applied} in all`);
 }

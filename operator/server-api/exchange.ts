@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 export interface Sent {
   method?: string;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Buffer;
   timeoutMs: number;
   /** Connections to reuse. Without it each request opens one, so that a Service can select another pod. */
   pool?: Pool;

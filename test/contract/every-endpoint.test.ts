@@ -240,9 +240,9 @@ describe('every endpoint', () => {
             );
           expect(issues(await form(['noSuchField', 'x']))).to.include('body.noSuchField unknown_field');
           expect(issues(await form(['noSuchFile', new Blob(['x'])]))).to.include('body.noSuchFile unknown_field');
-          for (const [name, { maxBytes }] of Object.entries(files)) {
-            const twice = await form([name, new Blob(['x'])], [name, new Blob(['x'])]);
-            expect(issues(twice)).to.include(`body.${name} duplicate`);
+          for (const [name, { maxBytes, many = 1 }] of Object.entries(files)) {
+            const more = Array.from({ length: many + 1 }, (): [string, Blob] => [name, new Blob(['x'])]);
+            expect(issues(await form(...more))).to.include(`body.${name} ${many > 1 ? 'too_many' : 'duplicate'}`);
             if (maxBytes > MOST_SENT) continue; // the limit of packs is that of the same reader
             const large = await form([name, new Blob([Buffer.alloc(maxBytes + 1)])]);
             expect(large.status).to.equal(413);

@@ -8,7 +8,13 @@ import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { reasonOf } from '#support/themes.ts';
 
 const HOME = { kind: 'MediaServer', namespace: 'media', name: 'home', uid: '01900000-0000-7000-8000-00000000c0de' };
-const AT_REST = ['GET /themes', 'GET /library-types', 'GET /custom-fields', 'GET /home/layout?scope=server'];
+const AT_REST = [
+  'GET /icon-sets',
+  'GET /themes',
+  'GET /library-types',
+  'GET /custom-fields',
+  'GET /home/layout?scope=server',
+];
 
 const concert = {
   key: 'custom:concerts',

@@ -8,12 +8,21 @@ import { parseText } from '#operator/local/documents.ts';
 import { toResources } from '#operator/local/resources.ts';
 import { type SendRequest, serverClient, Unreachable } from '#operator/server-api/server-client.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
+import { zipOf } from '#support/zip-files.ts';
 import { running, specs } from './media-server/specs.ts';
 
 const HOME = { kind: 'MediaServer', namespace: 'media', name: 'home', uid: '01900000-0000-7000-8000-00000000c0de' };
 
 /** Each collection is listed once a pass. */
-const AT_REST = ['GET /themes', 'GET /library-types', 'GET /custom-fields', 'GET /home/layout?scope=server'];
+const AT_REST = [
+  'GET /icon-sets',
+  'GET /themes',
+  'GET /library-types',
+  'GET /custom-fields',
+  'GET /home/layout?scope=server',
+];
+
+const DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9z"/></svg>';
 
 interface Reported {
   error: { details: { reason: string; managedBy: unknown } };
@@ -178,11 +187,7 @@ describe('spec.declared', () => {
     ]);
   });
 
-  it('reports by name files that wait, and invalid ones', async () => {
-    const more = { 'icons-retro.zip': new Uint8Array([1]) };
-    const waits = verdict(await pass(map([evening], more)));
-    expect(waits).to.match(/^False NotServed/);
-    for (const file of Object.keys(more)) expect(waits).to.include(`${file} of ConfigMap looks is stored`);
+  it('reports files with unknown names', async () => {
     expect(verdict(await pass(map([], { 'theme.json': '[]' })))).to.include(
       'theme.json of ConfigMap looks: spec.declared has no such file',
     );
@@ -218,6 +223,27 @@ describe('spec.declared', () => {
     expect(await server()).to.not.have.property('managedBy');
   });
 
+  it('sends an archive of icons once, as the set of its name, and again only when it changes', async () => {
+    const archive = (icons: Record<string, string>) => map([], { 'icons-retro.zip': zipOf(icons) });
+    const sets = async () => (await admin.listIconSets()).body.items.filter(({ source }) => source === 'own');
+    expect(await pass(archive({ 'nav-home.svg': DRAWING, 'a.svg': DRAWING }))).to.deep.equal({
+      ...{ troubles: [], applied: 1 },
+    });
+    const [set] = await sets();
+    expect(set).to.deep.include({ name: 'retro', iconCount: 2, slotsFilled: 1 });
+    expect(set?.managedBy).to.include({ name: 'home' });
+    await pass(archive({ 'nav-home.svg': DRAWING, 'a.svg': DRAWING }));
+    expect(requests).to.deep.equal(AT_REST);
+    await pass(archive({ 'nav-home.svg': DRAWING }));
+    expect((await sets()).map(({ id, iconCount }) => [id, iconCount])).to.deep.equal([[set?.id, 1]]);
+    const evil = await pass(archive({ 'nav-home.svg': DRAWING, 'b.svg': '<svg xmlns="x"><script/></svg>' }));
+    expect(evil?.troubles).to.deep.equal(['ConfigMap looks, icons-retro.zip: b.svg is refused: svg-active-content']);
+    const again = await pass(archive({ 'nav-home.svg': DRAWING, 'b.svg': '<svg xmlns="x"><script/></svg>' }));
+    expect([again?.troubles.length, writes()]).to.deep.equal([1, []]);
+    await pass(map([]));
+    expect(await sets()).to.deep.equal([]);
+  });
+
   it('takes the sample as it is written', async () => {
     const text = readFileSync('manifests/samples/themes.yaml', 'utf8');
     const { resources, problems } = toResources(parseText(text, 'themes.yaml'));
@@ -226,20 +252,20 @@ describe('spec.declared', () => {
     const maps = (server?.spec.declared ?? []).map(({ configMapRef: { name } }) => {
       return { configMap: name, files: resources.configMaps.get(name) };
     });
-    expect(await pass(...maps)).to.deep.equal({ troubles: [], unserved: [], applied: 1 });
+    expect(await pass(...maps)).to.deep.equal({ troubles: [], applied: 1 });
     expect((await read('Evening')).contrast.filter(({ ok }) => !ok)).to.deep.equal([]);
     const rows = toResources(parseText(readFileSync('manifests/samples/home-rows.yaml', 'utf8'), 'home-rows.yaml'));
     expect(rows.problems).to.deep.equal([]);
     const files = rows.resources.configMaps.get('home-rows');
     expect(await pass(...maps, { configMap: 'home-rows', files })).to.deep.equal({
       troubles: [],
-      unserved: [],
+     
       applied: 2,
     });
   });
 
   it('continues after the server became unreachable in the middle', async () => {
-    let left = 3;
+    let left = 4;
     const failing: SendRequest = async (...words) => {
       left -= 1;
       if (left < 0) throw new Unreachable('gone');
@@ -256,7 +282,7 @@ describe('spec.declared', () => {
     const here = await running({ ...specs['quickstart'] });
     const before = here.tools.connect({ namespace: 'media', name: 'home' }, '');
     const route: SendRequest = (method, path, body) =>
-      /^\/(?:themes|library-types|custom-fields|home)/.test(path)
+      /^\/(?:themes|library-types|custom-fields|icon-sets|home)/.test(path)
         ? request(method, path, body)
         : before.request(method, path, body);
     here.tools.connect = () => ({ ...before, request: route });
@@ -266,13 +292,13 @@ describe('spec.declared', () => {
         kind: 'ConfigMap',
         metadata: { name: 'looks', namespace: 'media' },
         data: { 'themes.json': JSON.stringify(list) },
-        binaryData: { 'icons-retro.zip': 'AA==' },
+        binaryData: { 'icons-retro.zip': zipOf({ 'nav-home.svg': DRAWING }).toString('base64') },
       });
     expect(here.condition('DeclaredReady')).to.equal('absent');
     put([evening]);
     here.change({ declared: [{ configMapRef: { name: 'looks' } }] });
     await here.settle();
-    expect(here.condition('DeclaredReady')).to.equal('False NotServed');
+    expect(here.condition('DeclaredReady')).to.equal('True InSync');
     expect(here.condition('Degraded')).to.equal('False AllReady');
     expect((await read('Evening')).managedBy).to.include({ kind: 'MediaServer', namespace: 'media', name: 'home' });
     put([{ ...evening, schemes: { dark: { 'color.accent': 'red' } } }]);

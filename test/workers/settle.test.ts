@@ -5,6 +5,7 @@ import { findClip } from '#areas/streaming/preroll/preroll.store.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
+import { Hours } from '#workers/maintenance.ts';
 import { runJob } from '#workers/run-job.ts';
 import { settleOnce } from '#workers/settle.ts';
 import { Suspects } from '#workers/suspects.ts';
@@ -47,7 +48,7 @@ describe('the subject of a job', () => {
   async function run(id: string, handle?: () => Promise<never>): Promise<void> {
     const handlers = { 'library.scan': handle } as unknown as Handlers;
     const setting = { deps: api.deps, handlers, stop: new AbortController().signal, paused: () => false };
-    await runJob(id, { ...setting, running: new Map(), suspects: new Suspects() });
+    await runJob(id, { ...setting, hours: new Hours(), running: new Map(), suspects: new Suspects() });
   }
 
   it('fails when its workers died each time: the library can be scanned again and shows the reason', async () => {

@@ -63,6 +63,20 @@ const Task = z.strictObject({
       height: pixels.int().max(4096),
     })
     .exactOptional(),
+  icon: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('draw') }),
+      z.strictObject({
+        kind: z.literal('squares'),
+        sizes: z.array(pixels.int().max(1024)).min(1).max(20),
+        isDrawn: z.boolean(),
+      }),
+      z.strictObject({
+        kind: z.literal('unpack'),
+        limits: z.strictObject({ entries: pixels, bytes: pixels.max(64 << 20), ratio: pixels, entryBytes: pixels }),
+      }),
+    ])
+    .exactOptional(),
 }) satisfies z.ZodType<ChildRequest>;
 
 /** A malformed request. */
@@ -145,7 +159,8 @@ async function opened({ head, bytes }: Frame, open: OpenPicture): Promise<Buffer
   if (!task.success) throw new Malformed(task.error.message);
   try {
     const done = await open(task.data, bytes);
-    return toFrame({ ok: true, facts: done.facts } satisfies ChildAnswer, done.bytes);
+    const answer = { ok: true as const, facts: done.facts, ...(done.icon && { icon: done.icon }) };
+    return toFrame(answer satisfies ChildAnswer, done.bytes);
   } catch (error) {
     if (error instanceof ParserUnavailable || !(error instanceof Refused)) throw error;
     return toFrame({ ok: false, reason: error.reason, detail: '' } satisfies ChildAnswer);

@@ -9,7 +9,7 @@ declare module '#platform/column-types.ts' {
   interface ColumnTypes {
     'jobs.queue': Queue;
     'jobs.unit': 'files' | 'items' | 'bytes' | 'ms';
-    'jobs.waits_for': 'slot' | 'storage';
+    'jobs.waits_for': 'slot' | 'storage' | 'maintenance-window';
     'jobs.target': { kind: string; id: string; title?: string };
     'jobs.cause': 'person' | 'key' | 'schedule' | 'scan' | 'resource' | 'retry' | 'system';
     'jobs.error': { code: string; reason?: string; message?: string };

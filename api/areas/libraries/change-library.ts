@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { requireIcon } from '#areas/icons/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
@@ -22,6 +23,7 @@ export async function changeLibrary(
 ): Promise<void> {
   const plan = change.folders && (await planFolders(call, row, change.folders));
   await refuseUnknownPoster(call, row, change);
+  if (change.icon !== row.icon) await requireIcon(call.db, 'icon', change.icon);
   refuseStale(call, row);
   refuseManagedChange(call.who, row, change);
   if (change.type !== undefined && change.type !== row.type) {

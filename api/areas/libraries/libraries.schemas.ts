@@ -150,7 +150,7 @@ export const Library = z
       .string()
       .optional()
       .describe('Built-in type behind an owner-made one, which it is drawn and played like'),
-    icon: z.string().nullable().meta({ example: 'film' }),
+    icon: z.string().nullable().meta({ example: '01900000-0000-7000-8000-00000000beef' }),
     order: z.int(),
     poster: ImageRef.nullable(),
     settings: StoredSettings,
@@ -197,7 +197,7 @@ export type NewFolder = z.output<typeof NewFolder>;
 export const LibraryDraft = z.strictObject({
   name: Name.meta({ example: 'Films' }),
   type: LibraryType.meta({ example: 'movies' }),
-  icon: z.string().max(100).nullable().optional(),
+  icon: z.string().max(100).nullable().optional().describe('Id of an icon'),
   folders: z.array(NewFolder).max(100).default([]),
   settings: LibrarySettings.partial().default({}),
   access: LibraryAccess.default({ everyone: true, roles: [], accountIds: [] }),
@@ -214,7 +214,7 @@ const nullableSettings = Object.fromEntries(
 export const LibraryChange = z.strictObject({
   name: Name.optional().meta({ example: 'Films' }),
   type: z.string().max(80).optional().describe('Any other value is 409 type-fixed').meta({ example: 'movies' }),
-  icon: z.string().max(100).nullable().optional(),
+  icon: z.string().max(100).nullable().optional().describe('Id of an icon'),
   folders: z
     .array(z.union([z.strictObject({ id: Id }), NewFolder]))
     .max(100)

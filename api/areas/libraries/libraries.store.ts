@@ -1,5 +1,6 @@
 import type { LibraryAccess } from '#areas/accounts/public.ts';
 import { setLibraryAccess } from '#areas/accounts/public.ts';
+import { requireIcon } from '#areas/icons/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -84,9 +85,10 @@ export async function findManagedLibraryId(db: Db, uid: string): Promise<string 
   return row?.id;
 }
 
-/** Throws 400 `unknown_type`, 409 `duplicate-name` and `library-limit`. */
+/** Throws 400 `unknown_type` and `unknown_icon`, 409 `duplicate-name` and `library-limit`. */
 export async function insertLibrary(db: Db, draft: LibraryDraft): Promise<string> {
   const own = await ownTypeOf(db, draft.type);
+  await requireIcon(db, 'icon', draft.icon);
   const settings = { ...own?.settings, ...draft.settings };
   await db.raw(`select pg_advisory_xact_lock(hashtext('libraries'))`); // serialises the count and the next position
   const [counted] = await db('libraries')

@@ -1,5 +1,6 @@
 // Creating, changing and deleting types of libraries.
 import { isDeepStrictEqual } from 'node:util';
+import { requireIcon } from '#areas/icons/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -61,6 +62,7 @@ export async function createType(call: Call, draft: TypeDraft): Promise<Created>
   const { db, who } = call;
   refuseForeignManager(who, draft);
   const { base, rules } = await sourceOf(call, draft);
+  await requireIcon(db, 'iconId', draft.iconId);
   const content = contentOf(draft, base, rules);
   const more = tried(base, content.rules, draft.tryNames);
   if (draft.validateOnly) return { ...toUnstored(rowOf(draft.key, base, content)), ...more };
@@ -98,6 +100,7 @@ async function changeable(call: Call, key: string, revision?: number): Promise<T
 export async function changeType(call: Call, key: string, change: TypeChange): Promise<Changed> {
   const { db } = call;
   const row = await changeable(call, key, change.revision);
+  if (change.iconId !== row.icon_id) await requireIcon(db, 'iconId', change.iconId);
   const rules = mergeRules(row.rules, change);
   const levels = checkRules(row.base, rules);
   await refuseLevels(db, row, levels);

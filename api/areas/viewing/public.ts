@@ -6,6 +6,7 @@ export {
   insertSession,
   lockSession,
   payloadOf,
+  playedUntil,
   type SessionDraft,
   type SessionRow,
   type StopReason,

@@ -1,3 +1,4 @@
+import { recordPlay } from '#areas/stats/public.ts';
 import type { Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
 import type { Row, Update } from '#platform/typed-query.ts';
@@ -64,7 +65,13 @@ export interface SessionDraft {
 /** Inserts the row and emits `playback.started`. */
 export async function insertSession(db: Db, draft: SessionDraft, reasons: string[]): Promise<SessionRow> {
   const profile = draft.profile && JSON.stringify(draft.profile);
-  const row = { ...draft, decision: JSON.stringify(draft.decision), profile, wish: JSON.stringify(draft.wish ?? {}) };
+  const row = {
+    ...draft,
+    from_ms: draft.position_ms,
+    decision: JSON.stringify(draft.decision),
+    profile,
+    wish: JSON.stringify(draft.wish ?? {}),
+  };
   const [made] = await db('playback_sessions').insert(row).returning('*');
   if (!made) throw new Error('no row');
   const payload = { ...payloadOf(made), method: made.method, isRemote: made.is_remote, reasons };
@@ -95,23 +102,73 @@ export async function lockSession(db: Db, id: string): Promise<SessionRow | unde
   return db('playback_sessions').where({ id }).forUpdate().first();
 }
 
+/** Longest time between two signs of life that counts as playing. */
+const SILENCE_MS = 60_000;
+
+/** How long the session has played until now: while it plays, the time since its last report too. */
+export function playedUntil(row: Pick<SessionRow, 'state' | 'played_ms' | 'last_report_at'>, now: Date): number {
+  if (row.state !== 'playing') return row.played_ms;
+  const since = now.getTime() - row.last_report_at.getTime();
+  return row.played_ms + Math.max(0, Math.min(since, SILENCE_MS));
+}
+
+/** A session without reports played as long as its bytes were read. */
+function playedOf(before: SessionRow, reason: StopReason): number {
+  if (before.implicit) return Math.max(0, before.last_bytes_at.getTime() - before.started_at.getTime());
+  return reason === 'timeout' ? before.played_ms : playedUntil(before, new Date());
+}
+
+const COMPLETED = 0.9;
+
+async function keepPlay(db: Db, row: SessionRow, playedMs: number): Promise<void> {
+  const { wish: stored } = row;
+  const { reasons = [] } = row.decision as { reasons?: string[] };
+  const reached = row.duration_ms ? row.position_ms / row.duration_ms : 0;
+  await recordPlay(db, {
+    profileId: row.profile_id,
+    itemId: row.item_id,
+    startedAt: row.started_at,
+    endedAt: row.stopped_at ?? new Date(),
+    playedMs,
+    fromMs: row.from_ms,
+    toMs: row.position_ms,
+    durationMs: row.duration_ms,
+    completed: row.counted_play || reached >= COMPLETED,
+    method: row.method,
+    source: 'playback',
+    reasons,
+    quality: stored.quality ?? null,
+    client: row.client_name,
+    platform: row.platform,
+    isRemote: row.is_remote,
+    address: row.address,
+    deviceId: row.device_id,
+    sessionId: row.id,
+  });
+}
+
 /** Stops the session once and emits `playback.stopped`. The caller stops its transcode. */
 export async function stopSession(
   db: Db,
   id: string,
   why: { reason: StopReason; positionMs?: number | undefined },
 ): Promise<SessionRow | undefined> {
+  const before = await lockSession(db, id);
+  if (!before || before.state === 'stopped') return undefined;
+  const playedMs = playedOf(before, why.reason);
   const [row] = await db('playback_sessions')
     .where({ id })
-    .whereNot({ state: 'stopped' })
     .update({
       state: 'stopped',
       stopped_at: new Date(),
       stop_reason: why.reason,
+      played_ms: playedMs,
       ...(why.positionMs === undefined ? {} : { position_ms: why.positionMs }),
     })
     .returning('*');
-  if (row) await emit(db, 'playback.stopped', { payload: payloadOf(row), facts: factsOf(row) });
+  if (!row) return undefined;
+  await keepPlay(db, row, playedMs);
+  await emit(db, 'playback.stopped', { payload: payloadOf(row), facts: factsOf(row) });
   return row;
 }
 

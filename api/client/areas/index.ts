@@ -11,11 +11,13 @@ import type { EditingOperations } from './editing.ts';
 import type { EmailOperations } from './email.ts';
 import type { EventsOperations } from './events.ts';
 import type { HomeOperations } from './home.ts';
+import type { IconsOperations } from './icons.ts';
 import type { ItemsOperations } from './items.ts';
 import type { JobsOperations } from './jobs.ts';
 import type { LabelsOperations } from './labels.ts';
 import type { LibrariesOperations } from './libraries.ts';
 import type { LibraryTypesOperations } from './library-types.ts';
+import type { MaintenanceOperations } from './maintenance.ts';
 import type { NotificationsOperations } from './notifications.ts';
 import type { PeopleOperations } from './people.ts';
 import type { PlaybackOperations } from './playback.ts';
@@ -27,6 +29,7 @@ import type { ServerAccountOperations } from './server-account.ts';
 import type { SettingsOperations } from './settings.ts';
 import type { SetupOperations } from './setup.ts';
 import type { SpineOperations } from './spine.ts';
+import type { StatsOperations } from './stats.ts';
 import type { StorageOperations } from './storage.ts';
 import type { StreamingOperations } from './streaming.ts';
 import type { StudiosOperations } from './studios.ts';
@@ -48,11 +51,13 @@ export type * from './email.ts';
 export type * from './errors.ts';
 export type * from './events.ts';
 export type * from './home.ts';
+export type * from './icons.ts';
 export type * from './items.ts';
 export type * from './jobs.ts';
 export type * from './labels.ts';
 export type * from './libraries.ts';
 export type * from './library-types.ts';
+export type * from './maintenance.ts';
 export type * from './notifications.ts';
 export type * from './people.ts';
 export type * from './playback.ts';
@@ -65,6 +70,7 @@ export type * from './settings.ts';
 export type * from './setup.ts';
 export type * from './shared.ts';
 export type * from './spine.ts';
+export type * from './stats.ts';
 export type * from './storage.ts';
 export type * from './streaming.ts';
 export type * from './studios.ts';
@@ -87,11 +93,13 @@ export interface Operations
     EmailOperations,
     EventsOperations,
     HomeOperations,
+    IconsOperations,
     ItemsOperations,
     JobsOperations,
     LabelsOperations,
     LibrariesOperations,
     LibraryTypesOperations,
+    MaintenanceOperations,
     NotificationsOperations,
     PeopleOperations,
     PlaybackOperations,
@@ -103,6 +111,7 @@ export interface Operations
     SettingsOperations,
     SetupOperations,
     SpineOperations,
+    StatsOperations,
     StorageOperations,
     StreamingOperations,
     StudiosOperations,

@@ -258,7 +258,7 @@ export interface AddLibraryFoldersBody {
 export interface CreateLibraryBody {
   name: string;
   type: string;
-  icon?: string | null;
+  /** Id of an icon */ icon?: string | null;
   folders?: FolderPlace[];
   settings?: {
     previewThumbnails?: boolean;
@@ -401,7 +401,7 @@ export interface SetCatalogueKeysResponse {
 export interface UpdateLibraryBody {
   name?: string;
   /** Any other value is 409 type-fixed */ type?: string;
-  icon?: string | null;
+  /** Id of an icon */ icon?: string | null;
   /** The whole list */ folders?: ({ id: Uuid } | FolderPlace)[];
   /** Merged key by key; null returns to the default */ settings?: {
     previewThumbnails?: boolean | null;

@@ -310,6 +310,17 @@ export const routes = {
   createUploads: 'POST /uploads',
   listUploads: 'GET /uploads',
   putUploadChunk: 'PUT /uploads/{id}/chunks/{index}',
+  // icons
+  addIcons: 'POST /icon-sets/{id}/icons',
+  createIconSet: 'POST /icon-sets',
+  deleteIcon: 'DELETE /icons/{id}',
+  deleteIconSet: 'DELETE /icon-sets/{id}',
+  getIconImage: 'GET /icons/{id}/image bytes',
+  getIconSet: 'GET /icon-sets/{id}',
+  listIconSets: 'GET /icon-sets',
+  listIcons: 'GET /icons',
+  updateIcon: 'PATCH /icons/{id}',
+  updateIconSet: 'PATCH /icon-sets/{id}',
   // home
   getHome: 'GET /home',
   getHomeLayout: 'GET /home/layout',
@@ -351,10 +362,17 @@ export const routes = {
   listThemes: 'GET /themes',
   setThemeSelection: 'PUT /themes/selection',
   updateTheme: 'PATCH /themes/{id}',
+  // maintenance
+  getMaintenance: 'GET /maintenance',
+  updateMaintenance: 'PATCH /maintenance',
   // jobs
   cancelJobs: 'POST /jobs/cancel',
   listJobs: 'GET /jobs',
   retryJobs: 'POST /jobs/retry',
+  // stats
+  deleteHistory: 'DELETE /stats/history',
+  getStats: 'GET /stats',
+  listHistory: 'GET /stats/history',
   // backup
   createBackup: 'POST /backups',
   deleteBackup: 'DELETE /backups/{id}',

@@ -73,6 +73,10 @@ import * as homeCreate from './20261126004000_home_create.ts';
 import * as collectionsCreate from './20261127002000_collections_create.ts';
 import * as savedFiltersCreate from './20261127002100_saved_filters_create.ts';
 import * as storageProviders from './20261127003000_storage_providers.ts';
+import * as iconsCreate from './20261127004000_icons_create.ts';
+import * as statsCreate from './20261127004100_stats_create.ts';
+import * as viewingPlayed from './20261127004110_viewing_played.ts';
+import * as maintenanceCreate from './20261127004200_maintenance_create.ts';
 import * as uploadsCreate from './20261127006000_uploads_create.ts';
 
 export interface Migration {
@@ -167,5 +171,9 @@ export const migrations: Record<string, Migration> = {
   '20261127002000_collections_create': collectionsCreate,
   '20261127002100_saved_filters_create': savedFiltersCreate,
   '20261127003000_storage_providers': storageProviders,
+  '20261127004000_icons_create': iconsCreate,
+  '20261127004100_stats_create': statsCreate,
+  '20261127004110_viewing_played': viewingPlayed,
+  '20261127004200_maintenance_create': maintenanceCreate,
   '20261127006000_uploads_create': uploadsCreate,
 };

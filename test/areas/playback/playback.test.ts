@@ -411,7 +411,7 @@ describe('Playback', () => {
     const synced = await given.me.syncPlayback({ body });
     expect(synced.body.results.map((one) => one.outcome)).to.deep.equal(['applied', 'duplicate', 'older', 'not-found']);
     expect((await progress(id)).positionMs).to.equal(700_000);
-    expect(await given.api.deps.db('play_history').where({ profile_id: given.person.profileId }).first()).to.include({
+    expect(await given.api.deps.db('plays').where({ profile_id: given.person.profileId }).first()).to.include({
       played_ms: 120_000,
     });
     await given.me.markWatched({ params: { id } });

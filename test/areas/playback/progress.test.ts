@@ -84,7 +84,7 @@ describe('Progress', () => {
       ),
     ).to.deep.equal(['invalid', 'invalid', 'applied']);
     expect(await progress(id)).to.include({ positionMs: 700_000, watched: false });
-    expect(await database()('play_history').where({ item_id: id })).to.have.length(0);
+    expect(await database()('plays').where({ item_id: id })).to.have.length(0);
   });
 
   it('notes with an offline position in which file of the item it is', async () => {
@@ -111,8 +111,8 @@ describe('Progress', () => {
     await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000 } });
     const at = ago(HOUR);
     expect(await sync({ itemId: id, at, positionMs: 100_000, playedMs: 120_000 })).to.deep.equal(['older']);
-    const [played] = await database()('play_history').where({ item_id: id });
-    expect([played.at.toISOString(), (await progress(id)).positionMs]).to.deep.equal([at, 900_000]);
+    const [played] = await database()('plays').where({ item_id: id });
+    expect([played.ended_at.toISOString(), (await progress(id)).positionMs]).to.deep.equal([at, 900_000]);
   });
 
   it('reports after a change of tracks whether the film was watched', async () => {

@@ -1,3 +1,4 @@
+import { movePlays } from '#areas/stats/public.ts';
 import type { Db } from '#platform/db.ts';
 
 /** An item that becomes part of another one, or only some of its files. */
@@ -41,11 +42,7 @@ export async function joinStates(db: Db, pairs: readonly Joined[]): Promise<void
        where excluded.updated_at > s.updated_at`,
     [rows],
   );
-  await db.raw(
-    `update play_history t set item_id = r.into from ${pair} where t.item_id = r.from
-       and ${ofFile('(select p.file_id from playback_sessions p where p.id = t.session_id)')}`,
-    [rows],
-  );
+  await movePlays(db, pairs);
   const playing = `from ${pair} where t.item_id = r.from and ${ofFile('t.file_id')}`;
   await db.raw(`update playback_sessions t set item_id = r.into ${playing}`, [rows]);
   await db.raw(`update transcode_sessions t set item_id = r.into ${playing}`, [rows]);

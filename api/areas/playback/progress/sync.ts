@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import { recordPlay } from '#areas/stats/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
-import { newId } from '#platform/ids.ts';
 import { SetReading, type Synced, type SyncReport } from './progress.schemas.ts';
 import { findState, leavesOf, markLeaves, type StateRow, unmarkLeaves, writeRating } from './progress.store.ts';
 import { recordPosition, refuseBadPosition, refuseForeignFile } from './progress.ts';
@@ -105,14 +105,19 @@ async function keepHistory(
   { report, at }: Pick<Write, 'report' | 'at'>,
 ): Promise<void> {
   const { playedMs } = report;
-  if (playedMs === undefined || !played(report)) return;
-  await db('play_history').insert({
-    id: newId(),
-    profile_id: who.profileId,
-    account_id: who.accountId,
-    item_id: item.id,
-    at,
-    played_ms: playedMs,
+  if (playedMs === undefined) return; // Stats decides which are long enough
+  await recordPlay(db, {
+    profileId: who.profileId,
+    itemId: item.id,
+    startedAt: new Date(at.getTime() - playedMs),
+    endedAt: at,
+    playedMs,
+    toMs: report.positionMs ?? 0,
+    durationMs: item.runtimeMs ?? null,
+    completed: report.watched === true,
+    method: 'offline',
+    source: 'offline-sync',
+    deviceId: who.deviceId ?? null,
   });
 }
 

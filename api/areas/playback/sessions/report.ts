@@ -1,6 +1,6 @@
 import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { touchTranscode } from '#areas/streaming/public.ts';
-import { factsOf, lockSession, payloadOf, type SessionRow, updateSession } from '#areas/viewing/public.ts';
+import { factsOf, lockSession, payloadOf, playedUntil, type SessionRow, updateSession } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { PlaybackReport } from '../playback.schemas.ts';
@@ -40,6 +40,7 @@ export async function report(
   const row = await updateSession(db, id, {
     state: body.state,
     position_ms: positionMs,
+    played_ms: playedUntil(before, now),
     rate: body.rate,
     read_at: at,
     last_report_at: now,

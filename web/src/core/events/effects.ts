@@ -45,7 +45,11 @@ const EFFECTS: Effects = {
   'item.added': () => names(...LISTS, ...HOME, 'listLibraries'),
   'item.updated': ({ itemId }) => ({ names: [...ITEM, ...HOME], itemIds: [itemId] }),
   'item.deleted': () => names(...LISTS, ...HOME, 'listLibraries'),
-  'playback.stopped': ({ itemId }) => ({ names: [...ITEM, 'listItems'], itemIds: [itemId], whole: HOME }),
+  'playback.stopped': ({ itemId }) => ({
+    names: [...ITEM, 'listItems'],
+    itemIds: [itemId],
+    whole: [...HOME, 'listHistory', 'getStats'],
+  }),
   'state.changed': ({ what, itemIds, truncated }) => {
     if (what.every((one) => one in STATE)) return names(...what.flatMap((one) => STATE[one] ?? []));
     return {
@@ -68,6 +72,8 @@ function settings(keys: readonly string[]): Name[] {
     ...(starts('home.') ? (['getHomeLayout', ...HOME] as const) : []),
     ...(starts('themes.') ? (['listThemes'] as const) : []),
     ...(starts('library-types.') ? (['listLibraryTypes', 'getLibraryType'] as const) : []),
+    ...(starts('maintenance.') ? (['getMaintenance'] as const) : []),
+    ...(starts('icons.') ? (['listIconSets', 'getIconSet', 'listIcons'] as const) : []),
     ...(starts('auth.') ? (['getSignInOptions'] as const) : []),
   ];
 }

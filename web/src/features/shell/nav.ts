@@ -8,6 +8,10 @@ export interface Place {
   href: string;
   label: string;
   icon: IconName;
+  /** The slot of the active icon set that is shown in place of `icon`. */
+  slot?: string;
+  /** Id of the icon that was chosen for this place. */
+  iconId?: string;
   /** `tap` where the page redirects by a value of the device: a redirect of an earlier hover may be out of date. */
   preload?: 'tap';
 }
@@ -24,16 +28,33 @@ const ICONS: Readonly<Record<string, IconName>> = {
   courses: 'school',
 };
 
-export const home = (): Place => ({ href: '/', label: m.home(), icon: 'home' });
-export const allLibraries = (): Place => ({ href: '/libraries', label: m.libraries(), icon: 'library' });
-export const search = (): Place => ({ href: '/search', label: m.search(), icon: 'search' });
-export const collections = (): Place => ({ href: '/collections', label: m.collections(), icon: 'grid' });
-export const mine = (): Place => ({ href: '/me', label: m.mine(), icon: 'user' });
+export const home = (): Place => ({ href: '/', label: m.home(), icon: 'home', slot: 'nav.home' });
+export const allLibraries = (): Place => ({
+  href: '/libraries',
+  label: m.libraries(),
+  icon: 'library',
+  slot: 'nav.libraries',
+});
+export const search = (): Place => ({ href: '/search', label: m.search(), icon: 'search', slot: 'nav.search' });
+export const mine = (): Place => ({ href: '/me', label: m.mine(), icon: 'user', slot: 'nav.mine' });
+export const collections = (): Place => ({
+  href: '/collections',
+  label: m.collections(),
+  icon: 'grid',
+  slot: 'nav.collections',
+});
 
-export const placeOf = ({ id, name, ...typed }: Pick<Library, 'id' | 'name' | 'type' | 'baseType'>): Place => ({
+export const placeOf = ({
+  id,
+  name,
+  icon,
+  ...typed
+}: Pick<Library, 'id' | 'name' | 'icon' | 'type' | 'baseType'>): Place => ({
   href: `/library/${id}`,
   label: name,
   icon: ICONS[baseOf(typed)] ?? 'folder',
+  slot: typed.baseType ? 'library.custom' : `library.${typed.type}`,
+  ...(icon && { iconId: icon }),
   preload: 'tap',
 });
 

@@ -1,0 +1,2 @@
+export { noteRun, windowNow } from './maintenance.store.ts';
+export { tick } from './tick.ts';

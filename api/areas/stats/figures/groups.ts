@@ -1,0 +1,248 @@
+// Sums of plays in groups.
+import type { Knex } from 'knex';
+import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { rowsOf } from '#platform/rows.ts';
+import { knownPerson } from '../persons.ts';
+import type { Span } from '../span.ts';
+import { type Grouping, type StatFigures, type StatGroup, type StatsQuery, timeGroups } from '../stats.schemas.ts';
+
+const MOST_GROUPS = 1100;
+/** Key of plays whose person, library or item the caller may not know. */
+const OTHERS = 'others';
+
+export interface Wanted {
+  call: Call;
+  query: StatsQuery;
+  span: Span;
+}
+
+type Range = Pick<Span, 'start' | 'end'>;
+
+/** Sums of the requested span; `pr` and `a` are their person. */
+export function selectSums({ call, query }: Wanted, { start, end }: Range): Knex.QueryBuilder {
+  const { db, who } = call;
+  const sums = db
+    .queryBuilder()
+    .from('play_sums as s')
+    .leftJoin('profiles as pr', 'pr.id', 's.profile_id')
+    .leftJoin('accounts as a', 'a.id', 'pr.account_id')
+    .where('s.at', '>=', start)
+    .where('s.at', '<', end);
+  if (query.scope === 'mine' && query.userId === undefined) sums.where('s.profile_id', who.profileId);
+  if (query.userId !== undefined) {
+    const known = knownPerson(call);
+    sums.where('a.id', query.userId).whereRaw(known.sql, known.bindings as Knex.RawBinding[]);
+  }
+  if (query.libraryId) sums.where('s.library_id', query.libraryId);
+  if (query.type) sums.where('s.type', query.type);
+  return sums;
+}
+
+const FIGURES = `coalesce(sum(s.plays), 0)::int as plays, coalesce(sum(s.played_ms), 0)::bigint as "playedMs",
+  coalesce(sum(s.completed), 0)::int as completed, count(distinct s.item_id)::int as items, count(distinct a.id)::int as users,
+  coalesce(sum(s.plays) filter (where s.is_remote), 0)::int as "remotePlays",
+  coalesce(sum(s.plays) filter (where s.method = 'transcode'), 0)::int as "transcodedPlays",
+  coalesce(sum(s.bytes), 0)::bigint as bytes`;
+
+export async function totalsOf(wanted: Wanted, range: Range = wanted.span): Promise<StatFigures> {
+  const [row] = (await selectSums(wanted, range).select(wanted.call.db.raw(FIGURES))) as StatFigures[];
+  if (!row) throw new Error('no row');
+  return row;
+}
+
+interface Key {
+  sql: string;
+  bindings: unknown[];
+  /** Joins that the key needs. */
+  join?: (query: Knex.QueryBuilder) => void;
+}
+
+const local = 's.at at time zone ?';
+const times: Record<(typeof timeGroups)[number], string> = {
+  day: `to_char(${local}, 'YYYY-MM-DD')`,
+  week: `to_char(date_trunc('week', ${local}), 'YYYY-MM-DD')`,
+  month: `to_char(${local}, 'YYYY-MM')`,
+  hour: `to_char(${local}, 'HH24')`,
+  weekday: `to_char(${local}, 'ID')`,
+};
+
+const isTime = (grouping: Grouping): grouping is (typeof timeGroups)[number] =>
+  (timeGroups as readonly string[]).includes(grouping);
+
+const withItem = (query: Knex.QueryBuilder): void => void query.leftJoin('items as i', 'i.id', 's.item_id');
+
+/** The key of a group; `split` takes the same words. */
+function keyOf({ call, span }: Wanted, grouping: Grouping): Key {
+  if (isTime(grouping)) return { sql: times[grouping], bindings: [span.timeZone] };
+  const known = knownPerson(call);
+  const person = (column: string): Key => ({
+    sql: `case when ${known.sql} then ${column}::text else '${OTHERS}' end`,
+    bindings: known.bindings,
+  });
+  const keys: Record<Exclude<Grouping, (typeof timeGroups)[number]>, Key> = {
+    user: person('a.id'),
+    profile: person('pr.id'),
+    library: { sql: 's.library_id::text', bindings: [] },
+    type: { sql: 's.type', bindings: [] },
+    client: { sql: 's.client', bindings: [] },
+    method: { sql: 's.method', bindings: [] },
+    genre: {
+      sql: `coalesce(g.name, '${OTHERS}')`,
+      bindings: [],
+      join: (query) =>
+        void query.leftJoin('item_tags as g', (on) => void on.on('g.item_id', 's.item_id').andOnVal('g.kind', 'genre')),
+    },
+    show: { sql: `case when i.type = 'episode' then i.grandparent_id::text end`, bindings: [], join: withItem },
+    artist: { sql: `case when i.type = 'track' then i.grandparent_id::text end`, bindings: [], join: withItem },
+  };
+  return keys[grouping];
+}
+
+type Found = StatFigures & { key: string };
+
+async function groupsIn(wanted: Wanted): Promise<Found[]> {
+  const { call, query, span } = wanted;
+  const { sql, bindings, join } = keyOf(wanted, query.groupBy);
+  const sums = selectSums(wanted, span).select(call.db.raw(`${sql} as key, ${FIGURES}`, bindings as Knex.RawBinding[]));
+  join?.(sums);
+  const rows = (await sums.groupByRaw('1').orderByRaw('3 desc, 1')) as (StatFigures & { key: string | null })[];
+  return rows.flatMap((row) => (row.key === null ? [] : [{ ...row, key: row.key }]));
+}
+
+async function splitsIn(wanted: Wanted): Promise<Map<string, { key: string; plays: number; playedMs: number }[]>> {
+  const { call, query, span } = wanted;
+  if (!query.split) return new Map();
+  const [by, split] = [keyOf(wanted, query.groupBy), keyOf(wanted, query.split)];
+  const sums = selectSums(wanted, span).select(
+    call.db.raw(
+      `${by.sql} as "of", ${split.sql} as key, sum(s.plays)::int as plays, sum(s.played_ms)::bigint as "playedMs"`,
+      [...by.bindings, ...split.bindings] as Knex.RawBinding[],
+    ),
+  );
+  by.join?.(sums);
+  const rows = (await sums.groupByRaw('1, 2').orderByRaw('4 desc, 2')) as {
+    of: string;
+    key: string;
+    plays: number;
+    playedMs: number;
+  }[];
+  return Map.groupBy(rows, ({ of }) => of);
+}
+
+/** Every key of a time, so that one without plays is listed too. */
+async function timesIn({ call, span }: Wanted, grouping: (typeof timeGroups)[number]): Promise<string[]> {
+  if (grouping === 'hour') return Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
+  if (grouping === 'weekday') return Array.from({ length: 7 }, (_, day) => String(day + 1));
+  const shape = grouping === 'month' ? 'YYYY-MM' : 'YYYY-MM-DD';
+  const rows = await rowsOf<{ key: string }>(
+    call.db,
+    `select to_char(t, ?) as key from generate_series(date_trunc(?, ?::timestamp), ?::timestamp, ?::interval) t`,
+    [shape, grouping, span.from, span.to, `1 ${grouping}`],
+  );
+  return rows.map(({ key }) => key);
+}
+
+const NOTHING: StatFigures = {
+  ...{ plays: 0, playedMs: 0, completed: 0, items: 0, users: 0 },
+  ...{ remotePlays: 0, transcodedPlays: 0, bytes: 0 },
+};
+
+/** Labels of keys; a key without a label is one that the caller may not know. */
+async function labelsOf({ call }: Wanted, grouping: Grouping, keys: readonly string[]): Promise<Map<string, string>> {
+  const { db, who } = call;
+  const ids = keys.filter((key) => key.length === 36);
+  const named = (rows: { id: string; name: string }[]): Map<string, string> =>
+    new Map(rows.map(({ id, name }) => [id, name]));
+  if (grouping === 'user')
+    return named((await db('accounts').whereIn('id', ids).select('id', db.raw('display_name as name'))) as never);
+  if (grouping === 'profile') return named(await db('profiles').whereIn('id', ids).select('id', 'name'));
+  if (grouping === 'library')
+    return named(
+      await db('libraries')
+        .modify(onlyVisibleLibraries, who)
+        .whereIn('libraries.id', ids)
+        .select('libraries.id', 'libraries.name'),
+    );
+  if (grouping === 'show' || grouping === 'artist')
+    return named(
+      (await db('items as i')
+        .modify(onlyVisibleItems, who, 'i')
+        .whereIn('i.id', ids)
+        .select('i.id', db.raw('i.title as name'))) as never,
+    );
+  return new Map(keys.map((key) => [key, key]));
+}
+
+/** Groups of which the caller may not know the name are one group together. */
+function known<T extends { key: string }>(
+  rows: readonly T[],
+  labels: ReadonlyMap<string, string>,
+): (T & { label: string })[] {
+  return rows.map((row) => {
+    const label = labels.get(row.key);
+    return label === undefined ? { ...row, key: OTHERS, label: '' } : { ...row, label };
+  });
+}
+
+function added(one: StatFigures, other: StatFigures): StatFigures {
+  const names = Object.keys(NOTHING) as (keyof StatFigures)[];
+  return Object.fromEntries(names.map((name) => [name, one[name] + other[name]])) as StatFigures;
+}
+
+const figuresOf = ({
+  plays,
+  playedMs,
+  completed,
+  items,
+  users,
+  remotePlays,
+  transcodedPlays,
+  bytes,
+}: StatFigures): StatFigures => ({
+  ...{ plays, playedMs, completed, items, users, remotePlays, transcodedPlays, bytes },
+});
+
+type Split = { key: string; plays: number; playedMs: number };
+
+interface Named {
+  rows: readonly Found[];
+  labels: ReadonlyMap<string, string>;
+  splitsOf: (key: string) => StatGroup['split'];
+}
+
+/** Rows as groups; those beyond the limit, and those without a name, are one group together. */
+function merge({ rows, labels, splitsOf }: Named): StatGroup[] {
+  const groups = new Map<string, StatGroup>();
+  for (const [place, row] of known(rows, labels).entries()) {
+    const isRest = groups.size >= MOST_GROUPS && !groups.has(row.key);
+    const key = isRest ? 'other' : row.key;
+    const before = groups.get(key);
+    const figures = before ? added(before.figures, row) : figuresOf(row);
+    const split = splitsOf(rows[place]?.key ?? '');
+    groups.set(key, { key, label: isRest ? '' : row.label, figures, ...(split && { split }) });
+  }
+  return [...groups.values()];
+}
+
+async function splitting(wanted: Wanted): Promise<Named['splitsOf']> {
+  const { split } = wanted.query;
+  if (!split) return () => undefined;
+  const splits = await splitsIn(wanted);
+  const keys = [...splits.values()].flat().map(({ key }) => key);
+  const labels = await labelsOf(wanted, split, [...new Set(keys)]);
+  const bare = ({ key, label, plays, playedMs }: Split & { label: string }) => ({ key, label, plays, playedMs });
+  return (of) => known<Split>(splits.get(of) ?? [], labels).map(bare);
+}
+
+/** The groups of a request: times in order with zeros, others by the time played, at most 1,100 and the rest as one. */
+export async function groupsOf(wanted: Wanted): Promise<StatGroup[]> {
+  const { groupBy } = wanted.query;
+  const found = await groupsIn(wanted);
+  const there = new Map(found.map((row) => [row.key, row]));
+  const rows = isTime(groupBy)
+    ? (await timesIn(wanted, groupBy)).map((key) => there.get(key) ?? { ...NOTHING, key })
+    : found;
+  const keys = rows.map(({ key }) => key);
+  return merge({ rows, labels: await labelsOf(wanted, groupBy, keys), splitsOf: await splitting(wanted) });
+}
