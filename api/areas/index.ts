@@ -19,6 +19,7 @@ import { peopleArea } from './people/index.ts';
 import { playbackArea } from './playback/index.ts';
 import { plusArea } from './plus/index.ts';
 import { scanningArea } from './scanning/index.ts';
+import { searchArea } from './search/index.ts';
 import { serverArea } from './server/index.ts';
 import { serverAccountArea } from './server-account/index.ts';
 import { settingsArea } from './settings/index.ts';
@@ -52,6 +53,7 @@ export const areas = [
   playbackArea,
   streamingArea,
   subtitlesArea,
+  searchArea,
   serverAccountArea,
   plusArea,
   settingsArea,

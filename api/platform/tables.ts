@@ -1257,6 +1257,33 @@ export interface Tables {
     spindles: Defaulted<string[]>;
     type_rules: Json | null;
   };
+  search_documents: {
+    id: string;
+    kind: 'item' | 'person' | 'studio';
+    library_id: string;
+    type: string;
+    weight: number;
+    bare: string;
+    alts: Defaulted<string[]>;
+    names: string;
+    title_words: string;
+    words: string;
+    age: number | null;
+    labels: Defaulted<number[]>;
+  };
+  search_due: {
+    txid: Defaulted<number>;
+    id: string;
+    kind: string;
+  };
+  search_indexes: {
+    library_id: string;
+    language: string;
+    version: Defaulted<number>;
+  };
+  search_marks: {
+    txid: Defaulted<number>;
+  };
   server_state: {
     one: Defaulted<boolean>;
     server_id: string;

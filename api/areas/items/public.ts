@@ -1,5 +1,6 @@
 /** Items for other areas and workers. */
 
+export { knowCustomFields } from './fields/custom-fields.ts';
 export { findCustomValues } from './fields/custom-values.ts';
 export { itemFieldNames } from './fields/fields.ts';
 export { onlyUnwatched } from './fields/unwatched.ts';
@@ -38,10 +39,12 @@ export {
   ItemSummary,
   ItemType,
   itemTypes,
+  ListedItem,
   PersonRole,
   UserState,
 } from './items.schemas.ts';
 export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
+export { checkIncludes, includeQuery, withIncludes } from './listing/includes.ts';
 export { checkList, dayOf, firstIds, idsPage, type Listing, listed, rulesFor, type Viewer } from './listing/listing.ts';
 export { itemsMatching } from './listing/matching.ts';
 export {
@@ -51,6 +54,7 @@ export {
   type Shelf,
   shelvesOf,
 } from './listing/shelves.store.ts';
+export { serverPage } from './listing/server-list.ts';
 export { librarySorts as sortNames, type SortName } from './listing/sorts.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
 export {

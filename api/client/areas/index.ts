@@ -20,6 +20,7 @@ import type { PeopleOperations } from './people.ts';
 import type { PlaybackOperations } from './playback.ts';
 import type { PlusOperations } from './plus.ts';
 import type { ScanningOperations } from './scanning.ts';
+import type { SearchOperations } from './search.ts';
 import type { ServerOperations } from './server.ts';
 import type { ServerAccountOperations } from './server-account.ts';
 import type { SettingsOperations } from './settings.ts';
@@ -53,6 +54,7 @@ export type * from './people.ts';
 export type * from './playback.ts';
 export type * from './plus.ts';
 export type * from './scanning.ts';
+export type * from './search.ts';
 export type * from './server.ts';
 export type * from './server-account.ts';
 export type * from './settings.ts';
@@ -88,6 +90,7 @@ export interface Operations
     PlaybackOperations,
     PlusOperations,
     ScanningOperations,
+    SearchOperations,
     ServerOperations,
     ServerAccountOperations,
     SettingsOperations,

@@ -249,6 +249,11 @@ export const routes = {
   setSubtitleSync: 'PUT /items/{id}/subtitles/{streamId}/sync',
   setSubtitleTiming: 'PUT /items/{id}/subtitles/{streamId}/timing',
   stopSubtitleBatch: 'DELETE /subtitles/batches/{id}',
+  // search
+  searchAll: 'GET /search',
+  searchItems: 'GET /search/items',
+  searchPeople: 'GET /search/people',
+  suggest: 'GET /search/suggest',
   // server-account
   acceptServerClaim: 'PUT /claim',
   cancelServerClaim: 'DELETE /claim',

@@ -1,0 +1,4 @@
+import { defineArea } from '#kernel/endpoint.ts';
+import { searchAll, searchItems, searchPeople, suggest } from './search.endpoints.ts';
+
+export const searchArea = defineArea('search', 'Search', [searchAll, searchItems, searchPeople, suggest]);
