@@ -347,6 +347,7 @@ export const routedAreas: readonly RoutedArea[] = [
       ['get', '/search', 'searchAll'],
       ['get', '/search/items', 'searchItems'],
       ['get', '/search/people', 'searchPeople'],
+      ['get', '/search/transcripts', 'searchTranscripts'],
       ['get', '/search/suggest', 'suggest'],
     ],
   },

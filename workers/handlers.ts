@@ -30,6 +30,8 @@ import { saveMetadata } from './saving/save.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
 import { createSpineCheck } from './spine/check.ts';
 import { createSpineImport } from './spine/import.ts';
+import { readTranscripts } from './search/transcripts-job.ts';
+import { optimiseSearch, rebuildSearch } from './search/upkeep.ts';
 import { extractSubtitles } from './subtitles/extract-job.ts';
 import { indexSubtitleFolder } from './subtitles/folder-job.ts';
 import { syncSubtitle } from './subtitles/sync/sync-job.ts';
@@ -66,6 +68,9 @@ export const handlers = {
   'custom-field.purge': purgeCustomField,
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,
+  'search.transcripts': readTranscripts,
+  'search.rebuild': rebuildSearch,
+  'search.optimise': optimiseSearch,
   'subtitles.extract': extractSubtitles,
   'subtitles.sync': syncSubtitle,
   'subtitles.folder': indexSubtitleFolder,

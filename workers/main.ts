@@ -25,6 +25,7 @@ import { keepSealed } from './resealing.ts';
 import { startRuntime } from './runtime.ts';
 import { overseeScans } from './scan/watch/overseer.ts';
 import { watchStorages } from './scan/watch/storages.ts';
+import { keepSearched } from './search/keeper.ts';
 import { keepSettled } from './settle.ts';
 import { keepTranscodeCache } from './transcode-cache.ts';
 
@@ -56,6 +57,7 @@ const overseeing = overseeScans(deps, stopping.signal);
 const watching = watchStorages(deps, stopping.signal);
 const trimming = keepTranscodeCache(deps, stopping.signal);
 const backingUp = keepBackups({ ...deps, keys }, stopping.signal);
+const searching = keepSearched(deps, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
 const checking = keepAgentsChecked(deps, stopping.signal);
 describePeopleBy(describingCatalogues(deps));
@@ -76,6 +78,7 @@ async function leave(): Promise<void> {
     watching,
     trimming,
     backingUp,
+    searching,
     sealing,
     checking,
   ]);

@@ -1647,6 +1647,29 @@ export interface Tables {
     purged_at: Date | null;
     created_at: Defaulted<Date>;
   };
+  transcript_due: {
+    file_id: string;
+    since: Defaulted<Date>;
+  };
+  transcript_tracks: {
+    stream_id: string;
+    file_id: string;
+    item_id: string;
+    library_id: string;
+    language: string;
+    generated: boolean;
+    content: string;
+    read_at: Defaulted<Date>;
+  };
+  transcripts: {
+    id: Defaulted<string>;
+    library_id: string;
+    stream_id: string;
+    number: number;
+    start_ms: number;
+    cues: Json;
+    words: string;
+  };
   trashed_files: {
     id: string;
     file_id: string | null;

@@ -13,7 +13,10 @@ import {
   SearchHit,
   Suggestions,
   SuggestQuery,
+  TranscriptHit,
+  TranscriptsQuery,
 } from './search.schemas.ts';
+import { searchTranscriptsPage } from './transcripts/search-transcripts.ts';
 import { suggestions } from './suggest/suggest.ts';
 
 const views = { permission: 'library:view' } as const;
@@ -72,6 +75,23 @@ export const searchPeople = defineEndpoint({
 
   async handle({ query }, call) {
     return searchPeoplePage(call, query);
+  },
+});
+
+export const searchTranscripts = defineEndpoint({
+  operationId: 'searchTranscripts',
+  method: 'get',
+  path: '/search/transcripts',
+  summary: 'Search the words of films',
+  description:
+    'Cues of the text subtitles that the server holds, at their corrected times. Hits of one item are gathered, and `more` counts the rest; with the `itemId` of a single film all are listed by time. Quotes find a phrase also over two cues.',
+  access: views,
+  query: TranscriptsQuery,
+  answer: page(TranscriptHit, { partial }),
+  errors: ['RATE_LIMITED'],
+
+  async handle({ query }, call) {
+    return searchTranscriptsPage(call, query);
   },
 });
 

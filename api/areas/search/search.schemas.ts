@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ItemSummary, ItemType, itemFilter, ListedItem, PersonRole } from '#areas/items/public.ts';
+import { ItemSummary, ItemType, itemFilter, itemFilterOf, ListedItem, PersonRole } from '#areas/items/public.ts';
 import { pageQuery, sortQuery } from '#kernel/page.ts';
-import { commaList, Id, ImageRef, Milliseconds, queryBool, queryInt } from '#kernel/schemas.ts';
+import { commaList, Id, ImageRef, Language, Milliseconds, queryBool, queryInt } from '#kernel/schemas.ts';
 
 /** A question; blanks alone are none. */
 const question = (max: number) =>
@@ -151,6 +151,19 @@ export const PeopleSearchQuery = z.object({
 export type PeopleSearchQuery = z.output<typeof PeopleSearchQuery>;
 
 export const transcriptSorts = ['score', 'item', 'startMs'] as const;
+
+export const TranscriptsQuery = z.object({
+  ...pageQuery,
+  q: question(200),
+  itemId: Id.optional().describe('An item, season, show or course'),
+  libraryId: Id.optional(),
+  language: Language.optional(),
+  perItem: queryInt(1, 50).default(3),
+  context: queryBool.default(true).describe('The cues before and after'),
+  sort: sortQuery(transcriptSorts),
+  filter: itemFilterOf(['type', 'year', 'genre', 'person', 'label', 'added_at']),
+});
+export type TranscriptsQuery = z.output<typeof TranscriptsQuery>;
 
 export const SuggestQuery = z.object({
   q: question(60),

@@ -253,6 +253,7 @@ export const routes = {
   searchAll: 'GET /search',
   searchItems: 'GET /search/items',
   searchPeople: 'GET /search/people',
+  searchTranscripts: 'GET /search/transcripts',
   suggest: 'GET /search/suggest',
   // server-account
   acceptServerClaim: 'PUT /claim',

@@ -97,6 +97,25 @@ export interface SearchPeopleQuery extends PageQuery {
   /** Up to three of score, name, itemCount; - descends */ sort?: Words;
 }
 
+/** Query of searchTranscripts */
+export interface SearchTranscriptsQuery extends PageQuery {
+  q: Words;
+  /** An item, season, show or course */ itemId?: Words;
+  libraryId?: Words;
+  language?: Words;
+  perItem?: number;
+  /** The cues before and after */ context?: boolean;
+  /** Up to three of score, item, startMs; - descends */ sort?: Words;
+  /** field:op:value;…, with the fields type, year, genre, person, label, added_at */ filter?: Words;
+}
+
+/** Response of searchTranscripts */
+export interface SearchTranscriptsResponse {
+  items: TranscriptHit[];
+  page: Page;
+  /** The search took longer than two seconds; some hits are missing */ partial?: boolean;
+}
+
 /** Query of suggest */
 export interface SuggestQuery {
   q: Words;
@@ -118,6 +137,8 @@ export interface SearchOperations {
   searchItems: { query?: SearchItemsQuery; response: SearchPage };
   /** Search people */
   searchPeople: { query: SearchPeopleQuery; response: SearchPage };
+  /** Search the words of films */
+  searchTranscripts: { query: SearchTranscriptsQuery; response: SearchTranscriptsResponse };
   /** Suggest titles and names for the letters typed so far */
   suggest: { query: SuggestQuery; response: SuggestResponse };
 }

@@ -71,6 +71,7 @@ import * as subtitlesSpeech from './20261126001000_subtitles_speech.ts';
 import * as subtitlesFind from './20261126003000_subtitles_find.ts';
 import * as homeCreate from './20261126004000_home_create.ts';
 import * as searchCreate from './20261127001000_search_create.ts';
+import * as searchTranscripts from './20261127001100_search_transcripts.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -162,4 +163,5 @@ export const migrations: Record<string, Migration> = {
   '20261126003000_subtitles_find': subtitlesFind,
   '20261126004000_home_create': homeCreate,
   '20261127001000_search_create': searchCreate,
+  '20261127001100_search_transcripts': searchTranscripts,
 };

@@ -4,6 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { baseOf } from '#platform/own-types.ts';
 import { countQuestion, type Understood, understand } from '../question/understand.ts';
 import type { AllQuery, SearchGroups, SearchHit } from '../search.schemas.ts';
+import { bestTranscripts } from '../transcripts/search-transcripts.ts';
 import type { Way } from './candidates.view.ts';
 import { correctedBy } from './corrected.ts';
 import { itemHits, type Scored } from './item-hits.view.ts';
@@ -14,6 +15,9 @@ import { MOST_MS, within } from './within.ts';
 
 /** Candidates of each way to find a document. */
 const CAP = 1000;
+/** The words of films must not delay the rest. */
+const TRANSCRIPTS_MS = 150;
+const MOST_TRANSCRIPTS = 3;
 
 type Group = SearchGroups['groups'][number];
 
@@ -23,21 +27,32 @@ export async function searchEverything(call: Call, query: AllQuery): Promise<Sea
   await countQuestion(call);
   const understood = await understand(call, query);
   const searching: Searching = { call, understood, query, late: false };
-  let groups = await groupsOf(searching, 'found');
-  let corrected: string | undefined;
-  const few = groups.reduce((sum, { total }) => sum + total, 0) < FEW;
-  if (few && understood.terms.near) {
-    const alike = await groupsOf(searching, 'near');
-    corrected = groups.length === 0 ? correctedBy(query.q, alike[0]?.hits[0]) : undefined;
-    groups = alike.length > 0 ? alike : groups;
-  }
+  const [found, transcripts] = await Promise.all([likelyGroups(searching), spoken(searching)]);
   return {
     q: query.q.normalize('NFKC').trim(),
-    ...(corrected && { corrected }),
-    groups,
+    ...found,
+    ...transcripts,
     ...(searching.late && { partial: true }),
     tookMs: Math.round(performance.now() - began),
   };
+}
+
+/** The groups; with few hits also those of alike titles, and the spelling that found them. */
+async function likelyGroups(searching: Searching): Promise<Pick<SearchGroups, 'groups' | 'corrected'>> {
+  const groups = await groupsOf(searching, 'found');
+  const total = groups.reduce((sum, group) => sum + group.total, 0);
+  if (total >= FEW || !searching.understood.terms.near) return { groups };
+  const alike = await groupsOf(searching, 'near');
+  const corrected = total === 0 ? correctedBy(searching.query.q, alike[0]?.hits[0]) : undefined;
+  return { groups: alike.length > 0 ? alike : groups, ...(corrected && { corrected }) };
+}
+
+async function spoken(searching: Searching): Promise<Pick<SearchGroups, 'transcripts'>> {
+  const { call, query } = searching;
+  if (!query.transcripts) return {};
+  const transcripts = await bestTranscripts(call, query, { limit: MOST_TRANSCRIPTS, ms: TRANSCRIPTS_MS });
+  searching.late ||= transcripts === undefined;
+  return transcripts && transcripts.total > 0 ? { transcripts } : {};
 }
 
 interface Searching {

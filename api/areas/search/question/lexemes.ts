@@ -25,10 +25,13 @@ export function romanOf(word: string): string | undefined {
 }
 
 /** Lexemes that match a word: itself, perhaps as the beginning of another, its stems, and a number in the other writing. */
-export function groupOf({ token, stems, prefix }: Word): string {
+export const groupOf = (word: Word): string => lexemesOf(word).join(' | ');
+
+/** The same as a list. */
+export function lexemesOf({ token, stems, prefix }: Word): string[] {
   const roman = romanOf(token);
   const exact = [...(roman ? [roman] : []), ...stems.filter((stem) => stem !== token)];
-  return [quoted(token) + (prefix ? ':*' : ''), ...exact.map(quoted)].join(' | ');
+  return [quoted(token) + (prefix ? ':*' : ''), ...exact.map(quoted)];
 }
 
 const MOST_JOINED = 5;

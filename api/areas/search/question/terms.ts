@@ -1,5 +1,5 @@
 import { type Db, named } from '#platform/db.ts';
-import { groupOf, joinedGroups, quoted, VARIED, variants, type Word } from './lexemes.ts';
+import { groupOf, joinedGroups, lexemesOf, quoted, VARIED, variants, type Word } from './lexemes.ts';
 import type { Question } from './parse-question.ts';
 
 /** A question as it is sent to Postgres: every text is a bound value. */
@@ -10,6 +10,8 @@ export interface Terms {
   bare: string;
   /** `tsquery` of the words in titles, and in all parts; empty without words. */
   query: string;
+  /** `tsquery` of any of the words with the weight A. */
+  some: string;
   /** `tsquery` of excluded words; empty without any. */
   excluded: string;
   /** `tsquery` of titles with one mistake in some words; empty where likeness is not tried. */
@@ -58,6 +60,9 @@ export async function readTerms(
     tokens,
     bare: [words?.bare, ...phrases.map(({ bare }) => bare)].filter(Boolean).join(' '),
     query: allOf([joinedGroups(needed), ...exactly]),
+    some: [...needed.flatMap(lexemesOf), ...phrases.flatMap((phrase) => phrase.tokens.map(quoted))]
+      .map((lexeme) => `${lexeme}${lexeme.endsWith(':*') ? 'A' : ':A'}`)
+      .join(' | '),
     excluded: excluded
       .map(({ tokens: not }) => not.map(quoted).join(' <-> '))
       .filter(Boolean)
