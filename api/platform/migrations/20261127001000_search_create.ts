@@ -158,8 +158,8 @@ const WANTED = `
             union all select value from jsonb_array_elements(case when jsonb_typeof(i.details -> 'authors') = 'array' then i.details -> 'authors' else '[]' end)) named),
           (select string_agg(w.name, ' ') from (select n.name from credits c join people n on n.id = c.person_id
             where c.item_id = i.id order by c.position, c.id limit 30) w)), true) as near,
-        foyer_search_tokens((select string_agg(t.name, ' ') from item_tags t where t.item_id = i.id
-          and t.kind in ('genre', 'tag', 'studio', 'network', 'collection')), true) as tags,
+        foyer_search_tokens(concat_ws(' ', i.year, (select string_agg(t.name, ' ') from item_tags t where t.item_id = i.id
+          and t.kind in ('genre', 'tag', 'studio', 'network', 'collection'))), true) as tags,
         foyer_search_tokens(left(concat_ws(' ', i.tagline, i.overview), 4000), true) as about,
         foyer_search_config((select x.language from search_indexes x where x.library_id = i.library_id)) as config
       from items i left join items p on p.id = i.parent_id left join items g on g.id = i.grandparent_id
@@ -253,9 +253,9 @@ const NOTES = `
     declare above uuid[];
     begin
       perform foyer_search_note((select array_agg(n.id) from made n join gone o on o.id = n.id
-        where (n.title, n.original_title, n.tagline, n.overview, n.rating, n.type, n.own_type, n.library_id, n.parent_id,
+        where (n.title, n.original_title, n.year, n.tagline, n.overview, n.rating, n.type, n.own_type, n.library_id, n.parent_id,
             n.grandparent_id, n.extra_of, n.trashed_at is null, n.details -> 'artists', n.details -> 'authors') is distinct from
-          (o.title, o.original_title, o.tagline, o.overview, o.rating, o.type, o.own_type, o.library_id, o.parent_id,
+          (o.title, o.original_title, o.year, o.tagline, o.overview, o.rating, o.type, o.own_type, o.library_id, o.parent_id,
             o.grandparent_id, o.extra_of, o.trashed_at is null, o.details -> 'artists', o.details -> 'authors')), 'item');
       update search_documents d set labels = n.labels from made n join gone o on o.id = n.id
         where n.labels <> o.labels and d.id = n.id and d.labels <> n.labels;

@@ -1,7 +1,7 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { stoppedInTime } from '#kernel/bounded.ts';
 import { type Db, stopStatement, withConnection } from '#platform/db.ts';
-import { MOST_MS } from '../found/within.ts';
+import { limits, MOST_MS } from '../found/within.ts';
 
 /** What ends the database work of the latest question of each device. */
 const latest = new Map<string, AbortController>();
@@ -23,7 +23,7 @@ export async function latestOfDevice<T>(call: Call, read: (db: Db) => Promise<T>
         ended.addEventListener('abort', stop, { once: true });
         try {
           ended.throwIfAborted();
-          await transaction.raw(`set local statement_timeout = ${MOST_MS}`);
+          await transaction.raw(limits(MOST_MS));
           return await read(transaction);
         } finally {
           ended.removeEventListener('abort', stop);
