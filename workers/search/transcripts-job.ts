@@ -12,7 +12,7 @@ import {
 import { findSource, TEXT_CODECS } from '#areas/streaming/public.ts';
 import { findKept } from '#areas/subtitles/public.ts';
 import { findSyncs } from '#platform/subtitles/syncs.ts';
-import { textCuesOf, type TrackFilm } from '../subtitles/sync/cues-of-track.ts';
+import { type TrackFilm, textCuesOf } from '../subtitles/sync/cues-of-track.ts';
 import type { Work } from '../work.ts';
 
 const UNKNOWN = 'und';

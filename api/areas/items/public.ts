@@ -47,6 +47,7 @@ export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
 export { checkIncludes, includeQuery, withIncludes } from './listing/includes.ts';
 export { checkList, dayOf, firstIds, idsPage, type Listing, listed, rulesFor, type Viewer } from './listing/listing.ts';
 export { itemsMatching } from './listing/matching.ts';
+export { serverPage } from './listing/server-list.ts';
 export {
   getVisibleLibrary,
   type LibraryRow,
@@ -54,7 +55,6 @@ export {
   type Shelf,
   shelvesOf,
 } from './listing/shelves.store.ts';
-export { serverPage } from './listing/server-list.ts';
 export { librarySorts as sortNames, type SortName } from './listing/sorts.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
 export {

@@ -16,8 +16,8 @@ import {
   TranscriptHit,
   TranscriptsQuery,
 } from './search.schemas.ts';
-import { searchTranscriptsPage } from './transcripts/search-transcripts.ts';
 import { suggestions } from './suggest/suggest.ts';
+import { searchTranscriptsPage } from './transcripts/search-transcripts.ts';
 
 const views = { permission: 'library:view' } as const;
 

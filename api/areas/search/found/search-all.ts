@@ -8,7 +8,7 @@ import { bestTranscripts } from '../transcripts/search-transcripts.ts';
 import type { Way } from './candidates.view.ts';
 import { correctedBy } from './corrected.ts';
 import { itemHits, type Scored } from './item-hits.view.ts';
-import { hasConditionsOrTerms, foundItems, SCORE } from './items.view.ts';
+import { foundItems, hasConditionsOrTerms, SCORE } from './items.view.ts';
 import { bestNamed, type NamedKind, peopleHits, studioHits } from './named.view.ts';
 import { FEW } from './search-items.ts';
 import { MOST_MS, within } from './within.ts';

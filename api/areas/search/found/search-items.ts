@@ -7,7 +7,7 @@ import { countQuestion, type Understood, understand, visibleLibraries } from '..
 import type { SearchHit } from '../search.schemas.ts';
 import { candidateIds } from './candidates.view.ts';
 import { itemHits, type Scored } from './item-hits.view.ts';
-import { hasConditionsOrTerms, foundItems, SCORE, scopeOf, type Width } from './items.view.ts';
+import { foundItems, hasConditionsOrTerms, SCORE, scopeOf, type Width } from './items.view.ts';
 import { MOST_MS, within } from './within.ts';
 
 /** Candidates of each way to find an item. */

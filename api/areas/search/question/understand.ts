@@ -3,8 +3,8 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Rules } from '#kernel/filter.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
-import { type Terms, readTerms } from './terms.ts';
 import { parseQuestion, type Question, withoutFilters } from './parse-question.ts';
+import { readTerms, type Terms } from './terms.ts';
 
 /** Questions of a person in a second. */
 const MOST_A_SECOND = 20;

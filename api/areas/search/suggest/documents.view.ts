@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { onlyVisibleItems, visibleClasses } from '#identity/visibility.ts';
 import { documents, PEOPLE, type Scope } from '../found/candidates.view.ts';
-import type { Terms } from '../question/terms.ts';
 import { quoted } from '../question/lexemes.ts';
+import type { Terms } from '../question/terms.ts';
 
 /** What type-ahead reads of a document. */
 export interface Document {

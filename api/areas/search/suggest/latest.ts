@@ -1,5 +1,5 @@
-import type { Call } from '#kernel/endpoint.ts';
 import { stoppedInTime } from '#kernel/bounded.ts';
+import type { Call } from '#kernel/endpoint.ts';
 import { type Db, stopStatement, withConnection } from '#platform/db.ts';
 import { limits, MOST_MS } from '../found/within.ts';
 

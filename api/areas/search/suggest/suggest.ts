@@ -4,12 +4,12 @@ import type { Scope } from '../found/candidates.view.ts';
 import { imageOf, subtitleOf } from '../found/item-hits.view.ts';
 import { marksIn, type Wanted } from '../found/marks.ts';
 import { peopleHits, studioHits } from '../found/named.view.ts';
-import { type Terms, readTerms } from '../question/terms.ts';
+import { readTerms, type Terms } from '../question/terms.ts';
 import { countQuestion, languagesOf, visibleLibraries } from '../question/understand.ts';
 import type { SearchHit, Suggestion, SuggestQuery } from '../search.schemas.ts';
-import { genreSuggestions } from './genres.view.ts';
 import { type Document, matching, popular } from './documents.view.ts';
-import { kept, keep, nameOf } from './kept.ts';
+import { genreSuggestions } from './genres.view.ts';
+import { keep, kept, nameOf } from './kept.ts';
 import { latestOfDevice } from './latest.ts';
 
 /** Letters up to which the best are kept. */

@@ -2,7 +2,7 @@
 import type { ListedItem, SearchHit, Suggestion } from 'foyer-client';
 import { query } from '#core/cache/query.ts';
 
-/** What is searched: the address of the page holds it. */
+/** The search that the address of the page holds. */
 export interface Search {
   q: string;
   library: string;
