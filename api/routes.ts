@@ -386,6 +386,17 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'search',
+    load: async () => (await import('./areas/search/index.ts')).searchArea,
+    routes: [
+      ['get', '/search', 'searchAll'],
+      ['get', '/search/items', 'searchItems'],
+      ['get', '/search/people', 'searchPeople'],
+      ['get', '/search/transcripts', 'searchTranscripts'],
+      ['get', '/search/suggest', 'suggest'],
+    ],
+  },
+  {
     slug: 'server-account',
     load: async () => (await import('./areas/server-account/index.ts')).serverAccountArea,
     routes: [

@@ -29,6 +29,8 @@ import { tidyPeople } from './people/tidy.ts';
 import { lookAtPlus } from './plus-check.ts';
 import { saveMetadata } from './saving/save.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
+import { readTranscripts } from './search/transcripts-job.ts';
+import { optimiseSearch, rebuildSearch } from './search/upkeep.ts';
 import { createSpineCheck } from './spine/check.ts';
 import { createSpineImport } from './spine/import.ts';
 import { rollUpStats, trimStats } from './stats-jobs.ts';
@@ -70,6 +72,9 @@ export const handlers = {
   'custom-field.purge': purgeCustomField,
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,
+  'search.transcripts': readTranscripts,
+  'search.rebuild': rebuildSearch,
+  'search.optimise': optimiseSearch,
   'subtitles.extract': extractSubtitles,
   'subtitles.sync': syncSubtitle,
   'subtitles.folder': indexSubtitleFolder,

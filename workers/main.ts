@@ -26,6 +26,7 @@ import { keepSealed } from './resealing.ts';
 import { startRuntime } from './runtime.ts';
 import { overseeScans } from './scan/watch/overseer.ts';
 import { watchStorages } from './scan/watch/storages.ts';
+import { keepSearched } from './search/keeper.ts';
 import { keepSettled } from './settle.ts';
 import { keepTranscodeCache } from './transcode-cache.ts';
 
@@ -59,6 +60,7 @@ const watching = watchStorages(deps, stopping.signal);
 const stopAnswering = answerChecks(deps, 'worker');
 const trimming = keepTranscodeCache(deps, stopping.signal);
 const backingUp = keepBackups({ ...deps, keys }, stopping.signal);
+const searching = keepSearched(deps, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
 const checking = keepAgentsChecked(deps, stopping.signal);
 describePeopleBy(describingCatalogues(deps));
@@ -79,6 +81,7 @@ async function leave(): Promise<void> {
     watching,
     trimming,
     backingUp,
+    searching,
     sealing,
     checking,
   ]);

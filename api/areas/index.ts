@@ -23,6 +23,7 @@ import { playbackArea } from './playback/index.ts';
 import { plusArea } from './plus/index.ts';
 import { savedFiltersArea } from './saved-filters/index.ts';
 import { scanningArea } from './scanning/index.ts';
+import { searchArea } from './search/index.ts';
 import { serverArea } from './server/index.ts';
 import { serverAccountArea } from './server-account/index.ts';
 import { settingsArea } from './settings/index.ts';
@@ -62,6 +63,7 @@ export const areas = [
   streamingArea,
   subtitlesArea,
   collectionsArea,
+  searchArea,
   serverAccountArea,
   plusArea,
   settingsArea,

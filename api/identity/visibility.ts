@@ -41,6 +41,21 @@ export function onlyVisibleItems(query: Knex.QueryBuilder, who: Principal, alias
   if (limitsItems(sees)) onlyFilled(query, sees, alias);
 }
 
+/**
+ * Narrows a query over rows that copy `age` (of the item and its parents) and `labels` of items. It saves reading items
+ * that are hidden anyway; only `onlyVisibleItems` decides.
+ */
+export function onlyVisibleCopies(query: Knex.QueryBuilder, { sees }: Principal, alias: string): void {
+  const { limit, unrated } = agesOf(sees);
+  if (sees.ageLimit !== undefined || sees.hideUnrated) {
+    query.whereRaw(`(${alias}.kind <> 'item' or coalesce(${alias}.age, ?) <= ?)`, [unrated, limit]);
+  }
+  if (sees.labels && sees.labels.hidden.length > 0)
+    query.whereRaw(`not ${alias}.labels && ?::int[]`, [[...sees.labels.hidden]]);
+  if (sees.labels?.only)
+    query.whereRaw(`(${alias}.kind <> 'item' or ${alias}.labels && ?::int[])`, [[...sees.labels.only]]);
+}
+
 /** Whether the account sees a library only in part, so that counts of the whole library would reveal the rest. */
 export function limitsItems({
   ageLimit,

@@ -141,6 +141,11 @@ export async function withConnection<T>(db: Db, work: (connection: pg.Client) =>
   }
 }
 
+/** Ends the statement that runs on a connection of `withConnection`; nothing when it ended in the meantime. */
+export async function stopStatement(db: Db, connection: pg.Client): Promise<void> {
+  await (db.client as Connections).cancelQuery(connection).catch(() => undefined);
+}
+
 /** A placeholder in a query for a value that is given when it runs. */
 export class Slot {
   readonly name: string;

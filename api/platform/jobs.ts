@@ -110,9 +110,11 @@ export const jobs = {
         .optional(),
     }),
   },
-  'search.transcripts': { queue: 'maintenance' },
-  'search.rebuild': { queue: 'maintenance' },
-  'search.optimise': { queue: 'maintenance' },
+  /** Reads the tracks of every file that is due. */
+  'search.transcripts': { queue: 'maintenance', payload: z.object({}) },
+  /** Writes the documents of a library again; without one, those of people. */
+  'search.rebuild': { queue: 'maintenance', payload: z.object({ libraryId: Id.optional() }) },
+  'search.optimise': { queue: 'maintenance', payload: z.object({}) },
   /** Texts and fonts of a film, or a stretch of a picture track. */
   'subtitles.extract': {
     queue: 'media',

@@ -1420,6 +1420,33 @@ export interface Tables {
     spindles: Defaulted<string[]>;
     type_rules: Json | null;
   };
+  search_documents: {
+    id: string;
+    kind: 'item' | 'person' | 'studio';
+    library_id: string;
+    type: string;
+    weight: number;
+    bare: string;
+    alts: Defaulted<string[]>;
+    names: string;
+    title_words: string;
+    words: string;
+    age: number | null;
+    labels: Defaulted<number[]>;
+  };
+  search_due: {
+    txid: Defaulted<number>;
+    id: string;
+    kind: string;
+  };
+  search_indexes: {
+    library_id: string;
+    language: string;
+    version: Defaulted<number>;
+  };
+  search_marks: {
+    txid: Defaulted<number>;
+  };
   server_state: {
     one: Defaulted<boolean>;
     server_id: string;
@@ -1796,6 +1823,29 @@ export interface Tables {
     stopped_at: Date | null;
     purged_at: Date | null;
     created_at: Defaulted<Date>;
+  };
+  transcript_due: {
+    file_id: string;
+    since: Defaulted<Date>;
+  };
+  transcript_tracks: {
+    stream_id: string;
+    file_id: string;
+    item_id: string;
+    library_id: string;
+    language: string;
+    generated: boolean;
+    content: string;
+    read_at: Defaulted<Date>;
+  };
+  transcripts: {
+    id: Defaulted<string>;
+    library_id: string;
+    stream_id: string;
+    number: number;
+    start_ms: number;
+    cues: Json;
+    words: string;
   };
   trashed_files: {
     id: string;

@@ -50,6 +50,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   LibraryReach: { at: 'AccountAccess.libraries', doc: 'Which libraries an account sees' },
   LevelRole: { at: 'TypeLevel.role' },
   LibraryBase: { at: 'CreatedLibraryType.base', doc: 'The built-in type that an own one is read and played like' },
+  SearchPage: { at: 'searchItems.response', doc: 'A page of hits' },
   SuggestedLibraryType: { at: 'SetupFolder.suggestedType' },
   LibraryWatch: { at: 'LibrarySettings.watch', doc: 'How changes of the folders are noticed' },
   LockedPersonField: { at: 'PersonDetail.lockedFields[]' },

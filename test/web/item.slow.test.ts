@@ -115,6 +115,8 @@ describe('home, search and the pages of items in a browser', () => {
     await page.keyboard.press('/');
     await page.waitForSelector('input[type=search]:focus');
     await page.keyboard.type('harb');
+    await page.waitForSelector('[role=option]:has-text("Harbour Lights")');
+    await page.keyboard.press('Enter');
     await page.waitForSelector('h2:has-text("Films · 2")');
     await page.waitForSelector('h2:has-text("Shows · 1")');
     await page.keyboard.press('ArrowDown');
@@ -157,7 +159,7 @@ describe('home, search and the pages of items in a browser', () => {
           [`/item/${show.id}`, 'button:has-text("Season 3")'],
           [`/item/${show.episodes[0]?.[1]}`, 'nav a:has-text("S1E1")'],
           ['/search?q=harb', 'h2:has-text("Films")'],
-          ['/search?q=zzzz', 'text=No title'],
+          ['/search?q=zzzz', 'text=Nothing was found'],
         ] as const) {
           await page.goto(api.url + path);
           await page.waitForSelector(shown);

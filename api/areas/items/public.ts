@@ -46,10 +46,10 @@ export {
 export { heldTypesOf, resolutionOf, topTypesOf } from './kinds.ts';
 export { itemsPage } from './listing/browse.ts';
 export { dayOf } from './listing/day.ts';
-export { includeQuery, listRelations } from './listing/includes.ts';
+export { checkIncludes, includeQuery, listRelations, withIncludes } from './listing/includes.ts';
 export { checkList, firstIds, idsPage, type Listing, listed, rulesFor, type Viewer } from './listing/listing.ts';
 export { itemsMatching } from './listing/matching.ts';
-export { serverSorts } from './listing/server-list.ts';
+export { serverPage, serverSorts } from './listing/server-list.ts';
 export {
   getVisibleLibrary,
   type LibraryRow,

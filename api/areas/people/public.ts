@@ -1,5 +1,6 @@
 /** People for other areas and workers. */
 
+export { findPeople, onlyVisiblePeople, visibleCredits } from './people.view.ts';
 export {
   describePeopleBy,
   type PersonAgent,

@@ -1,2 +1,3 @@
-/** Studios for workers. */
+/** Studios for other areas and workers. */
+export { listStudiosOf, visibleCounts } from './studios.view.ts';
 export { forgetUnused } from './tidy.store.ts';

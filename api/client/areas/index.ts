@@ -24,6 +24,7 @@ import type { PlaybackOperations } from './playback.ts';
 import type { PlusOperations } from './plus.ts';
 import type { SavedFiltersOperations } from './saved-filters.ts';
 import type { ScanningOperations } from './scanning.ts';
+import type { SearchOperations } from './search.ts';
 import type { ServerOperations } from './server.ts';
 import type { ServerAccountOperations } from './server-account.ts';
 import type { SettingsOperations } from './settings.ts';
@@ -64,6 +65,7 @@ export type * from './playback.ts';
 export type * from './plus.ts';
 export type * from './saved-filters.ts';
 export type * from './scanning.ts';
+export type * from './search.ts';
 export type * from './server.ts';
 export type * from './server-account.ts';
 export type * from './settings.ts';
@@ -106,6 +108,7 @@ export interface Operations
     PlusOperations,
     SavedFiltersOperations,
     ScanningOperations,
+    SearchOperations,
     ServerOperations,
     ServerAccountOperations,
     SettingsOperations,

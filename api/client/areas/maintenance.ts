@@ -92,6 +92,8 @@ export interface UpdateMaintenanceBody {
       | 'keys.expire'
       | 'events.trim'
       | 'logs.trim'
+      | 'search.optimise'
+      | 'upload.sweep'
       | 'webhook.trim'
       | 'notification.sweep'
       | 'stats.rollup'

@@ -279,6 +279,12 @@ export const routes = {
   listCollections: 'GET /collections',
   previewSmartRules: 'POST /collections/preview',
   updateCollection: 'PATCH /collections/{id}',
+  // search
+  searchAll: 'GET /search',
+  searchItems: 'GET /search/items',
+  searchPeople: 'GET /search/people',
+  searchTranscripts: 'GET /search/transcripts',
+  suggest: 'GET /search/suggest',
   // server-account
   acceptServerClaim: 'PUT /claim',
   cancelServerClaim: 'DELETE /claim',

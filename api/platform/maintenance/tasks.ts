@@ -89,6 +89,9 @@ export const tasks = {
   'keys.expire': { ...cleanup('API keys', 'Deletes keys that ended', '50 3 * * *'), required: true },
   'events.trim': { ...cleanup('Events', 'Keeps the last 1,000 events', '*/10 * * * *'), required: true },
   'logs.trim': { ...cleanup('Logs', 'Deletes old entries', '35 3 * * *'), required: true },
+  'search.optimise': {
+    ...{ name: 'Search index', description: 'Merges what was added to the search index', group: 'database', cron: '50 2 * * *' },
+  },
   'upload.sweep': { ...cleanup('Uploads', 'Ends uploads that no device continues', '40 * * * *'), required: true },
   'webhook.trim': { ...cleanup('Webhooks', 'Deletes old deliveries', '*/10 * * * *'), required: true },
   'notification.sweep': { ...cleanup('Notifications', 'Deletes old ones', '20 3 * * *'), required: true },

@@ -70,6 +70,8 @@ import * as librariesVoice from './20261126000100_libraries_voice.ts';
 import * as subtitlesSpeech from './20261126001000_subtitles_speech.ts';
 import * as subtitlesFind from './20261126003000_subtitles_find.ts';
 import * as homeCreate from './20261126004000_home_create.ts';
+import * as searchCreate from './20261127001000_search_create.ts';
+import * as searchTranscripts from './20261127001100_search_transcripts.ts';
 import * as collectionsCreate from './20261127002000_collections_create.ts';
 import * as savedFiltersCreate from './20261127002100_saved_filters_create.ts';
 import * as storageProviders from './20261127003000_storage_providers.ts';
@@ -168,6 +170,8 @@ export const migrations: Record<string, Migration> = {
   '20261126001000_subtitles_speech': subtitlesSpeech,
   '20261126003000_subtitles_find': subtitlesFind,
   '20261126004000_home_create': homeCreate,
+  '20261127001000_search_create': searchCreate,
+  '20261127001100_search_transcripts': searchTranscripts,
   '20261127002000_collections_create': collectionsCreate,
   '20261127002100_saved_filters_create': savedFiltersCreate,
   '20261127003000_storage_providers': storageProviders,

@@ -2,6 +2,7 @@
 import { openMedia } from '#areas/storage/public.ts';
 import { readMedia } from '#platform/media-bytes.ts';
 import {
+  type Cue,
   type FileSource,
   findTrackPlace,
   keptKey,
@@ -49,16 +50,22 @@ export const within = (spans: readonly Span[], lastMs: number): Span[] =>
 
 async function allSpans(film: TrackFilm, row: SubtitleRow, work: Work): Promise<Span[] | NoCues> {
   if (!TEXT_CODECS.includes(row.codec)) return pictureSpans(film, row, work);
-  const bytes = await textOf(film, row, work);
-  if (typeof bytes === 'string') return bytes;
-  const cues = await readCues(bytes, {
-    format: row.codec,
-    ...(row.external_path && row.language && { language: row.language }),
-  });
+  const cues = await textCuesOf(film, row, work);
+  if (typeof cues === 'string') return cues;
   return cues
     .map(({ startMs, endMs }) => ({ startMs, endMs }))
     .filter(({ startMs, endMs }) => endMs > startMs)
     .sort((a, b) => a.startMs - b.startMs);
+}
+
+/** The cues of a text track, in the track's own times. */
+export async function textCuesOf(film: TrackFilm, row: SubtitleRow, work: Work): Promise<readonly Cue[] | NoCues> {
+  const bytes = await textOf(film, row, work);
+  if (typeof bytes === 'string') return bytes;
+  return readCues(bytes, {
+    format: row.codec,
+    ...(row.external_path && row.language && { language: row.language }),
+  });
 }
 
 type Text = Uint8Array | NoCues;

@@ -1,58 +1,64 @@
-// Search while the server serves none of its own: titles that contain the text, by type.
-import type { Library, ListedItem } from 'foyer-client';
+// What the search page reads.
+import type { ListedItem, SearchHit, Suggestion } from 'foyer-client';
 import { query } from '#core/cache/query.ts';
-import { printFilter } from '#core/filter/parse.ts';
 
-/** In the order of the groups. */
-const TYPES = [
-  'movie',
-  'show',
-  'episode',
-  'video',
-  'artist',
-  'album',
-  'track',
-  'book',
-  'audiobook',
-  'comic-series',
-  'comic',
-  'game',
-  'course',
-  'photo',
-  'recording',
-];
-const LIMIT = 50;
-const MOST_TYPES = 8;
-
-/** Types that the libraries hold, those of the owner last. */
-export function typesIn(libraries: readonly Library[]): string[] {
-  const held = new Set(
-    libraries.flatMap(({ itemCounts }) =>
-      Object.entries(itemCounts).flatMap(([type, count]) => (count > 0 ? [type] : [])),
-    ),
-  );
-  const own = [...held].filter((type) => type.startsWith('custom:')).sort();
-  return [...TYPES.filter((type) => held.has(type)), ...own].slice(0, MOST_TYPES);
+/** The search that the address of the page holds. */
+export interface Search {
+  q: string;
+  library: string;
+  /** A group of the answer. */
+  kind: string;
 }
 
-export const filterOf = (text: string): string => printFilter([{ field: 'title', op: 'contains', values: [text] }]);
+const A_GROUP = 12;
+const ONE_GROUP = 20;
 
-export const searched = (text: string, type: string) =>
-  query('listItems', { query: { filter: filterOf(text), type, sort: 'title', limit: LIMIT } });
-
-/** The whole title first, then its beginning, then the beginning of a word. */
-function rankOf(title: string, text: string): number {
-  const [whole, part] = [title.toLocaleLowerCase(), text.toLocaleLowerCase()];
-  if (whole === part) return 0;
-  if (whole.startsWith(part)) return 1;
-  return whole.includes(` ${part}`) ? 2 : 3;
+export function searchOf(address: string): Search {
+  const given = new URLSearchParams(address);
+  return { q: given.get('q') ?? '', library: given.get('library') ?? '', kind: given.get('kind') ?? '' };
 }
 
-export const best = (items: readonly ListedItem[], text: string): ListedItem[] =>
-  [...items].sort((a, b) => rankOf(a.title, text) - rankOf(b.title, text));
-
-/** The library that alone holds a type: its list shows all matches. */
-export function libraryOf(libraries: readonly Library[], type: string): Library | undefined {
-  const [only, ...others] = libraries.filter(({ itemCounts }) => (itemCounts[type] ?? 0) > 0);
-  return others.length === 0 ? only : undefined;
+export function addressOf({ q, library, kind }: Search): string {
+  const given = Object.entries({ q, library, kind }).filter(([, value]) => value !== '');
+  return given.length > 0 ? `/search?${new URLSearchParams(given)}` : '/search';
 }
+
+export const everything = ({ q, library, kind }: Search) =>
+  query('searchAll', {
+    query: {
+      q,
+      ...(library && { libraryId: library }),
+      ...(kind && { kinds: kind }),
+      perGroup: kind ? ONE_GROUP : A_GROUP,
+      transcripts: kind === '',
+    },
+  });
+
+export const typedSoFar = (q: string, library: string) =>
+  query('suggest', { query: { q: q.slice(0, 60), ...(library && { libraryId: library }) } });
+
+export const spokenIn = (itemId: string, q: string) =>
+  query('searchTranscripts', { query: { q, itemId, limit: 50, context: false } });
+
+const PAGES: Readonly<Record<string, string>> = { item: 'item', person: 'person', studio: 'studio' };
+
+/** The page of a hit or a suggestion; a genre is searched. */
+export function pathOf({ kind, id, text }: { kind: string; id?: string | undefined; text: string }): string {
+  const page = PAGES[kind];
+  return page && id ? `/${page}/${id}` : addressOf({ q: text, library: '', kind: '' });
+}
+
+export const pathOfHit = ({ kind, id, title }: SearchHit): string => pathOf({ kind, id, text: title });
+export const pathOfSuggestion = (one: Suggestion): string => pathOf(one);
+
+export const shapeOfKind = (key: string): 'poster' | 'landscape' | 'square' => {
+  if (key === 'episode' || key === 'video') return 'landscape';
+  return ['artist', 'album', 'track', 'audiobook', 'author', 'photo-album', 'studio'].includes(key)
+    ? 'square'
+    : 'poster';
+};
+
+export const markOf = (item: ListedItem | undefined, words: { unavailable: string; watched: string }) => {
+  if (item?.availability) return { icon: 'cloudOff' as const, label: words.unavailable };
+  return item?.userState.watched ? { icon: 'check' as const, label: words.watched } : undefined;
+};

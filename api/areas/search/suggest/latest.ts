@@ -1,0 +1,39 @@
+import { stoppedInTime } from '#kernel/bounded.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { type Db, stopStatement, withConnection } from '#platform/db.ts';
+import { limits, MOST_MS } from '../found/within.ts';
+
+/** What ends the database work of the latest question of each device. */
+const latest = new Map<string, AbortController>();
+
+/**
+ * Runs the reads of a question in one transaction. They end when the same device sends another question, when the caller disconnects, and
+ * after two seconds; the result is then undefined.
+ */
+export async function latestOfDevice<T>(call: Call, read: (db: Db) => Promise<T>): Promise<T | undefined> {
+  const device = call.who.deviceId ?? `${call.who.accountId}:${call.client.id ?? ''}`;
+  const own = new AbortController();
+  latest.get(device)?.abort();
+  latest.set(device, own);
+  const ended = AbortSignal.any([own.signal, call.signal]);
+  try {
+    return await call.db.transaction((transaction) =>
+      withConnection(transaction, async (connection) => {
+        const stop = (): void => void stopStatement(transaction, connection);
+        ended.addEventListener('abort', stop, { once: true });
+        try {
+          ended.throwIfAborted();
+          await transaction.raw(limits(MOST_MS));
+          return await read(transaction);
+        } finally {
+          ended.removeEventListener('abort', stop);
+        }
+      }),
+    );
+  } catch (error) {
+    if (ended.aborted || stoppedInTime(error)) return undefined;
+    throw error;
+  } finally {
+    if (latest.get(device) === own) latest.delete(device);
+  }
+}
