@@ -1,7 +1,7 @@
 import { takePasswordCost } from '#areas/auth/public.ts';
 import { mailHealth, recordNotices } from '#areas/email/public.ts';
-import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { removeFoldersOn } from '#areas/libraries/public.ts';
+import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { removeFoldersBy, storageHealth, takePersonalHosts } from '#areas/storage/public.ts';
 import { transcodeHealth } from '#areas/streaming/public.ts';
 import { speechHealth } from '#areas/subtitles/public.ts';

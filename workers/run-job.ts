@@ -5,10 +5,10 @@ import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { beginAttempt, endAttempt } from './attempts.ts';
+import { isReported, notifyFailed } from './failures.ts';
 import { type Hours, outside, refuseOutside } from './maintenance.ts';
 import { settleJob } from './settle.ts';
 import type { Suspects } from './suspects.ts';
-import { isReported, notifyFailed } from './failures.ts';
 import {
   FinalFailure,
   type Handler,

@@ -17,8 +17,8 @@ import { hasTwoHosts, headOf, noteAnswer } from './head.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { limitHere } from './rate-limit.ts';
 import { addressGroup, clientOf, parsePart, queryIssues, queryOf, readJson } from './request.ts';
-import { endWithCredential } from './transfers.ts';
 import { streamedBodyOf } from './streamed-body.ts';
+import { endWithCredential } from './transfers.ts';
 import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
 const MEGABYTE = 1 << 20;

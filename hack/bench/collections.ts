@@ -62,5 +62,9 @@ async function main(): Promise<void> {
   }
 }
 
-await main().finally(endAll);
+try {
+  await main();
+} finally {
+  await endAll();
+}
 process.exit(0);

@@ -259,7 +259,7 @@ describe('spec.declared', () => {
     const files = rows.resources.configMaps.get('home-rows');
     expect(await pass(...maps, { configMap: 'home-rows', files })).to.deep.equal({
       troubles: [],
-     
+
       applied: 2,
     });
   });

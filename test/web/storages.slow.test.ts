@@ -1,9 +1,9 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { watchStorages } from '#workers/scan/watch/storages.ts';
 import type { Api } from '#support/api.ts';
 import { eventually } from '#support/stores.ts';
+import { watchStorages } from '#workers/scan/watch/storages.ts';
 import { violations } from './support/axe.ts';
 import type { AppPage } from './support/page.ts';
 import { openSignedIn } from './support/player.ts';

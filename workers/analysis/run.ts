@@ -1,7 +1,8 @@
 // ffmpeg over a whole file or a part of it, its output taken as it comes.
-import { ffmpegInput } from '#platform/media-bytes.ts';
+
 import type { Readable } from 'node:stream';
 import type { ProbedFile } from '#platform/media.ts';
+import { ffmpegInput } from '#platform/media-bytes.ts';
 import { guardsOf } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 

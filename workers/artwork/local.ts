@@ -2,9 +2,9 @@
 import { type ArtworkKind, type FoundRow, fittingKind } from '#areas/artwork/public.ts';
 import { isSavedContent } from '#areas/libraries/public.ts';
 import { openMedia } from '#areas/storage/public.ts';
-import { streamMedia } from '#platform/media-bytes.ts';
 import { ARTWORK_BYTES } from '#kernel/images.ts';
 import type { ProbedStream } from '#platform/media.ts';
+import { streamMedia } from '#platform/media-bytes.ts';
 import { rawExtensions } from '#platform/media-extensions.ts';
 import { sha256Of } from '#platform/place-file.ts';
 import { rowsOf } from '#platform/rows.ts';

@@ -1,8 +1,9 @@
 // Single pictures out of media files, by ffmpeg.
-import { ffmpegInput } from '#platform/media-bytes.ts';
+
 import type { Readable } from 'node:stream';
 import { ARTWORK_BYTES } from '#kernel/images.ts';
 import type { ProbedFile, ProbedStream } from '#platform/media.ts';
+import { ffmpegInput } from '#platform/media-bytes.ts';
 import { guardsOf } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 import { toneMap } from '../transcode/filters.ts';

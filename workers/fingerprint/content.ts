@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { type Print, savePrint, twinsOf } from '#areas/libraries/public.ts';
 import { openMedia } from '#areas/storage/public.ts';
-import { streamMedia } from '#platform/media-bytes.ts';
 import { type FileSource, findSource } from '#areas/streaming/public.ts';
+import { streamMedia } from '#platform/media-bytes.ts';
 import type { Work } from '../work.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { openBytes } from '#platform/media-bytes.ts';
 import type { Print } from '#areas/libraries/public.ts';
 import type { FileSource } from '#areas/streaming/public.ts';
 import { ARTWORK_BYTES, artworkRules } from '#kernel/images.ts';
+import { openBytes } from '#platform/media-bytes.ts';
 import { rawExtensions } from '#platform/media-extensions.ts';
 import { createPictures, PictureRefused } from '#platform/pictures.ts';
 import { readContent } from '../probe/content/pool.ts';

@@ -1,6 +1,6 @@
-import { ffmpegInput, ffmpegProtocols } from '#platform/media-bytes.ts';
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { ffmpegInput, ffmpegProtocols } from '#platform/media-bytes.ts';
 import { DECODERS } from './decoders.ts';
 import { ProbeError } from './fault.ts';
 import type { Sniffed } from './sniff.ts';

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
-import { statMedia } from '#platform/media-bytes.ts';
 import type { ProbedFile } from '#platform/media.ts';
+import { statMedia } from '#platform/media-bytes.ts';
 import { pictureExtensions } from '#platform/media-extensions.ts';
 import { withBoundedTexts } from './bounded-texts.ts';
 import { ByteSource } from './byte-source.ts';

@@ -1,7 +1,7 @@
-import { ffmpegInput } from '#platform/media-bytes.ts';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireSpace } from '#platform/disk.ts';
+import { ffmpegInput } from '#platform/media-bytes.ts';
 import { FILE_CLOCK, guardsOf } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 import { clearsScreen } from './display-sets.ts';

@@ -1,8 +1,8 @@
 // Converts a foreign text file to the one format that is rendered into pictures.
 import { writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { openBytes } from '#platform/media-bytes.ts';
 import { decodeText } from '#areas/streaming/public.ts';
+import { openBytes } from '#platform/media-bytes.ts';
 import { textGuards } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 

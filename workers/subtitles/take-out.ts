@@ -1,5 +1,5 @@
-import { ffmpegInput } from '#platform/media-bytes.ts';
 import { TELETEXT, textTrackKey } from '#areas/streaming/public.ts';
+import { ffmpegInput } from '#platform/media-bytes.ts';
 import type { Objects } from '#platform/objects.ts';
 import { Unsure } from '../probe/fault.ts';
 import { FILE_CLOCK, guardsOf } from '../transcode/command.ts';

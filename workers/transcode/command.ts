@@ -1,4 +1,3 @@
-import { ffmpegInput, ffmpegProtocols } from '#platform/media-bytes.ts';
 import {
   FRAME_SAMPLES,
   firstAudioFrame,
@@ -11,6 +10,7 @@ import {
   segmentStartMs,
   TRANSPORT_OFFSET_MS,
 } from '#areas/streaming/public.ts';
+import { ffmpegInput, ffmpegProtocols } from '#platform/media-bytes.ts';
 import { DECODERS } from '#workers/probe/decoders.ts';
 import type { Encoder } from './encoders.ts';
 import type { Command } from './ffmpeg.ts';

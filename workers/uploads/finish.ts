@@ -23,7 +23,7 @@ import { rowsOf } from '#platform/rows.ts';
 import { Postponed, type Work } from '../work.ts';
 import { arrive, BUCKET, Unfit } from './arrive.ts';
 import { type Partner, partnerOf, waitsFor } from './partner.ts';
-import { StorageGone, Cancelled, isPlaced, placeUpload, topOf } from './place.ts';
+import { Cancelled, isPlaced, placeUpload, StorageGone, topOf } from './place.ts';
 import { itemsWith } from './same-file.ts';
 
 const SECOND_MS = 1000;

@@ -26,9 +26,7 @@ export async function changeLibrary(
   if (change.icon !== row.icon) await requireIcon(call.db, 'icon', change.icon);
   refuseStale(call, row);
   refuseManagedChange(call.who, row, change);
-  if (change.type !== undefined && change.type !== row.type) {
-    throw conflict('type-fixed', 'The type of a library cannot be changed');
-  }
+  refuseOtherType(row, change);
   const posterImageId = poster ? await keepPoster(call, row, poster) : change.posterImageId;
   await changeLibraryRow(call.db, row.id, columnsOf(row, { ...change, posterImageId }));
   if (posterImageId !== undefined) await dropFormerPosters(call, row, posterImageId);
@@ -37,6 +35,11 @@ export async function changeLibrary(
   const all = newlySaved(row, change);
   if (all.length > 0) await queueSaves(call.db, row.id, { all, runAt: new Date() });
   if (isRefreshed(row, change)) call.reply.header('X-Refresh-Suggested', 'true');
+}
+
+function refuseOtherType(row: LibraryRow, { type }: LibraryChange): void {
+  if (type === undefined || type === row.type) return;
+  throw conflict('type-fixed', 'The type of a library cannot be changed');
 }
 
 /** True when agents would return other metadata. */

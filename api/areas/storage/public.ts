@@ -1,15 +1,15 @@
 export type { Checked } from './checks/check.ts';
-export { removeFoldersBy } from './delete.ts';
 export { storageHealth, unreadableRoots } from './checks/health.ts';
-export { Looks } from './serving/looks.ts';
 export { observeStorage } from './checks/observe.ts';
 export { answerChecks } from './checks/pods.ts';
-export { type MediaConfig, type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';
-export { takePersonalHosts } from './registry.ts';
 export { lookAtFolder, rememberStorage } from './checks/remember.ts';
-export { folderOnStorage, readerById } from './serving/folders.ts';
-export { addressOf } from './serving/ranges.ts';
+export { removeFoldersBy } from './delete.ts';
 export { Absent, joined, type Listed, StorageFault, type StorageReader } from './readers/reader.ts';
+export { takePersonalHosts } from './registry.ts';
+export { folderOnStorage, readerById } from './serving/folders.ts';
+export { Looks } from './serving/looks.ts';
+export { type MediaConfig, type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';
+export { addressOf } from './serving/ranges.ts';
 export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './serving/roots.ts';
 export {
   changeState,

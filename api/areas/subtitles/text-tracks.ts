@@ -1,9 +1,9 @@
 import { findStreamRows, type StreamRow, subtitleFileName } from '#areas/items/public.ts';
-import { readMedia } from '#platform/media-bytes.ts';
 import { keptKey, openSidecar, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { firstBytes } from '#platform/bytes.ts';
+import { readMedia } from '#platform/media-bytes.ts';
 import { extracted } from './extracted.ts';
 import type { Film } from './film.ts';
 

@@ -1,7 +1,7 @@
 import type { Call } from '#kernel/endpoint.ts';
-import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
+import { type ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
 import type { StreamedBody } from '#kernel/streamed-body.ts';
-import { PartRefused, type PartedObject } from '#platform/object-parts.ts';
+import { type PartedObject, PartRefused } from '#platform/object-parts.ts';
 import { inPlace } from './places.ts';
 import { requireTarget } from './target.ts';
 import { keyOf, sizeOfChunk, type UploadRow } from './uploads.store.ts';

@@ -1,5 +1,5 @@
-import type { Call } from '#kernel/endpoint.ts';
 import type { z } from 'zod';
+import type { Call } from '#kernel/endpoint.ts';
 import { newId } from '#platform/ids.ts';
 import { visibleDuplicates } from './duplicates.ts';
 import { cleanName, kindOfName } from './names.ts';

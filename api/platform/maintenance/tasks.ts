@@ -90,7 +90,12 @@ export const tasks = {
   'events.trim': { ...cleanup('Events', 'Keeps the last 1,000 events', '*/10 * * * *'), required: true },
   'logs.trim': { ...cleanup('Logs', 'Deletes old entries', '35 3 * * *'), required: true },
   'search.optimise': {
-    ...{ name: 'Search index', description: 'Merges what was added to the search index', group: 'database', cron: '50 2 * * *' },
+    ...{
+      name: 'Search index',
+      description: 'Merges what was added to the search index',
+      group: 'database',
+      cron: '50 2 * * *',
+    },
   },
   'upload.sweep': { ...cleanup('Uploads', 'Ends uploads that no device continues', '40 * * * *'), required: true },
   'webhook.trim': { ...cleanup('Webhooks', 'Deletes old deliveries', '*/10 * * * *'), required: true },

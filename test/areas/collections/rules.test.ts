@@ -56,15 +56,13 @@ describe('rules and filter strings', function () {
       fc.constantFrom(...operatorsOf(spec)).chain((op) => {
         const value = op === 'exists' ? fc.constantFrom('true', 'false') : (VALUES[spec.kind] ?? fc.constant('1'));
         const count = op === 'between' ? 2 : op === 'in' || op === 'nin' ? 3 : 1;
-        return fc
-          .array(value, { minLength: count, maxLength: count })
-          .map(
-            (values): Condition => ({
-              field,
-              op,
-              values: spec.integer ? values.map((one) => one.split('.')[0] ?? '1') : values,
-            }),
-          );
+        return fc.array(value, { minLength: count, maxLength: count }).map(
+          (values): Condition => ({
+            field,
+            op,
+            values: spec.integer ? values.map((one) => one.split('.')[0] ?? '1') : values,
+          }),
+        );
       }),
     );
     let found = 0;

@@ -1,12 +1,13 @@
 // Readers of remote storages, against real servers.
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { expect } from 'chai';
 import type { Config } from '#platform/config.ts';
+import { openBytes, readMedia, statMedia, streamMedia } from '#platform/media-bytes.ts';
 import { type RemotePlace, remotePlaces } from '#support/remote-places.ts';
 import { atEnd } from '#support/stores.ts';
-import { addressOf, streamOf } from '../../../api/areas/storage/serving/ranges.ts';
+import { parsedSettings } from '../../../api/areas/storage/places.ts';
 import { openReader, type Place } from '../../../api/areas/storage/readers/open.ts';
 import {
   Absent,
@@ -15,8 +16,7 @@ import {
   StorageFault,
   type StorageReader,
 } from '../../../api/areas/storage/readers/reader.ts';
-import { openBytes, readMedia, statMedia, streamMedia } from '#platform/media-bytes.ts';
-import { parsedSettings } from '../../../api/areas/storage/places.ts';
+import { addressOf, streamOf } from '../../../api/areas/storage/serving/ranges.ts';
 
 const config = { mediaRoots: [], clusterNetworks: [], apiServerNetworks: [], storageNetworks: ['127.0.0.0/8'] };
 type NetworkConfig = Pick<Config, 'mediaRoots' | 'clusterNetworks' | 'apiServerNetworks' | 'storageNetworks'>;

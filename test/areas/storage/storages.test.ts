@@ -2,13 +2,13 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { answerChecks } from '#areas/storage/public.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { LOOPBACK, webdavPlace } from '#support/remote-places.ts';
 import { eventually, temporaryFolder } from '#support/stores.ts';
 import { watchStorages } from '#workers/scan/watch/storages.ts';
-import { answerChecks } from '#areas/storage/public.ts';
 import { readerPid } from '../../../api/areas/storage/mounts/pool.ts';
 
 type Refusal = {
@@ -144,11 +144,9 @@ describe('storages', function () {
     const row = await api.deps.db('storages').where({ id: dav.id }).first();
     expect(JSON.stringify([dav, row])).to.not.include('canary');
     const test = (more: object) =>
-      api
-        .as(admin)
-        .testStorage({
-          body: { kind: 'webdav', settings: { ...settings, readOnly: true, ...more }, storageId: dav.id },
-        });
+      api.as(admin).testStorage({
+        body: { kind: 'webdav', settings: { ...settings, readOnly: true, ...more }, storageId: dav.id },
+      });
     expect((await test({})).body).to.include({ ok: true, state: 'available' });
     expect(details(await test({ url: 'https://elsewhere.example/dav' })).reason).to.equal('place-differs');
     const wrong = await api

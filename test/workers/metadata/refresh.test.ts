@@ -110,14 +110,19 @@ describe('metadata.refresh', function () {
     await place.put('Heat (1995)/Heat (1995).mkv');
     await place.scan();
     await refresh(place);
-    const ids = new Map((await api.deps.db('items').where({ library_id: place.libraryId })).map((row) => [row.title, row.id]));
+    const ids = new Map(
+      (await api.deps.db('items').where({ library_id: place.libraryId })).map((row) => [row.title, row.id]),
+    );
     const idOf = (title: string): string => ids.get(title) ?? '';
     await admin.addCollectionItems({ params: { id }, body: { itemIds: [idOf('Heat')] } });
     await admin.changeCollectionItems({ params: { id }, body: { remove: [idOf('Alien 3')] } });
     await admin.updateCollection({ params: { id }, body: { name: 'The xenomorph' } });
     for (const itemId of ids.values()) await refresh(place, { itemId, options: { by: 'person' } });
     expect(await titles(id)).to.deep.equal(['Alien', 'Aliens', 'Heat']);
-    expect((await admin.getCollection({ params: { id } })).body).to.deep.include({ name: 'The xenomorph', lockedFields: ['name'] });
+    expect((await admin.getCollection({ params: { id } })).body).to.deep.include({
+      name: 'The xenomorph',
+      lockedFields: ['name'],
+    });
     await admin.deleteCollection({ params: { id } });
     await refresh(place, { itemId: idOf('Alien'), options: { by: 'person' } });
     expect(await series()).to.deep.equal([]);

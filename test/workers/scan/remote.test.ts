@@ -7,13 +7,13 @@ import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
-import { frameOf } from '#workers/artwork/still.ts';
 import { firstFile, openFile } from '#workers/artwork/local.ts';
+import { frameOf } from '#workers/artwork/still.ts';
+import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import { SOFTWARE } from '#workers/transcode/encoders.ts';
 import { TranscodeWorker } from '#workers/transcode/worker.ts';
-import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
-import { newPlace, type Place, seen, type StoredScan } from './support.ts';
+import { newPlace, type Place, type StoredScan, seen } from './support.ts';
 
 const NAME = 'A (2001)/A (2001).mkv';
 

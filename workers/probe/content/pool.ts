@@ -1,8 +1,8 @@
-import { withLocal } from '#platform/media-bytes.ts';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { withLocal } from '#platform/media-bytes.ts';
 import { ProbeError } from '../fault.ts';
 import type { Answer, Content, ContentKind, Request } from './thread.ts';
 

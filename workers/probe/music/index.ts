@@ -1,5 +1,5 @@
-import { statMedia } from '#platform/media-bytes.ts';
 import type { MusicTags, ProbedFile, ProbedStream } from '#platform/media.ts';
+import { statMedia } from '#platform/media-bytes.ts';
 import { codecStringOf } from '../codec-strings.ts';
 import { usualLayout } from '../codecs/audio.ts';
 import { readContent } from '../content/pool.ts';

@@ -2,9 +2,9 @@ import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Looks } from '#areas/storage/public.ts';
 import type { Work } from '#workers/work.ts';
-import { isFolderAt } from './folder-at.ts';
 import { enterRemote, isRemote, remoteAt } from '../remote-roots.ts';
 import type { Located } from '../store/heirs.ts';
+import { isFolderAt } from './folder-at.ts';
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 

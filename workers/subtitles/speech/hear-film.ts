@@ -1,5 +1,5 @@
-import type { MediaConfig } from '#areas/storage/public.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MediaConfig } from '#areas/storage/public.ts';
 import { failRequest, finishRequest } from '#areas/subtitles/speech/endings.ts';
 import { heardAs } from '#areas/subtitles/speech/languages.ts';
 import { batchesRest } from '#areas/subtitles/speech/line.store.ts';

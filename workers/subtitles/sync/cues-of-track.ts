@@ -1,6 +1,5 @@
 // When the lines of a subtitle track are shown, in the track's own times.
 import { openMedia } from '#areas/storage/public.ts';
-import { readMedia } from '#platform/media-bytes.ts';
 import {
   type Cue,
   type FileSource,
@@ -13,6 +12,7 @@ import {
 } from '#areas/streaming/public.ts';
 import type { getSubtitleRow } from '#areas/subtitles/public.ts';
 import { firstBytes } from '#platform/bytes.ts';
+import { readMedia } from '#platform/media-bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
 import { Unsure } from '../../probe/fault.ts';
 import type { Work } from '../../work.ts';

@@ -6,7 +6,7 @@ import { spanOf } from '../span.ts';
 import type { Stats, StatsQuery } from '../stats.schemas.ts';
 import { readContent } from './content.store.ts';
 import { deliveryOf } from './delivery.ts';
-import { type Wanted, groupsOf, totalsOf } from './groups.ts';
+import { groupsOf, totalsOf, type Wanted } from './groups.ts';
 import { topOf } from './top.ts';
 
 /** Throws 403 for anything beyond the caller's own profile without `session:manage`. */

@@ -5,7 +5,7 @@ import { onlyVisibleItems } from '#identity/visibility.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { knownPerson } from '../persons.ts';
 import type { Stats, Top } from '../stats.schemas.ts';
-import { type Wanted, selectSums } from './groups.ts';
+import { selectSums, type Wanted } from './groups.ts';
 
 const COUNTS = `sum(s.plays)::int as plays, sum(s.played_ms)::bigint as "playedMs", count(distinct s.account_id)::int as users`;
 

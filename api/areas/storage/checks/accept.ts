@@ -1,14 +1,14 @@
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
-import { type Identity, writeMarker } from './identity.ts';
-import { observeStorage } from './observe.ts';
 import { StorageFault } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
-import { unavailableError, getStorageRow } from '../saved.ts';
+import { getStorageRow, unavailableError } from '../saved.ts';
 import { changeState } from '../states.store.ts';
 import type { StorageReason } from '../storages.schemas.ts';
 import { findStorageRow, type StorageRow, updateStorageRow } from '../storages.store.ts';
+import { type Identity, writeMarker } from './identity.ts';
+import { observeStorage } from './observe.ts';
 
 interface Accepting {
   accept: StorageReason;

@@ -1,11 +1,11 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { withoutFail } from '#platform/redis.ts';
-import { type Checked, describeCheck } from './check.ts';
 import { kindOf } from '../kinds/kinds.ts';
-import { observeStorage } from './observe.ts';
-import { questionPods, type PodSight } from './pods.ts';
 import { StorageCheck } from '../storages.schemas.ts';
 import { noteCheck, type StorageRow } from '../storages.store.ts';
+import { type Checked, describeCheck } from './check.ts';
+import { observeStorage } from './observe.ts';
+import { type PodSight, questionPods } from './pods.ts';
 
 /** Callers within this time share one result. */
 const SHARED_MS = 5000;

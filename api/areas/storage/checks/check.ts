@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Expected, identityFault } from './identity.ts';
 import { Absent, type Listed, type Space, StorageFault, type StorageReader } from '../readers/reader.ts';
 import type { CheckStep, StorageCheck, StorageReason, StorageState } from '../storages.schemas.ts';
+import { type Expected, identityFault } from './identity.ts';
 
 const LIMIT_MS = 10_000;
 const SLOW_MS = 2000;

@@ -2,8 +2,6 @@ import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { acceptIdentity } from './accept.ts';
-import { checkSaved } from './check-saved.ts';
 import { kindOf, type Secrets, type Settings } from '../kinds/kinds.ts';
 import { mergedSecrets, parsedSettings, requireSecrets } from '../places.ts';
 import { relocate } from '../relocate.ts';
@@ -11,6 +9,8 @@ import { describeTry, getStorageRow, tryPlace } from '../saved.ts';
 import { IdentityBody, RelocateBody, Relocated, Storage, StorageCheck, StorageTest } from '../storages.schemas.ts';
 import { findStorageRow, secretsOf } from '../storages.store.ts';
 import { describeStorage } from '../storages.view.ts';
+import { acceptIdentity } from './accept.ts';
+import { checkSaved } from './check-saved.ts';
 
 const TESTS_A_MINUTE = 10;
 

@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db.ts';
-import type { Expected } from './identity.ts';
 import { holdsFiles } from '../states.store.ts';
 import type { StorageRow } from '../storages.store.ts';
+import type { Expected } from './identity.ts';
 
 type Known = Pick<StorageRow, 'id' | 'epoch' | 'marked_at' | 'identity'>;
 

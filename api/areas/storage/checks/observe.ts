@@ -1,11 +1,11 @@
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { ringOf } from '#platform/keys.ts';
-import { type Checked, checkPlace } from './check.ts';
-import { expectedOf } from './expected.ts';
 import { StorageFault, type StorageReader } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
 import type { StorageRow } from '../storages.store.ts';
+import { type Checked, checkPlace } from './check.ts';
+import { expectedOf } from './expected.ts';
 
 /** Checks a saved storage from this process and writes nothing to it. */
 export async function observeStorage({ db, config }: { db: Db; config: Config }, row: StorageRow): Promise<Checked> {

@@ -6,9 +6,9 @@ import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';
 import { type Redis, withoutFail } from '#platform/redis.ts';
-import { observeStorage } from './observe.ts';
 import { StorageReason } from '../storages.schemas.ts';
 import { findStorageRow } from '../storages.store.ts';
+import { observeStorage } from './observe.ts';
 
 const CHANNEL = 'foyer:storage-check';
 const WAIT_MS = 5000;

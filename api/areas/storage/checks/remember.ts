@@ -1,12 +1,12 @@
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { ringOf } from '#platform/keys.ts';
-import { presentOf, readMarker, SAMPLE, writeMarker } from './identity.ts';
 import { mountReader } from '../readers/mount.ts';
 import { Absent, StorageFault } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
 import { type FolderOnMount, holdsFiles, listSample } from '../states.store.ts';
 import { type StorageRow, updateStorageRow } from '../storages.store.ts';
+import { presentOf, readMarker, SAMPLE, writeMarker } from './identity.ts';
 
 interface Deps {
   db: Db;

@@ -1,11 +1,11 @@
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { connect, requireDrives } from './drives.ts';
 import { getStorageRow } from '../saved.ts';
 import { AuthorizationEnd, AuthorizationStart, DriveDraft, Storage } from '../storages.schemas.ts';
 import type { StorageRow } from '../storages.store.ts';
 import { describeStorage } from '../storages.view.ts';
+import { connect, requireDrives } from './drives.ts';
 
 export const connectDrive = defineEndpoint({
   operationId: 'connectDrive',

@@ -3,7 +3,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
-import { kindIds, kinds, type KindId } from '../kinds/kinds.ts';
+import { type KindId, kindIds, kinds } from '../kinds/kinds.ts';
 import { parsedSettings, refuseNew, refusePlace, requireSecrets } from '../places.ts';
 import { personalReach } from '../registry.ts';
 import { requireWorking } from '../saved.ts';

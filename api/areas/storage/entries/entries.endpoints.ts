@@ -2,14 +2,14 @@ import { may } from '#identity/principal.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { page } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { pageOfEntries } from './entries.ts';
-import { readHost } from './host.ts';
 import { describeKinds } from '../kinds/kinds.ts';
 import { StorageFault, type StorageReader } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
-import { unavailableError, getStorageRow, requireAvailable, requireStorageUser } from '../saved.ts';
+import { getStorageRow, requireAvailable, requireStorageUser, unavailableError } from '../saved.ts';
 import { EntriesQuery, Entry, HostQuery, HostRoot, StorageKindList } from '../storages.schemas.ts';
 import { librariesAt, type StorageRow } from '../storages.store.ts';
+import { pageOfEntries } from './entries.ts';
+import { readHost } from './host.ts';
 
 export const listStorageEntries = defineEndpoint({
   operationId: 'listStorageEntries',

@@ -2,11 +2,11 @@ import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import type { Page } from '#kernel/page.ts';
 import type { Config, MediaRoot } from '#platform/config.ts';
-import { pageOfEntries } from './entries.ts';
 import { mountReader } from '../readers/mount.ts';
 import { StorageFault } from '../readers/reader.ts';
 import type { Entry, HostQuery, HostRoot } from '../storages.schemas.ts';
 import { listStorageRows } from '../storages.store.ts';
+import { pageOfEntries } from './entries.ts';
 
 interface HostEntries {
   items: Entry[];

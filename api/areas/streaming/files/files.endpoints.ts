@@ -1,11 +1,11 @@
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
 import { getVisibleItem } from '#areas/items/public.ts';
-import { type OpenFile } from '#areas/storage/public.ts';
-import { streamMedia } from '#platform/media-bytes.ts';
+import type { OpenFile } from '#areas/storage/public.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { Id } from '#kernel/schemas.ts';
+import { streamMedia } from '#platform/media-bytes.ts';
 import { metered } from '../metered.ts';
 import { openToReceivers } from '../receivers.ts';
 import { sendObject } from '../segments/segments.ts';

@@ -1,6 +1,6 @@
-import { readMedia } from '#platform/media-bytes.ts';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { firstBytes } from '#platform/bytes.ts';
+import { readMedia } from '#platform/media-bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
 import type { Cue } from '#platform/subtitles/cues.ts';
 import { findSync, type Sync } from '#platform/subtitles/syncs.ts';

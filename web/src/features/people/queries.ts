@@ -7,7 +7,13 @@ import type { RequestOf, ResponseOf } from '../../../../api/client/index.ts';
 
 export const personQuery = (id: string) => query('getPerson', { params: { id }, query: { include: 'colleagues' } });
 
-type Paged = 'listPeople' | 'listPersonItems' | 'listStudios' | 'listCollections' | 'listCollectionItems' | 'listHistory';
+type Paged =
+  | 'listPeople'
+  | 'listPersonItems'
+  | 'listStudios'
+  | 'listCollections'
+  | 'listCollectionItems'
+  | 'listHistory';
 type Page<N extends Paged> = ResponseOf<N> & { page: { cursor: string | null } };
 
 /** The query of a list whose pages follow each other, for createInfiniteQuery. */
