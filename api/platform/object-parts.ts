@@ -70,17 +70,17 @@ export class Checked extends Transform {
 
   override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.#size += piece.length;
-    if (this.#size > this.#announced.size) return done(new PartRefused('size'));
-    this.#hash.update(piece);
     const before = this.#held;
     this.#held = piece;
-    done(null, before);
+    this.#hash.update(piece);
+    if (this.#size > this.#announced.size) done(new PartRefused('size'));
+    else done(null, before);
   }
 
   override _flush(done: TransformCallback): void {
-    if (this.#size !== this.#announced.size) return done(new PartRefused('size'));
-    if (this.#hash.digest('hex') !== this.#announced.sha256) return done(new PartRefused('sha256'));
-    done(null, this.#held);
+    if (this.#size !== this.#announced.size) done(new PartRefused('size'));
+    else if (this.#hash.digest('hex') !== this.#announced.sha256) done(new PartRefused('sha256'));
+    else done(null, this.#held);
   }
 }
 

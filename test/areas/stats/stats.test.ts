@@ -352,7 +352,9 @@ describe('Stats', () => {
             const day = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
             const expected: Record<string, [number, number, number]> = {};
             for (const row of rows) {
-              const one = (expected[day.format(row.started_at)] ??= [0, 0, 0]);
+              const key = day.format(row.started_at);
+              const one = expected[key] ?? [0, 0, 0];
+              expected[key] = one;
               one[0] += 1;
               one[1] += row.played_ms;
               one[2] += row.completed ? 1 : 0;

@@ -80,12 +80,12 @@ async function listing(call: Call, reader: StorageReader, { path, storageId, abs
 
 type Value = string | number;
 
-const valueOf = ({ name: field }: SortTerm, entry: Listed): Value =>
+const fieldOf = ({ name: field }: SortTerm, entry: Listed): Value =>
   field === 'modifiedAt' ? entry.modifiedMs : entry.name;
 
 /** The values of the sort and the name, which is unique in a folder. */
 const keyOf = (terms: readonly SortTerm[], entry: Listed | undefined): Value[] =>
-  entry ? [...terms.map((term) => valueOf(term, entry)), entry.name] : [];
+  entry ? [...terms.map((term) => fieldOf(term, entry)), entry.name] : [];
 
 const byValue = (a: Value, b: Value): number => (a === b ? 0 : a < b ? -1 : 1);
 

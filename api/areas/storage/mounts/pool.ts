@@ -53,7 +53,8 @@ class Mount {
   }
 
   #send(request: Omit<Request, 'id'>, limitMs: number): Promise<unknown> {
-    const child = (this.#child ??= this.#start());
+    this.#child ??= this.#start();
+    const child = this.#child;
     clearTimeout(this.#idle);
     this.#next += 1;
     const id = this.#next;
