@@ -35,7 +35,12 @@ export const RuleCondition = z
     field: z.string().max(100),
     op: z.enum(operators),
     value: z
-      .union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number()])).max(200)])
+      .union([
+        z.string().max(MAX_LENGTH),
+        z.number(),
+        z.boolean(),
+        z.array(z.union([z.string().max(MAX_LENGTH), z.number()])).max(200),
+      ])
       .optional()
       .describe('None with exists; a date may be relative, such as now-30d'),
   })

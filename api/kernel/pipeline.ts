@@ -17,7 +17,7 @@ import { hasTwoHosts, headOf, noteAnswer } from './head.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { limitHere } from './rate-limit.ts';
 import { addressGroup, clientOf, parsePart, queryIssues, queryOf, readJson } from './request.ts';
-import { streamedBodyOf } from './streamed-body.ts';
+import { StreamedBody, streamedBodyOf } from './streamed-body.ts';
 import { endWithCredential } from './transfers.ts';
 import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
@@ -141,7 +141,10 @@ async function parseInput(endpoint: Endpoint, ctx: Context, deps: Deps): Promise
   const body = parsePart('body', endpoint.body, endpoint.body && (await bodyOf(endpoint, ctx, deps)));
   const unknown = queryIssues(query, endpoint.query);
   const issues = [params, queried, body].flatMap((part) => (part.ok ? [] : part.issues));
-  if (unknown.length + issues.length > 0) throw invalidAll([...unknown, ...issues]);
+  if (unknown.length + issues.length > 0) {
+    if (body.ok && body.value instanceof StreamedBody) await body.value.drain();
+    throw invalidAll([...unknown, ...issues]);
+  }
   const value = (part: { ok: boolean; value?: unknown }): unknown => part.value;
   return { params: value(params), query: value(queried), body: value(body) };
 }

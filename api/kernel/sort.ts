@@ -31,7 +31,7 @@ export function sortQuery(fields: SortTable | readonly string[], later?: string)
   const names = Array.isArray(fields) ? fields : Object.keys(fields);
   return z
     .string()
-    .max(200)
+    .max(MOST_SIGNS)
     .meta({ 'x-sort': names })
     .superRefine((text, context) => {
       for (const { code, message } of sortFaults(text, names, later))
@@ -41,13 +41,16 @@ export function sortQuery(fields: SortTable | readonly string[], later?: string)
     .describe(`Up to three of ${names.join(', ')}; - descends`);
 }
 
+/** The longest sort, in characters. */
+const MOST_SIGNS = 200;
+
 /** All faults of a sort, which are reported with those of the rest of the query. */
 function sortFaults(
   text: string,
   known: readonly string[],
   later: string | undefined,
 ): { code: string; message: string }[] {
-  if (text === '') return [];
+  if (text === '' || text.length > MOST_SIGNS) return []; // the length is a fault of its own
   const names = text.split(',').map((word) => word.replace(/^-/, ''));
   const unknown = names.filter((name) => !known.includes(name) && !(later !== undefined && name.startsWith(later)));
   return [

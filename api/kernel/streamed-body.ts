@@ -8,6 +8,7 @@ import { ApiError, invalid } from './errors.ts';
 export class StreamedBody {
   readonly #request: IncomingMessage;
   readonly #most: number;
+  #isRead = false;
   constructor(request: IncomingMessage, most: number) {
     this.#request = request;
     this.#most = most;
@@ -21,11 +22,17 @@ export class StreamedBody {
 
   /** The bytes, once. Fails with 413 over the limit of the endpoint. */
   stream(): Readable {
+    this.#isRead = true;
     return Readable.from(chunksOf(this.#request, this.#most, { passing: true }), { objectMode: false });
   }
 
-  /** Reads the rest and keeps nothing, so that the connection can be used again. */
+  /**
+   * Reads the bytes and keeps none, unless they are read already: a sender that gets its answer and a closed connection while it
+   * sends would see a broken line.
+   */
   async drain(): Promise<void> {
+    if (this.#isRead) return;
+    this.#isRead = true;
     for await (const _ of chunksOf(this.#request, this.#most, { passing: true }));
   }
 }

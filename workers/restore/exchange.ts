@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { quoted } from './connection.ts';
 
-/** Only our own objects: those of extensions and other roles stay where they are. A partitioned table depends on its own columns. */
+/** Only our own objects: those of extensions and other roles stay where they are. A partitioned table depends on its own columns, and a partition on its table. */
 const OWN = (catalogue: 'pg_class' | 'pg_proc' | 'pg_type' | 'pg_collation'): string =>
   `not exists (select from pg_depend d where d.classid = '${catalogue}'::regclass and d.objid = o.oid and d.refobjid <> o.oid and d.deptype in ('e', 'i', 'a'))`;
 
@@ -10,7 +10,7 @@ const MOVED = `
   select format('alter %s %I.%I set schema', case o.relkind when 'S' then 'sequence' when 'v' then 'view'
            when 'm' then 'materialized view' else 'table' end, $1::text, o.relname) as statement
     from pg_class o where o.relnamespace = $1::text::regnamespace and o.relkind in ('r', 'p', 'v', 'm', 'S')
-     and pg_has_role(o.relowner, 'usage') and ${OWN('pg_class')}
+     and pg_has_role(o.relowner, 'usage') and (o.relispartition or ${OWN('pg_class')})
   union all
   select format('alter routine %s set schema', o.oid::regprocedure) from pg_proc o
    where o.pronamespace = $1::text::regnamespace and pg_has_role(o.proowner, 'usage') and ${OWN('pg_proc')}

@@ -214,10 +214,6 @@ export async function movePlays(
 /** Deletes plays past the days to keep, and the addresses of those older than 30 days. The sums stay without persons. */
 export async function trimPlays(db: Db, keepDays: number): Promise<void> {
   await db.raw(`update plays set address = null where address is not null and started_at < now() - interval '30 days'`);
-  await db.raw(
-    `select plays_prepare(m::date) from generate_series(date_trunc('month', now()), date_trunc('month', now()) + interval '3 months',
-       interval '1 month') m`,
-  );
   await db.raw('delete from play_sums where plays <= 0');
   if (keepDays === 0) return;
   await db.raw(`delete from plays where started_at < now() - make_interval(days => ?)`, [keepDays]);

@@ -14,8 +14,17 @@ interface Chunk {
   body: StreamedBody;
 }
 
-/** Sends a chunk on to the object store, and counts it once the store acknowledged it. */
+/** Sends a chunk on to the object store, and counts it once the store acknowledged it. A refused one is read to its end. */
 export async function storeChunk(call: Call, chunk: Chunk): Promise<void> {
+  try {
+    await store(call, chunk);
+  } catch (error) {
+    await chunk.body.drain().catch(() => undefined); // the sender is gone
+    throw error;
+  }
+}
+
+async function store(call: Call, chunk: Chunk): Promise<void> {
   const row = await receivingUpload(call, chunk.id);
   if (chunk.index >= row.chunk_count) throw notFound();
   const sha256 = announcedHash(call);

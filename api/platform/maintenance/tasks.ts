@@ -92,7 +92,7 @@ export const tasks = {
   'search.optimise': {
     ...{
       name: 'Search index',
-      description: 'Merges what was added to the search index',
+      description: 'Merges new entries into the search index',
       group: 'database',
       cron: '50 2 * * *',
     },

@@ -29,16 +29,11 @@ export async function up(db: Knex): Promise<void> {
       -- the words of that first one have the weight B, the others A
       words tsvector not null,
       primary key (library_id, stream_id, number)
-    ) partition by hash (library_id);
+    );
     create index transcripts_stream on transcripts (stream_id);
     create index transcripts_words on transcripts using gin (words);
     create index transcripts_id on transcripts (id);
   `);
-  for (let part = 0; part < PARTS; part += 1) {
-    await db.raw(
-      `create table transcripts_${part} partition of transcripts for values with (modulus ${PARTS}, remainder ${part})`,
-    );
-  }
   await db.raw(`
     create table transcript_due (file_id uuid primary key, since timestamptz not null default clock_timestamp());
     create function foyer_transcripts_note(ids uuid[]) returns void language sql as $$
@@ -65,6 +60,3 @@ export async function up(db: Knex): Promise<void> {
       for each statement execute function foyer_transcripts_kept();
   `);
 }
-
-/** Libraries are spread over so many partitions. */
-const PARTS = 8;

@@ -1,4 +1,10 @@
 import type { Knex } from 'knex';
+import { buildIndex } from '../build-index.ts';
+
+/** Drives of an account. */
+export async function before(db: Knex): Promise<void> {
+  await buildIndex(db, 'storages_owner', 'storages (owner_id) where owner_id is not null');
+}
 
 /** Settings, sealed secrets and observations of storages, which no longer are only mounts. */
 export async function up(db: Knex): Promise<void> {
@@ -17,6 +23,5 @@ export async function up(db: Knex): Promise<void> {
       add column marked_at timestamptz,
       -- the latest changes of the state, to notice a storage that comes and goes
       add column changes timestamptz[] not null default '{}';
-    create index storages_owner on storages (owner_id) where owner_id is not null;
   `);
 }

@@ -1,4 +1,11 @@
 import type { Knex } from 'knex';
+import { buildIndex } from '../build-index.ts';
+
+/** Libraries and types that name an icon. */
+export async function before(db: Knex): Promise<void> {
+  await buildIndex(db, 'libraries_icon', 'libraries (icon) where icon is not null');
+  await buildIndex(db, 'library_types_icon', 'library_types (icon_id) where icon_id is not null');
+}
 
 /**
  * Own icon sets and their icons. Built-in ones are no rows, so an id may name either; a deleted icon is taken from
@@ -32,8 +39,6 @@ export async function up(db: Knex): Promise<void> {
       active_id uuid not null, revision bigint not null default 1
     );
     insert into icon_choice (active_id) values ('01900000-0000-7000-8000-0000001c0001');
-    create index libraries_icon on libraries (icon) where icon is not null;
-    create index library_types_icon on library_types (icon_id) where icon_id is not null;
     create function icons_unuse() returns trigger language plpgsql as $$
     begin
       update libraries l set icon = null, revision = l.revision + 1, updated_at = now() from gone where l.icon = gone.id::text;

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * What was played: one row a play in partitions by month, and sums by quarter of an hour, which fit the days of every time
+ * What was played: one row a play, and sums by quarter of an hour, which fit the days of every time
  * zone. Sums keep their figures when the person of a play goes. The former table stays for older replicas.
  */
 export async function up(db: Knex): Promise<void> {
@@ -14,23 +14,11 @@ export async function up(db: Knex): Promise<void> {
       completed boolean not null default false, method text not null, reasons text[] not null default '{}', quality text,
       client text not null default '', platform text, is_remote boolean not null default false, address text, bytes bigint,
       source text not null, device_id uuid, session_id uuid,
-      primary key (id, started_at)
-    ) partition by range (started_at);
+      primary key (id)
+    );
     create index plays_profile on plays (profile_id, started_at desc, id desc);
     create index plays_started on plays (started_at desc, id desc);
     create index plays_item on plays (item_id, profile_id);
-    create table plays_rest partition of plays default;
-    create function plays_prepare(month date) returns void language plpgsql as $$
-    declare name text := 'plays_' || to_char(month, 'YYYY_MM');
-    begin
-      if to_regclass(name) is null then
-        execute format('create table %I partition of plays for values from (%L) to (%L)', name,
-          (month::timestamp at time zone 'UTC'), ((month + interval '1 month') at time zone 'UTC'));
-      end if;
-    end $$;
-    select plays_prepare(m::date) from generate_series(
-      date_trunc('month', greatest(coalesce((select min(at) from play_history), now()), now() - interval '2 years')),
-      date_trunc('month', now()) + interval '3 months', interval '1 month') m;
     create table play_sums (
       at timestamptz not null, profile_id uuid references profiles on delete set null,
       item_id uuid not null, library_id uuid not null, type text not null, method text not null, client text not null,

@@ -59,7 +59,7 @@ describe('the statements of search', function () {
     });
     if (plan === undefined) throw new Error('it took too long');
     const indexes = [...plan.matchAll(/"Index Name":"([a-z_0-9]+)"/g)].map(([, name = '']) => name);
-    const scans = /"Seq Scan"[^{}]*"Relation Name":"(search_documents|transcripts_?\d*)"/.test(plan);
+    const scans = /"Seq Scan"[^{}]*"Relation Name":"(search_documents|transcripts)"/.test(plan);
     return { indexes, scans };
   }
 
@@ -88,6 +88,6 @@ describe('the statements of search', function () {
       ),
     );
     expect(scans).to.equal(false);
-    expect(indexes.some((name) => /^transcripts_\d+_words_idx$/.test(name))).to.equal(true);
+    expect(indexes).to.include('transcripts_words');
   });
 });

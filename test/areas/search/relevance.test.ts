@@ -9,7 +9,7 @@ const SHARE = 0.95;
 const TOGETHER = 10;
 
 describe('what people type', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let api: Api;
   let me: TestClient;
   const ids = new Map<string, string>();

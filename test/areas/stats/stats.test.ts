@@ -392,8 +392,8 @@ describe('Stats', () => {
       const rows = await named<{ 'QUERY PLAN': string }>(db, { name: '', text: `explain ${sql}`, values: bindings });
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       expect(plan)
-        .to.match(/Index Scan using plays_\d/)
-        .and.to.not.match(/Seq Scan on plays_\d/);
+        .to.match(/Index Scan using plays_/)
+        .and.to.not.match(/Seq Scan on plays/);
     }
   });
 });

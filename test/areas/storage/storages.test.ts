@@ -201,10 +201,10 @@ describe('storages', function () {
     const { id } = await made();
     const stops = [answerChecks({ ...api.deps }, 'api'), answerChecks({ ...api.deps }, 'worker')];
     try {
-      await eventually(async () => Number((await api.deps.redis.pubsub('NUMSUB', 'foyer:storage-check'))[1]) === 2);
+      await eventually(async () => Number((await api.deps.redis.pubsub('NUMSUB', 'foyer:storage-check'))[1]) >= 2);
       const { body } = await api.as(admin).checkStorage({ params: { id } });
       expect(body).to.include({ ok: true, storageId: id });
-      expect(body.pods?.map(({ role, ok }) => [role, ok])).to.have.deep.members([
+      expect(body.pods?.map(({ role, ok }) => [role, ok])).to.include.deep.members([
         ['api', true],
         ['worker', true],
       ]);

@@ -9,11 +9,6 @@ describe('fields of a MediaServer that this version does not serve', () => {
       { install: [{ id: 'a', serviceUrl: 'http://a.example' }] },
     ])
       expect((await running({ ...managed, plugins })).condition('PluginsReady')).to.equal('False NotServed');
-    const here = await running({ ...managed, declared: [{ configMapRef: { name: 'ours' } }] });
-    const data = { 'icons-retro.zip': '{}' };
-    here.kube.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ours', namespace: 'media' }, data });
-    await here.settle();
-    expect(here.condition('DeclaredReady')).to.equal('False NotServed');
     expect((await running()).condition('PluginsReady')).to.equal('False NoneAsked');
   });
 });

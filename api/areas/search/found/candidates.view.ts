@@ -48,8 +48,11 @@ function tiersOf({ bare, query, open }: Terms): Tier[] {
 const MOST_ALIKE = 300;
 const ALIKE = 0.35;
 
-/** Postgres takes hundreds of words for a condition that most rows meet: alone in a query they are read by their index. */
-const NEAR = 'd.id in (select n.id from search_documents n where n.title_words @@ ?::tsquery limit ?)';
+/**
+ * Postgres takes hundreds of words for a condition that most rows meet. As an array they are read once and by their index; as
+ * rows of a join they would be read again for each document.
+ */
+const NEAR = 'd.id = any(array(select n.id from search_documents n where n.title_words @@ ?::tsquery limit ?))';
 const MOST_NEAR = 2000;
 
 function nearTiersOf({ bare, near }: Terms): Tier[] {

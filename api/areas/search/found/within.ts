@@ -20,10 +20,10 @@ export async function within<T>(db: Db, ms: number, read: (db: Db) => Promise<T>
 
 /**
  * Settings of a transaction of search. Postgres cannot know how few rows many words have together, and would read whole
- * tables; every statement here has an index.
+ * tables; every statement here has an index. Compiling a plan takes longer than running it.
  */
 export const limits = (ms: number): string =>
-  `set local statement_timeout = ${Math.max(1, Math.round(ms))}; set local enable_seqscan = off`;
+  `set local statement_timeout = ${Math.max(1, Math.round(ms))}; set local enable_seqscan = off; set local jit = off`;
 
 /** A page that was stopped in time is reported as a filter that is too broad. */
 function isTooBroad(error: unknown): boolean {

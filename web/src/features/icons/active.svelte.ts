@@ -1,7 +1,8 @@
-// The icons of the active set, read once the page is idle: until then, and for the set that the app was drawn with, the
+// The icons of the active set, read once the page has what it first needs: until then, and for the set that the app was drawn with, the
 // inline icons stand.
 import { QueryObserver } from '@tanstack/query-core';
 import type { WholeIconSet } from 'foyer-client';
+import { whenCalm } from '#core/cache/calm.ts';
 import { query, queryClient } from '#core/cache/query.ts';
 
 /** The set whose drawings the inline icons have. */
@@ -30,19 +31,10 @@ function shownOf(set: WholeIconSet): ReadonlyMap<string, Shown> {
   );
 }
 
-const whenIdle = (work: () => void): (() => void) => {
-  if (typeof requestIdleCallback !== 'function') {
-    const timer = setTimeout(work, 1000);
-    return () => clearTimeout(timer);
-  }
-  const handle = requestIdleCallback(work, { timeout: 5000 });
-  return () => cancelIdleCallback(handle);
-};
-
 /** Follows the active set while the shell is shown; the result ends it. */
 export function followActiveSet(): () => void {
   let stop = (): void => undefined;
-  const cancel = whenIdle(() => {
+  const cancel = whenCalm(queryClient, () => {
     const observer = new QueryObserver(queryClient, query('getIconSet', { params: { id: 'active' } }));
     stop = observer.subscribe(({ data }) => {
       if (data) slots = shownOf(data);
