@@ -118,8 +118,10 @@ describe('Stats', () => {
         expect(await seen(me, query)).to.equal(403);
       const off = await admin.updateSettings({ body: { values: { 'stats.adminsSeeHistory': false } } });
       expect(off.status, JSON.stringify(off.body)).to.equal(200);
+      await api.deps.settings.reload();
       expect(await seen(admin, { userId: 'all' })).to.deep.equal([child.accountId]);
       await admin.updateSettings({ body: { values: { 'stats.adminsSeeHistory': true } } });
+      await api.deps.settings.reload();
     });
 
     it('leaves hidden items out, keeps the titles of deleted ones, and filters', async () => {
