@@ -1,8 +1,8 @@
 import { takePasswordCost } from '#areas/auth/public.ts';
 import { mailHealth, recordNotices } from '#areas/email/public.ts';
-import { removeFoldersOn } from '#areas/libraries/public.ts';
+import { holdClocks, removeFoldersOn } from '#areas/libraries/public.ts';
 import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
-import { removeFoldersBy, storageHealth, takePersonalHosts } from '#areas/storage/public.ts';
+import { holdClocksBy, removeFoldersBy, storageHealth, takePersonalHosts } from '#areas/storage/public.ts';
 import { transcodeHealth } from '#areas/streaming/public.ts';
 import { speechHealth } from '#areas/subtitles/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
@@ -37,6 +37,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   takePasswordCost(config.passwordCost);
   takePersonalHosts(() => settings.get('storages.personalHosts'));
   removeFoldersBy(removeFoldersOn);
+  holdClocksBy(holdClocks);
   const vitals = createVitals(
     { db, redis, objects, pod: config.pod },
     {

@@ -1,4 +1,5 @@
 import { noteRun } from '#areas/maintenance/public.ts';
+import { breaks, type Db } from '#platform/db.ts';
 import { type JobName, jobs } from '#platform/jobs.ts';
 import { jobSeconds } from '#platform/metrics.ts';
 import { emit } from '#platform/outbox.ts';
@@ -276,15 +277,21 @@ interface Again {
   outcome: 'yielded' | 'failed' | 'postponed';
 }
 
-async function again({ db }: WorkerDeps, job: JobRow, { outcome, ...change }: Again): Promise<void> {
-  await db.transaction(async (transaction) => {
-    // An equal job may wait under the key already, so this one releases it.
-    await transaction('jobs')
-      .where({ id: job.id })
-      .update({ ...change, key: null, updated_at: new Date() });
-    if (outcome === 'postponed')
-      await transaction('job_attempts').where({ job_id: job.id, finished_at: null }).delete();
-    else await endAttempt(transaction, job.id, { outcome, ...(change.error !== undefined && { error: change.error }) });
-    await addTask(transaction, { id: job.id, queue: job.queue, priority: job.priority, runAt: change.run_at });
-  });
+async function again({ db }: WorkerDeps, job: JobRow, change: Again): Promise<void> {
+  try {
+    await db.transaction((transaction) => putBack(transaction, job, { ...change, key: job.key }));
+  } catch (error) {
+    if (!breaks(error, 'jobs_key')) throw error;
+    // An equal job waits under the key already, so this one releases it.
+    await db.transaction((transaction) => putBack(transaction, job, { ...change, key: null }));
+  }
+}
+
+async function putBack(db: Db, job: JobRow, { outcome, ...change }: Again & { key: string | null }): Promise<void> {
+  await db('jobs')
+    .where({ id: job.id })
+    .update({ ...change, updated_at: new Date() });
+  if (outcome === 'postponed') await db('job_attempts').where({ job_id: job.id, finished_at: null }).delete();
+  else await endAttempt(db, job.id, { outcome, ...(change.error !== undefined && { error: change.error }) });
+  await addTask(db, { id: job.id, queue: job.queue, priority: job.priority, runAt: change.run_at });
 }

@@ -142,7 +142,7 @@ export function directoryParts(root: string): ObjectParts {
 }
 
 /** Parts in the buckets of a client that never repeats a request, because a stream is read once. */
-export function bucketParts(client: Client, name: (bucket: string) => string): ObjectParts {
+export function bucketParts(client: Client, name: (bucket: string) => string, isTls: boolean): ObjectParts {
   return {
     beginParts: (bucket, key) => client.initiateNewMultipartUpload(name(bucket), key, {}),
     async putPart({ bucket, key, id }, { number, size, sha256, body }) {
@@ -154,7 +154,7 @@ export function bucketParts(client: Client, name: (bucket: string) => string): O
         headers: { 'content-length': String(size) },
       };
       // The signature covers the announced hash, so that a store that is reached without TLS refuses other bytes too.
-      const sent = client.makeRequestStreamAsync(request, checked, sha256, [200], '');
+      const sent = client.makeRequestStreamAsync(request, checked, isTls ? '' : sha256, [200], '');
       const [outcome] = await Promise.all([
         sent.catch(async (error: unknown) => {
           checked.destroy();

@@ -183,7 +183,7 @@ export function bucketClient(options: ClientOptions): Client {
 export function objectsOf(options: ClientOptions, name: (bucket: string) => string): Objects {
   const client = bucketClient(options);
   const objects: Objects = {
-    ...bucketParts(bucketClient({ ...options, retryOptions: { disableRetry: true } }), name),
+    ...bucketParts(bucketClient({ ...options, retryOptions: { disableRetry: true } }), name, options.useSSL ?? true),
     async put(bucket, key, body) {
       if (body instanceof Readable) await spooled(body, (file) => client.fPutObject(name(bucket), key, file));
       else await client.putObject(name(bucket), key, Buffer.from(body));

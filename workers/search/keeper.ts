@@ -20,17 +20,24 @@ export async function keepSearched(deps: WorkerDeps, signal: AbortSignal): Promi
   }
 }
 
-/** One round. */
+const OPEN = ['waiting', 'delayed', 'active'] as const;
+
+/** One round. One job at a time reads transcripts, and one a library writes its documents; a failed one is not tried again at once. */
 export async function enqueueDue({ db, settings }: Pick<WorkerDeps, 'db' | 'settings'>): Promise<void> {
   if (settings.get('search.transcripts') && (await isAnyDue(db))) {
-    await enqueue(db, 'search.transcripts', { payload: {}, options: { key: 'search.transcripts', priority: 60 } });
+    const open = await db('jobs').where({ kind: 'search.transcripts' }).whereIn('state', OPEN).first('id');
+    const options = { key: 'search.transcripts', priority: 60 };
+    if (!open) await enqueue(db, 'search.transcripts', { payload: {}, options });
   }
   for (const payload of await staleIndexes(db, usualLanguage(settings))) {
-    const key = `search.rebuild:${payload.libraryId ?? ''}`;
     const open = await db('jobs')
-      .where({ kind: 'search.rebuild', key })
-      .whereIn('state', ['waiting', 'delayed', 'active'])
+      .where({ kind: 'search.rebuild' })
+      .whereRaw(`payload->>'libraryId' is not distinct from ?`, [payload.libraryId ?? null])
+      .where((some) =>
+        some.whereIn('state', OPEN).orWhereRaw(`state = 'failed' and finished_at > now() - interval '1 hour'`),
+      )
       .first('id');
-    if (!open) await enqueue(db, 'search.rebuild', { payload, options: { key, priority: 60 } });
+    const options = { key: `search.rebuild:${payload.libraryId ?? ''}`, priority: 60 };
+    if (!open) await enqueue(db, 'search.rebuild', { payload, options });
   }
 }

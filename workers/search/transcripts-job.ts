@@ -5,6 +5,7 @@ import {
   keepTracks,
   nextDueFile,
   plainText,
+  putOffDue,
   putTrack,
   settleDue,
   stretchesOf,
@@ -17,26 +18,31 @@ import type { Work } from '../work.ts';
 
 const UNKNOWN = 'und';
 
-/** Job search.transcripts: reads the tracks of every file that is due, and forgets those that left. */
+/** Files of one job; the next one begins a moment later, so that others get the place. */
+const MOST_FILES = 500;
+
+/** Job search.transcripts: reads the tracks of files that are due, and forgets those that left. */
 export async function readTranscripts(_: object, work: Work): Promise<{ files: number; tracks: number }> {
   let [files, tracks] = [0, 0];
-  while (work.settings.get('search.transcripts')) {
+  while (files < MOST_FILES && work.settings.get('search.transcripts')) {
     work.signal.throwIfAborted();
     const due = await nextDueFile(work.db);
     if (!due) break;
-    tracks += await readFile(due, work).catch((error: unknown) => {
+    const read = await readFile(due, work).catch((error: unknown) => {
       work.signal.throwIfAborted();
       work.log.warn({ err: error, fileId: due.file_id }, 'subtitles of a file were not read for the search');
-      return 0;
+      return undefined;
     });
     files += 1;
-    await settleDue(work.db, due);
+    tracks += read ?? 0;
+    if (read === undefined) await putOffDue(work.db, due);
+    else await settleDue(work.db, due);
   }
   return { files, tracks };
 }
 
-/** Returns how many tracks were read. */
-async function readFile({ file_id: fileId, item_id: itemId }: DueFile, work: Work): Promise<number> {
+/** Returns how many tracks were read; undefined when the storage is unavailable. */
+async function readFile({ file_id: fileId, item_id: itemId }: DueFile, work: Work): Promise<number | undefined> {
   const { db } = work;
   const film = itemId === null ? undefined : await findSource(db, fileId);
   if (!film?.probe || itemId === null) return 0;
@@ -52,6 +58,7 @@ async function readFile({ file_id: fileId, item_id: itemId }: DueFile, work: Wor
     if (known.get(row.id) === content) continue;
     const of: TrackFilm = { ...film, probe: film.probe };
     const cues = await textCuesOf(of, row, work);
+    if (cues === 'storage') return undefined;
     if (typeof cues === 'string') continue;
     const plain = cues.map((cue) => ({ ...cue, text: plainText(cue.text) })).filter(({ text }) => text !== '');
     const track = { stream_id: row.id, file_id: fileId, item_id: itemId, library_id: film.libraryId };

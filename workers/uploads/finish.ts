@@ -29,8 +29,10 @@ import { itemsWith } from './same-file.ts';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 1440 * MINUTE_MS;
-/** A file that no scan has found after so long is not found. */
-const SCAN_MS = 10 * MINUTE_MS;
+/** A file that no scan has found after so long is none that a library takes; scans wait for others and for storages. */
+const SCAN_MS = DAY_MS;
+/** The first looks after the result of a scan come soon. */
+const SOON_MS = 5 * MINUTE_MS;
 /** The notification of a batch comes so long after its last file. */
 export const QUIET_MS = 10 * MINUTE_MS;
 
@@ -147,13 +149,24 @@ async function settle(work: Work, row: UploadRow): Promise<void> {
   const partner = extensionOf(row.name) === 'xmp' ? await partnerOf(db, row) : undefined;
   const itemId = await itemOf(db, row, partner);
   if (itemId || partner) return endAsFinished(work, row, itemId);
-  if (Date.now() - row.updated_at.getTime() > SCAN_MS) throw new Unfit('corrupt');
+  const placedMs = Date.now() - row.updated_at.getTime();
+  if (placedMs > SCAN_MS) throw new Unfit('corrupt');
+  await db.transaction((inside) => scanPlace(inside, { libraryId, folderId, path, accountId: row.account_id }));
+  throw new Postponed(soon(placedMs < SOON_MS ? 1.5 * SECOND_MS : MINUTE_MS));
+}
+
+interface Placed {
+  libraryId: string;
+  folderId: string;
+  path: string;
+  accountId: string;
+}
+
+async function scanPlace(db: Db, { libraryId, folderId, path, accountId }: Placed): Promise<void> {
   const folder = await db('library_folders').where({ id: folderId }).first('path');
   const directory = path.slice(0, Math.max(0, path.lastIndexOf('/')));
   const targets = [{ folderId, path: directory === folder?.path ? undefined : directory }];
-  const request = { libraryId, mode: 'quick', trigger: 'upload', byAccountId: row.account_id, targets } as const;
-  await db.transaction((inside) => requestScan(inside, { ...request, targets }));
-  throw new Postponed(soon(1.5 * SECOND_MS));
+  await requestScan(db, { libraryId, mode: 'quick', trigger: 'upload', byAccountId: accountId, targets });
 }
 
 async function itemOf(db: Db, row: UploadRow, partner: Partner | undefined): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 // Writes an upload into its library: whole under a hidden name first, then under its own, never over another file.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { link, lstat, mkdir, open, rename, rm, rmdir, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -80,7 +80,7 @@ export async function placeUpload(
 ): Promise<void> {
   const hidden = join(top.absolute, HIDDEN);
   await mkdir(hidden, { recursive: true });
-  const draft = join(hidden, `${row.id}.${extensionOf(row.name)}`);
+  const draft = join(hidden, `${randomUUID()}.${extensionOf(row.name)}`);
   try {
     await write(work, row, draft);
     const taken = await takenOf(work, row, draft);
@@ -108,7 +108,7 @@ async function write(work: Work, row: UploadRow, draft: string): Promise<void> {
     },
   });
   const body = await work.objects.get(BUCKET, keyOf(row.id));
-  await pipeline(body, hashed, whileSpace(dirname(draft)), createWriteStream(draft, { mode: 0o664 }), {
+  await pipeline(body, hashed, whileSpace(dirname(draft)), createWriteStream(draft, { mode: 0o664, flags: 'wx' }), {
     signal: work.signal,
   });
   const file = await open(draft, 'r+');

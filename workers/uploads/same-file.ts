@@ -1,6 +1,7 @@
 // Files of the library that hold the same bytes as an upload.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openMedia } from '#areas/storage/public.ts';
 import { itemsOfHashes } from '#areas/uploads/public.ts';
@@ -32,7 +33,7 @@ export async function itemsWith(
       ...{ storageId: file.storage_id, folderId: file.folder_id, path: file.path },
       ...{ sizeBytes: file.size_bytes, modifiedMs: file.modified_ms },
     });
-    if (place.kind !== 'there') continue;
+    if (place.kind !== 'there' || !isAbsolute(place.absolute)) continue; // files of remote storages have an address
     const hash = createHash('sha256');
     await pipeline(createReadStream(place.absolute, { highWaterMark: 1 << 20 }), hash, { signal: work.signal });
     if (hash.digest('hex') === sha256) return [file.item_id];

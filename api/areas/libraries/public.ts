@@ -94,6 +94,7 @@ export {
 export { agentsByDefault, defaultSettings, settingsOf } from './settings.ts';
 export { reviseItems, touchLibraries } from './touch.store.ts';
 export { raiseChanges, touchItems } from './touch-items.ts';
+export { holdClocks } from './trash/clocks.store.ts';
 export {
   countTrash,
   filesOfEntries,

@@ -7,6 +7,7 @@ export {
   keepTracks,
   nextDueFile,
   noteLibrary,
+  putOffDue,
   putTrack,
   settleDue,
 } from './transcripts/transcripts.store.ts';

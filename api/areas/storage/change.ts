@@ -3,6 +3,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { expectedOf } from './checks/expected.ts';
+import { holdClocksOf } from './clocks.ts';
 import { isSamePlace, kindOf, type Secrets, type Settings } from './kinds/kinds.ts';
 import {
   mergedSecrets,
@@ -55,9 +56,12 @@ function currentOf({ deps }: Call, row: StorageRow): Planned {
 function planOf(call: Call, row: StorageRow, { settings, secrets = {}, readOnly }: StorageChange): Planned {
   const before = currentOf(call, row);
   requireSecrets(row.kind, secrets);
+  const wanted = settings ? parsedSettings(row.kind, { ...row.settings, ...settings }) : before.settings;
+  const { where } = kindOf(row.kind);
+  const isSameHost = where(wanted).host === where(row.settings).host;
   return {
-    settings: settings ? parsedSettings(row.kind, { ...row.settings, ...settings }) : before.settings,
-    secrets: mergedSecrets(before.secrets, secrets),
+    settings: wanted,
+    secrets: mergedSecrets(isSameHost ? before.secrets : {}, secrets), // saved ones are never sent elsewhere
     readOnly: row.owner_id === null ? (readOnly ?? row.read_only) : true,
   };
 }
@@ -89,7 +93,7 @@ interface Writing {
 }
 
 async function write(call: Call, { row: { id }, change, planned, moved }: Writing): Promise<StorageRow> {
-  const { db, deps } = call;
+  const { db } = call;
   await lockStorages(db);
   const row = await lockStorageRow(db, id);
   if (!row) throw notFound();
@@ -97,13 +101,8 @@ async function write(call: Call, { row: { id }, change, planned, moved }: Writin
   if (change.name !== undefined) refuseName(rivals, change.name);
   if (moved) refuseSamePlace(rivals, { kind: row.kind, settings: planned.settings });
   const { name = row.name, enabled = row.enabled } = change;
-  await updateStorageRow(db, id, {
-    ...{ name, settings: planned.settings, secrets: sealSecrets(deps.keys, id, planned.secrets) },
-    ...{ read_only: planned.readOnly, enabled },
-    ...(planned.readOnly !== row.read_only && { marked_at: null }),
-    ...(moved && { epoch: Number(row.epoch) + 1, identity: {}, marked_at: null }),
-    ...(enabled !== row.enabled && stateAfter(enabled)),
-  });
+  await updateStorageRow(db, id, columnsOf(call, row, { change, planned, moved }));
+  if (enabled && !row.enabled) await holdClocksOf(db, row);
   await emitSwitch(call, row, enabled);
   await audit(call, 'storage.changed', { storageId: id, name, fields: Object.keys(change) });
   const after = await lockStorageRow(db, id);
@@ -111,9 +110,26 @@ async function write(call: Call, { row: { id }, change, planned, moved }: Writin
   return after;
 }
 
-/** Checks judge it again from now on. */
-const stateAfter = (enabled: boolean): Partial<StorageRow> => ({
-  ...{ state: enabled ? 'available' : 'unavailable', reason: null, state_since: new Date() },
+function columnsOf(
+  { deps }: Call,
+  row: StorageRow,
+  { change, planned, moved }: Omit<Writing, 'row'>,
+): Partial<StorageRow> {
+  const { name = row.name, enabled = row.enabled } = change;
+  const { settings, readOnly } = planned;
+  return {
+    ...{ name, settings, read_only: readOnly, enabled },
+    ...((change.secrets || moved) && { secrets: sealSecrets(deps.keys, row.id, planned.secrets) }),
+    ...(readOnly !== row.read_only && { marked_at: null }),
+    ...(moved && { epoch: Number(row.epoch) + 1, identity: {}, marked_at: null }),
+    ...(enabled !== row.enabled && stateAfter(row, enabled)),
+  };
+}
+
+/** Checks judge it again from now on. An outage that began before keeps its beginning. */
+const stateAfter = (row: StorageRow, enabled: boolean): Partial<StorageRow> => ({
+  ...{ state: enabled ? 'available' : 'unavailable', reason: null },
+  ...((enabled || !isUnavailable(row.state)) && { state_since: new Date() }),
   returned_at: enabled ? new Date() : null,
 });
 

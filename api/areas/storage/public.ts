@@ -3,6 +3,7 @@ export { storageHealth, unreadableRoots } from './checks/health.ts';
 export { observeStorage } from './checks/observe.ts';
 export { answerChecks } from './checks/pods.ts';
 export { lookAtFolder, rememberStorage } from './checks/remember.ts';
+export { holdClocksBy } from './clocks.ts';
 export { removeFoldersBy } from './delete.ts';
 export { Absent, joined, type Listed, StorageFault, type StorageReader } from './readers/reader.ts';
 export { takePersonalHosts } from './registry.ts';

@@ -2,6 +2,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { sampledHashOf } from '#platform/sampled-hash.ts';
+import { holdClocksOf } from './clocks.ts';
 import { type KindId, kindOf, type Secrets, type Settings } from './kinds/kinds.ts';
 import { mergedSecrets, parsedSettings, refusePlace, refuseSamePlace, requireSecrets, rivalsOf } from './places.ts';
 import { openReader } from './readers/open.ts';
@@ -28,6 +29,8 @@ const SHOWN = 50;
 
 /** What a sample of files showed. */
 export interface Compared {
+  /** Files of the sample; those that could not be read are not checked. */
+  total: number;
   checked: number;
   matched: number;
   missing: string[];
@@ -41,7 +44,8 @@ export async function relocate(call: Call, id: string, body: RelocateBody): Prom
   const target = await targetOf(call, row, body);
   await requireWorking(call, { ...target, readOnly: true, ownerId: row.owner_id, write: false });
   const compared = await compareAt(call, row, { target, sample: body.sample });
-  const few = compared.matched < Math.ceil(compared.checked * ENOUGH);
+  const unproved = compared.checked < Math.ceil(compared.total / 2); // most could not be read
+  const few = unproved || compared.matched < Math.ceil(compared.checked * ENOUGH);
   if (few && !body.force && !body.dryRun)
     throw conflict('content-differs', 'The files are other ones', { ...compared });
   if (!body.dryRun) await call.transact((inside) => move(inside, row, target));
@@ -89,7 +93,7 @@ async function compareAt(
 export async function compare(reader: StorageReader, files: readonly Known[]): Promise<Compared> {
   const end = performance.now() + LIMIT_MS;
   const rest = [...files];
-  const found: Compared = { checked: 0, matched: 0, missing: [], differing: [] };
+  const found: Compared = { total: files.length, checked: 0, matched: 0, missing: [], differing: [] };
   const lane = async (): Promise<void> => {
     for (let file = rest.shift(); file && performance.now() < end; file = rest.shift()) {
       const result = await compareOne(reader, file);
@@ -132,5 +136,6 @@ async function move(call: Call, { id }: StorageRow, { kind, settings, secrets }:
     ...{ identity: {}, marked_at: null, capacity: null, latency_ms: null },
     ...{ state: 'available', reason: null, state_since: now, returned_at: now },
   });
+  await holdClocksOf(db, row);
   await audit(call, 'storage.relocated', { storageId: id, name: row.name, kind });
 }

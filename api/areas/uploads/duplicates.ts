@@ -16,7 +16,9 @@ export async function itemsOfHashes(
   const rows = await rowsOf<{ sha256: string; item_id: string }>(
     db,
     `select distinct x.sha256, x.item_id from (
-       select u.sha256, u.item_id from uploads u where u.library_id = ? and u.sha256 = any(?) and u.item_id is not null
+       select u.sha256, u.item_id from uploads u join media_files f on f.folder_id = u.folder_id and f.path = u.path
+       where u.library_id = ? and u.sha256 = any(?) and u.item_id is not null and f.size_bytes = u.size_bytes
+         and f.modified_ms <= extract(epoch from u.ended_at) * 1000
        union all
        select encode(p.content, 'hex'), m.item_id from fingerprints p join media_files m on m.id = p.file_id
        where p.kind = 'content' and p.content = any(select decode(h, 'hex') from unnest(?::text[]) h)

@@ -35,6 +35,14 @@ export async function up(db: Knex): Promise<void> {
     create index transcripts_id on transcripts (id);
   `);
   await db.raw(`
+    -- a file that becomes part of another item takes its words along
+    create function foyer_transcripts_moved() returns trigger language plpgsql as $$ begin
+      update transcript_tracks k set item_id = n.item_id from moved n
+        where k.file_id = n.id and n.item_id is not null and k.item_id <> n.item_id;
+      return null;
+    end $$;
+    create trigger media_files_transcripts_moved after update on media_files referencing new table as moved
+      for each statement execute function foyer_transcripts_moved();
     create table transcript_due (file_id uuid primary key, since timestamptz not null default clock_timestamp());
     create function foyer_transcripts_note(ids uuid[]) returns void language sql as $$
       insert into transcript_due (file_id) select distinct one.id from unnest(ids) as one(id) where one.id is not null order by 1

@@ -1,8 +1,8 @@
+import { holdClocks } from '#areas/libraries/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import { changeState, isUnavailable, type StorageRow, takeReturned } from '#areas/storage/public.ts';
 import type { Db } from '#platform/db.ts';
-import { holdClocks } from '../store/clocks.ts';
 import type { Sight } from './voices.ts';
 
 /** Writes the observed state and notifies once. False when another worker did, or the storage is held at degraded. */

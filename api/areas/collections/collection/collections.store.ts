@@ -150,12 +150,12 @@ export async function passOnCollections(db: Db, accountId: string, heirId: strin
 }
 
 async function freeName(db: Db, ownerId: string | null, name: string): Promise<string> {
-  const taken = new Set(
-    (await db('collections').where({ owner_id: ownerId, source: 'person' }).select('name')).map((row) =>
-      row.name.toLowerCase(),
-    ),
-  );
+  const isTaken = async (one: string): Promise<boolean> =>
+    (await db('collections')
+      .where({ owner_id: ownerId, source: 'person' })
+      .whereRaw('name_folded = foyer_fold(?)', [one])
+      .first('id')) !== undefined;
   let free = name;
-  for (let n = 2; taken.has(free.toLowerCase()); n++) free = `${name.slice(0, 110)} (${n})`;
+  for (let n = 2; await isTaken(free); n++) free = `${name.slice(0, 110)} (${n})`;
   return free;
 }

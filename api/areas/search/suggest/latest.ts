@@ -19,7 +19,10 @@ export async function latestOfDevice<T>(call: Call, read: (db: Db) => Promise<T>
   try {
     return await call.db.transaction((transaction) =>
       withConnection(transaction, async (connection) => {
-        const stop = (): void => void stopStatement(transaction, connection);
+        let stopping: Promise<unknown> | undefined;
+        const stop = (): void => {
+          stopping = stopStatement(transaction, connection);
+        };
         ended.addEventListener('abort', stop, { once: true });
         try {
           ended.throwIfAborted();
@@ -27,6 +30,7 @@ export async function latestOfDevice<T>(call: Call, read: (db: Db) => Promise<T>
           return await read(transaction);
         } finally {
           ended.removeEventListener('abort', stop);
+          await stopping; // the connection may serve another request as soon as this one ends
         }
       }),
     );

@@ -19,7 +19,7 @@ export async function nextDueFile(db: Db): Promise<DueFile | undefined> {
     db,
     `select d.file_id, d.since::text, f.item_id from transcript_due d
        left join media_files f on f.id = d.file_id left join libraries l on l.id = f.library_id
-     where coalesce(l.settings ->> 'searchTranscripts', 'true') = 'true' order by d.since limit 1`,
+     where d.since <= now() and coalesce(l.settings ->> 'searchTranscripts', 'true') = 'true' order by d.since limit 1`,
     [],
   );
   return row;
@@ -31,6 +31,14 @@ export const isAnyDue = async (db: Db): Promise<boolean> => (await nextDueFile(d
 /** Ends the need, unless the file changed again. */
 export async function settleDue(db: Db, { file_id: id, since }: DueFile): Promise<void> {
   await db.raw('delete from transcript_due where file_id = ? and since = ?::timestamptz', [id, since]);
+}
+
+/** The file is due again in ten minutes. */
+export async function putOffDue(db: Db, { file_id: id, since }: DueFile): Promise<void> {
+  await db.raw(
+    `update transcript_due set since = now() + interval '10 minutes' where file_id = ? and since = ?::timestamptz`,
+    [id, since],
+  );
 }
 
 /** Every file of a library with subtitles becomes due. */

@@ -1,6 +1,7 @@
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
+import { holdClocksOf } from '../clocks.ts';
 import { StorageFault } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
 import { getStorageRow, unavailableError } from '../saved.ts';
@@ -34,6 +35,7 @@ export async function acceptIdentity(
     const identity: Identity = accept === 'root-empty' ? { emptyEpoch: epoch } : {};
     await updateStorageRow(inside.db, id, { epoch, identity, marked_at: row.read_only ? null : new Date() });
     await changeState(inside.db, row, { to: 'available', reason: null });
+    await holdClocksOf(inside.db, row);
     await audit(inside, 'storage.accepted', { storageId: id, name: row.name, reason: accept });
   });
   const after = await findStorageRow(call.db, id);

@@ -18,7 +18,8 @@ export const connectDrive = defineEndpoint({
   credentials: ['cookie', 'bearer'],
   body: DriveDraft,
   answer: json(201, Storage),
-  errors: ['CONFLICT', 'FORBIDDEN'],
+  errors: ['CONFLICT', 'FORBIDDEN', 'RATE_LIMITED'],
+  transaction: 'manual',
 
   async handle({ body }, call) {
     return describeStorage(call, await connect(call, body));

@@ -2,6 +2,7 @@ import { requireAllowed } from '#identity/restrictions.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
+import { limitAttempts } from '#kernel/rate-limit.ts';
 import { newId } from '#platform/ids.ts';
 import { type KindId, kindIds, kinds } from '../kinds/kinds.ts';
 import { parsedSettings, refuseNew, refusePlace, requireSecrets } from '../places.ts';
@@ -23,9 +24,13 @@ function personalKind(id: string): KindId {
   throw invalid(['body', 'kind'], 'unknown_kind', 'this is no kind that a member may connect');
 }
 
+const CONNECTS_A_MINUTE = 10;
+
 /** Connects a drive of the caller, which is read-only. Throws 400, 403 and 409 as connectDrive describes. */
 export async function connect(call: Call, draft: DriveDraft): Promise<StorageRow> {
   requireDrives(call);
+  const { redis, config } = call.deps;
+  await limitAttempts({ redis, replicas: config.replicas }, `drives:${call.who.accountId}`, CONNECTS_A_MINUTE);
   const kind = personalKind(draft.kind);
   const ownerId = call.who.accountId;
   const settings = parsedSettings(kind, draft.settings ?? {});

@@ -47,7 +47,7 @@ export const kinds: Record<KindId, Kind> = {
     secretKeys: ['secretAccessKey'],
     capabilities: { ...remote, space: false, etag: true },
     where: ({ endpoint, bucket, prefix }) => ({
-      host: `${new URL(String(endpoint)).host} ${String(bucket)}`,
+      host: `${new URL(String(endpoint)).origin} ${String(bucket)}`,
       path: segments(prefix),
     }),
   },
@@ -56,8 +56,8 @@ export const kinds: Record<KindId, Kind> = {
     personal: true,
     settings: WebdavSettings,
     secretKeys: ['password'],
-    capabilities: { ...remote, move: true, space: true, etag: true },
-    where: ({ url }) => ({ host: new URL(String(url)).host, path: segments(new URL(String(url)).pathname) }),
+    capabilities: { ...remote, move: true, space: false, etag: true },
+    where: ({ url }) => ({ host: new URL(String(url)).origin, path: segments(new URL(String(url)).pathname) }),
   },
   sftp: {
     name: 'SFTP',

@@ -26,11 +26,17 @@ export async function readMembers(text: string): Promise<Member[]> {
     const modifiedMs = Date.parse(prop.getlastmodified ?? '');
     return [
       {
-        ...{ path, isFolder, size: Number(prop.getcontentlength ?? 0) || 0 },
+        ...{ path, isFolder, size: sizeOf(prop.getcontentlength) },
         modifiedMs: Number.isNaN(modifiedMs) ? 0 : modifiedMs,
       },
     ];
   });
+}
+
+/** Zero for any other value than a size. */
+function sizeOf(given: unknown): number {
+  const size = Number(given ?? 0);
+  return Number.isSafeInteger(size) && size >= 0 ? size : 0;
 }
 
 function pathOf(href: unknown): string | undefined {
