@@ -19,7 +19,6 @@ export const connectDrive = defineEndpoint({
   body: DriveDraft,
   answer: json(201, Storage),
   errors: ['CONFLICT', 'FORBIDDEN', 'RATE_LIMITED'],
-  transaction: 'manual',
 
   async handle({ body }, call) {
     return describeStorage(call, await connect(call, body));

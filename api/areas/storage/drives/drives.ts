@@ -24,7 +24,8 @@ function personalKind(id: string): KindId {
   throw invalid(['body', 'kind'], 'unknown_kind', 'this is no kind that a member may connect');
 }
 
-const CONNECTS_A_MINUTE = 10;
+/** Each holds a connection to Postgres while the server of the drive answers. */
+const CONNECTS_A_MINUTE = 3;
 
 /** Connects a drive of the caller, which is read-only. Throws 400, 403 and 409 as connectDrive describes. */
 export async function connect(call: Call, draft: DriveDraft): Promise<StorageRow> {
