@@ -182,7 +182,7 @@ export interface Endpoint<
   optionalBody?: true;
   answer: Answer<R>;
   /** Success statuses in addition to that of the answer, with the same body; 200 for a repeated creation is implied. */
-  also?: readonly (200 | 202)[];
+  also?: readonly (200 | 201 | 202)[];
   /** Error codes in addition to those that follow from access, schemas and `id` parameters. */
   errors?: readonly ErrorCode[];
   /** Events that it may emit, for the description. */

@@ -40,6 +40,7 @@ export const saveFilter = defineEndpoint({
   params: FilterParams,
   body: FilterDraft,
   answer: json(200, SavedFilter),
+  also: [201],
   errors: ['CONFLICT', 'FORBIDDEN'],
   emits: ['state.changed'],
 
