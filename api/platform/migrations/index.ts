@@ -80,6 +80,7 @@ import * as statsCreate from './20261127004100_stats_create.ts';
 import * as viewingPlayed from './20261127004110_viewing_played.ts';
 import * as maintenanceCreate from './20261127004200_maintenance_create.ts';
 import * as uploadsCreate from './20261127006000_uploads_create.ts';
+import * as liveCreate from './20261127100000_live_create.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -180,4 +181,5 @@ export const migrations: Record<string, Migration> = {
   '20261127004110_viewing_played': viewingPlayed,
   '20261127004200_maintenance_create': maintenanceCreate,
   '20261127006000_uploads_create': uploadsCreate,
+  '20261127100000_live_create': liveCreate,
 };
