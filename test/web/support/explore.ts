@@ -7,6 +7,8 @@ interface Control {
   key: string;
   /** The place without the name: rows of a list share it. */
   place: string;
+  /** Part of every page, such as the navigation. */
+  isShell: boolean;
 }
 
 /** Of the controls at one place, such as the rows of a list or the entries of a menu. */
@@ -36,7 +38,8 @@ const CONTROLS = `(() => {
     seen.set(key, count);
     if (count > ${MOST_OF_A_NAME}) continue;
     one.dataset.explored = key + '|' + count;
-    controls.push({ key: key + '|' + count, place: place.join('>') });
+    const isShell = !one.closest('main, dialog, [role=dialog], [role=menu]') && Boolean(document.querySelector('main'));
+    controls.push({ key: key + '|' + count, place: place.join('>'), isShell });
   }
   return controls;
 })()`;
@@ -56,6 +59,8 @@ export class Explorer {
   readonly #page: Page;
   readonly #never: RegExp;
   readonly #open = new Set<Request>();
+  /** Controls of the shell that were pressed on any page. */
+  readonly #shell = new Set<string>();
   #after = '';
 
   constructor(page: Page, never: RegExp) {
@@ -91,7 +96,7 @@ export class Explorer {
     this.refused.push({ status, request: `${response.request().method()} ${pathname}`, after: this.#after });
   }
 
-  /** Loads the page and presses each of its controls once; what a control opens is pressed too. Answers its links. */
+  /** Loads the page and presses each of its controls once; what a control opens is pressed too. Controls of the shell are pressed on one page. Answers its links. */
   async visit(path: string): Promise<string[]> {
     this.visited.push(path);
     this.#after = path;
@@ -143,8 +148,11 @@ export class Explorer {
     { pressed, places, openers }: { pressed: Set<string>; places: Map<string, number>; openers: Map<string, string> },
   ): Promise<Control | undefined> {
     const take = (controls: Control[]): Control | undefined => {
-      const found = controls.find(({ key, place }) => !pressed.has(key) && (places.get(place) ?? 0) < MOST_AT_A_PLACE);
+      const found = controls.find(
+        ({ key, place }) => !pressed.has(key) && !this.#shell.has(key) && (places.get(place) ?? 0) < MOST_AT_A_PLACE,
+      );
       if (!found) return undefined;
+      if (found.isShell) this.#shell.add(found.key);
       pressed.add(found.key);
       places.set(found.place, (places.get(found.place) ?? 0) + 1);
       return found;
