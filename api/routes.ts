@@ -397,6 +397,18 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'discover',
+    load: async () => (await import('./areas/discover/index.ts')).discoverArea,
+    routes: [
+      ['get', '/discover/cinemas', 'listInCinemas'],
+      ['get', '/discover/discs', 'listNewOnDisc'],
+      ['get', '/discover/streaming', 'listToStream'],
+      ['get', '/discover/titles', 'searchDiscoverTitles'],
+      ['get', '/discover/titles/:titleId', 'getDiscoverTitle'],
+      ['get', '/discover/services', 'listStreamingServices'],
+    ],
+  },
+  {
     slug: 'server-account',
     load: async () => (await import('./areas/server-account/index.ts')).serverAccountArea,
     routes: [

@@ -10,6 +10,7 @@ import { autoTag } from './auto-tag.ts';
 import { createBackup } from './backup/create.ts';
 import { verifyBackup } from './backup/verify.ts';
 import { indexCustomField, purgeCustomField } from './custom-fields.ts';
+import { createDiscoverRefresh } from './discover/refresh.ts';
 import { changeInBulk } from './editing/bulk.ts';
 import { createEmailSend } from './email/send.ts';
 import { createDigests, trimLogs } from './email/upkeep.ts';
@@ -103,6 +104,7 @@ export const handlers = {
   'email.send': createEmailSend(),
   'spine.import': createSpineImport(),
   'spine.check': createSpineCheck(),
+  'discover.refresh': createDiscoverRefresh(),
   'email.digest': createDigests(),
   'logs.trim': trimLogs,
 } satisfies Handlers;

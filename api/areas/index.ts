@@ -6,6 +6,7 @@ import { backupArea } from './backup/index.ts';
 import { brandingArea } from './branding/index.ts';
 import { collectionsArea } from './collections/index.ts';
 import { customFieldsArea } from './custom-fields/index.ts';
+import { discoverArea } from './discover/index.ts';
 import { editingArea } from './editing/index.ts';
 import { emailArea } from './email/index.ts';
 import { eventsArea } from './events/index.ts';
@@ -64,6 +65,7 @@ export const areas = [
   subtitlesArea,
   collectionsArea,
   searchArea,
+  discoverArea,
   serverAccountArea,
   plusArea,
   settingsArea,

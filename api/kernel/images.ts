@@ -7,7 +7,7 @@ import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts'
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Log } from '#platform/log.ts';
-import type { Objects } from '#platform/objects.ts';
+import type { Bucket, Objects } from '#platform/objects.ts';
 import type { MadePicture, PicturePart, PictureRules } from '#platform/pictures.ts';
 import { ApiError } from './errors.ts';
 
@@ -51,6 +51,17 @@ export async function keepOriginal({ objects, log }: { objects: Objects; log: Lo
 
 export type ImageSource = 'agent' | 'local' | 'embedded' | 'upload' | 'url' | 'frame' | 'mosaic' | 'face' | 'generated';
 
+/** Where the bytes of an image are: posters of Discover can be fetched again, so they are in the bucket of made sizes. */
+export const originalPlace = ({ owner_kind: kind, sha256 }: { owner_kind: string; sha256: string }): OriginalPlace =>
+  kind === 'title'
+    ? { bucket: 'foyer-artwork-cache', key: `titles/${sha256}` }
+    : { bucket: 'foyer-artwork', key: sha256 };
+
+export interface OriginalPlace {
+  bucket: Bucket;
+  key: string;
+}
+
 /** Facts about an accepted picture that its row keeps. */
 export type ImageFacts = Pick<
   MadePicture,
@@ -59,7 +70,7 @@ export type ImageFacts = Pick<
 
 export interface NewImage {
   kind: string;
-  owner: { kind: 'library' | 'profile' | 'item' | 'person' | 'collection'; id: string };
+  owner: { kind: 'library' | 'profile' | 'item' | 'person' | 'collection' | 'title'; id: string };
   /** Absent is an upload. */
   source?: ImageSource;
   /** SHA-256 of the stored bytes: the original or a rendition. */
@@ -115,6 +126,11 @@ export async function dropImages(
     .delete();
 }
 
+/** Deletes the images of an owner kind whose bytes are gone, by their hashes. */
+export async function dropLostImages(db: Db, kind: 'title', hashes: readonly string[]): Promise<void> {
+  await db('images').where({ owner_kind: kind }).whereIn('sha256', hashes).delete();
+}
+
 const artworkOwners = ['library', 'item'] as const;
 
 /** Whether the image belongs to a library or an item that `who` may see; avatars are not included. */
@@ -132,6 +148,7 @@ export async function seesOwner(db: Db, who: Principal, { kind, id }: { kind: st
     person: () => db.from('items').modify(onlyCredited, who, id),
     collection: () => db.from('collections as c').modify(onlyShownCollections, who).where('c.id', id),
     profile: () => db.from('profiles').modify(onlyKnownProfiles, who).where('profiles.id', id),
+    title: () => db.from('discover_titles as t').modify(onlyShownTitles, who).where('t.id', id),
   };
   const owner = owners[kind]?.();
   if (!owner) return false;
@@ -143,6 +160,13 @@ function onlyCredited(query: Knex.QueryBuilder, who: Principal, personId: string
   query.modify(onlyVisibleItems, who).whereExists((credit) => {
     credit.from('credits as c').whereRaw('c.item_id = items.id').where('c.person_id', personId);
   });
+}
+
+/** Titles outside of the libraries that the caller may discover: with an age limit, rated ones within it. */
+function onlyShownTitles(query: Knex.QueryBuilder, { restrictions, sees }: Principal): void {
+  if (restrictions['discover'] === 'deny') void query.whereRaw('false');
+  if (sees.ageLimit !== undefined || sees.hideUnrated) void query.whereNotNull('t.age_years').where('t.adult', false);
+  if (sees.ageLimit !== undefined) void query.where('t.age_years', '<=', sees.ageLimit);
 }
 
 /** Profiles of the own account, and with `user:manage` those of all. */

@@ -181,7 +181,14 @@ export const jobs = {
   /** With an account, only its notification. */
   'upload.sweep': { queue: 'maintenance', payload: z.object({ accountId: Id.optional() }) },
   'home.suggest': { queue: 'analysis' },
-  'discover.refresh': { queue: 'metadata' },
+  /** Without a place: every one in use. With `posters`: only pictures of titles that have none yet. */
+  'discover.refresh': {
+    queue: 'metadata',
+    payload: z.object({
+      place: z.object({ country: z.string(), language: z.string() }).optional(),
+      posters: z.literal(true).optional(),
+    }),
+  },
   'watchlist.availability': { queue: 'metadata' },
   'notification.fanout': { queue: 'delivery', payload: z.object({ notice: z.unknown() }) },
   'push.send': { queue: 'delivery', payload: z.object({ subscriptionId: Id, notificationId: Id.optional() }) },

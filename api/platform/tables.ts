@@ -389,6 +389,88 @@ export interface Tables {
     named: Defaulted<boolean>;
     receiver: Defaulted<boolean>;
   };
+  discover_details: {
+    title_id: string;
+    country: string;
+    language: string;
+    facts: Json;
+    providers: string[];
+    details_at: Defaulted<Date>;
+    offers_at: Defaulted<Date>;
+  };
+  discover_entries: {
+    list: string;
+    country: string;
+    language: string;
+    title_id: string;
+    kind: string;
+    item_id: string | null;
+    title: string;
+    sort_title: string;
+    listed_on: Date | null;
+    closed_on: Date | null;
+    popularity: number | null;
+    rating: number | null;
+    genres: Defaulted<string[]>;
+    age_years: number | null;
+    adult: Defaulted<boolean>;
+    facts: Json;
+    seen_at: Defaulted<Date>;
+  };
+  discover_ids: {
+    kind: string;
+    scheme: string;
+    value: string;
+    title_id: string;
+  };
+  discover_lists: {
+    list: 'cinemas' | 'discs' | 'streaming';
+    country: string;
+    language: string;
+    sources: Json;
+    made_at: Defaulted<Date>;
+  };
+  discover_offers: {
+    title_id: string;
+    country: string;
+    service_id: string;
+    kind: 'subscription' | 'free' | 'ads' | 'rent' | 'buy';
+    provider: string;
+    url: string | null;
+    seasons: Defaulted<number[]>;
+    certainty: 'confirmed' | 'listed';
+    first_seen_on: Defaulted<Date>;
+    checked_at: Defaulted<Date>;
+  };
+  discover_places: {
+    country: string;
+    language: string;
+    used_at: Defaulted<Date>;
+  };
+  discover_searches: {
+    question: string;
+    provider: string;
+    found: Json;
+    made_at: Defaulted<Date>;
+  };
+  discover_services: {
+    id: string;
+    country: string;
+    name: string;
+    checked_at: Defaulted<Date>;
+  };
+  discover_titles: {
+    id: string;
+    kind: 'movie' | 'show';
+    title: string;
+    year: number | null;
+    age_years: number | null;
+    adult: Defaulted<boolean>;
+    poster_path: string | null;
+    poster_provider: string | null;
+    poster_failed_at: Date | null;
+    used_at: Defaulted<Date>;
+  };
   email_confirmations: {
     account_id: string;
     address: string;

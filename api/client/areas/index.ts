@@ -7,6 +7,7 @@ import type { BackupOperations } from './backup.ts';
 import type { BrandingOperations } from './branding.ts';
 import type { CollectionsOperations } from './collections.ts';
 import type { CustomFieldsOperations } from './custom-fields.ts';
+import type { DiscoverOperations } from './discover.ts';
 import type { EditingOperations } from './editing.ts';
 import type { EmailOperations } from './email.ts';
 import type { EventsOperations } from './events.ts';
@@ -47,6 +48,7 @@ export type * from './backup.ts';
 export type * from './branding.ts';
 export type * from './collections.ts';
 export type * from './custom-fields.ts';
+export type * from './discover.ts';
 export type * from './editing.ts';
 export type * from './email.ts';
 export type * from './errors.ts';
@@ -91,6 +93,7 @@ export interface Operations
     BrandingOperations,
     CollectionsOperations,
     CustomFieldsOperations,
+    DiscoverOperations,
     EditingOperations,
     EmailOperations,
     EventsOperations,

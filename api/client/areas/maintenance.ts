@@ -78,6 +78,7 @@ export interface UpdateMaintenanceBody {
       | 'people.refresh'
       | 'artwork.fetch'
       | 'spine.check'
+      | 'discover.refresh'
       | 'plus.check'
       | 'email.digest'
       | 'library.purge'

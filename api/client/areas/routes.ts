@@ -285,6 +285,13 @@ export const routes = {
   searchPeople: 'GET /search/people',
   searchTranscripts: 'GET /search/transcripts',
   suggest: 'GET /search/suggest',
+  // discover
+  getDiscoverTitle: 'GET /discover/titles/{titleId}',
+  listInCinemas: 'GET /discover/cinemas',
+  listNewOnDisc: 'GET /discover/discs',
+  listStreamingServices: 'GET /discover/services',
+  listToStream: 'GET /discover/streaming',
+  searchDiscoverTitles: 'GET /discover/titles',
   // server-account
   acceptServerClaim: 'PUT /claim',
   cancelServerClaim: 'DELETE /claim',

@@ -188,6 +188,8 @@ export interface Agent {
   address: string;
   /** One request in so many milliseconds over all processes; `burst` may come together. */
   rate: { everyMs: number; burst: number };
+  /** Name of its rate and its pauses, when it is another service than the one of its id. */
+  circuit?: string;
   /** Absent for an agent without keys. */
   credentials?: (keys: KeyValues, token: string | undefined) => Credentials;
   token?: TokenRule;

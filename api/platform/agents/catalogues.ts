@@ -25,6 +25,8 @@ const LOOK_MS = 100;
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 const REFUSED_MS = 30 * 60_000;
 
+const circuitOf = ({ id, circuit }: Agent): string => circuit ?? id;
+
 export interface CatalogueDeps {
   config: Config;
   db: Db;
@@ -157,7 +159,7 @@ export class Catalogues {
   async #turn({ agent, until, signal }: Inquiry): Promise<void> {
     for (;;) {
       const left = until - Date.now();
-      const { waitMs, closed } = await takeSlot(this.#deps.redis, agent, left);
+      const { waitMs, closed } = await takeSlot(this.#deps.redis, { id: circuitOf(agent), rate: agent.rate }, left);
       if (closed && (closed !== 'rate-limited' || waitMs > left)) throw new CatalogueFault(agent.id, closed, waitMs);
       await sleep(waitMs, undefined, { signal });
       if (!closed) return;
@@ -218,7 +220,7 @@ export class Catalogues {
     const body = verdict === 'ok' ? text : null;
     const answer = { status: body === null ? 404 : 200, body, etag };
     await keepAnswer(this.#deps.db, { request: hash, agent: agent.id }, answer);
-    await noteAnswered(this.#deps.redis, agent.id);
+    await noteAnswered(this.#deps.redis, circuitOf(agent));
     if (agent.credentials) await this.#noteKey(inquiry, false);
     return body ?? undefined;
   }
@@ -230,7 +232,7 @@ export class Catalogues {
   }
 
   async #pause({ agent }: Inquiry, reason: FaultReason, forMs?: number): Promise<number> {
-    return pauseAgent(this.#deps.redis, agent.id, { reason, forMs });
+    return pauseAgent(this.#deps.redis, circuitOf(agent), { reason, forMs });
   }
 
   async #noteKey({ keys, ring }: Inquiry, refused: boolean): Promise<void> {

@@ -88,7 +88,7 @@ function takeHere(id: string, everyMs: number, mostMs: number): Slot {
  */
 export async function pauseAgent(
   redis: Redis,
-  id: CatalogueId,
+  id: string,
   { reason, forMs }: { reason: FaultReason; forMs?: number | undefined },
 ): Promise<number> {
   const given = forMs === undefined ? 0 : Math.min(PAUSE_MOST_MS, Math.max(1, Math.ceil(forMs)));
@@ -102,7 +102,7 @@ export async function pauseAgent(
 }
 
 /** After an answer: the next failure begins with a short pause again. */
-export async function noteAnswered(redis: Redis, id: CatalogueId): Promise<void> {
+export async function noteAnswered(redis: Redis, id: string): Promise<void> {
   own.delete(id);
   await redis.del(failsKey(id)).catch(() => 0);
 }

@@ -47,6 +47,14 @@ export const tasks = {
     ...{ name: 'Identity packs', description: 'Looks for newer packs', group: 'outside' },
     ...{ cron: '35 4 * * *', needs: ['network'] },
   },
+  'discover.refresh': {
+    ...{
+      name: 'Discover',
+      description: 'Makes the lists of titles in cinemas, on disc and to stream',
+      group: 'outside',
+    },
+    ...{ cron: '10 5 * * *', needs: ['network'] },
+  },
   'plus.check': {
     ...{
       name: 'Licence',

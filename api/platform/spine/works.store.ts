@@ -106,3 +106,21 @@ function combined(newer: Work, older: Work): Work {
   const given = Object.entries(newer).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
   return { ...older, ...Object.fromEntries(given), ids: { ...older.ids, ...newer.ids } } as Work;
 }
+
+const LONGEST_SCAN_MS = 120_000;
+const MOST_FILMS = 500;
+
+/** Films of all packs with a first release in these days. It reads every film of the years, so only jobs use it. */
+export async function filmsOfDays(db: Db, { from, to }: { from: string; to: string }): Promise<Work[]> {
+  const years = [...new Set([from, to].map((day) => Number(day.slice(0, 4))))];
+  return db.transaction(async (tx) => {
+    await tx.raw(`set local statement_timeout = ${LONGEST_SCAN_MS}`);
+    const rows = await rowsOf<FoundRow>(
+      tx,
+      `${SELECT} where w.kind = 'movie' and w.year = any(?::int[]) and w.doc ->> 'releasedOn' between ? and ?
+        order by w.doc ->> 'releasedOn' desc, ${NEWEST} limit ${MOST_FILMS}`,
+      [years, from, to],
+    );
+    return merged(rows).map(({ work }) => work);
+  });
+}

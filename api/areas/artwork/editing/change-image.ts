@@ -66,9 +66,9 @@ async function columnsOf(call: Call, row: ImageRow, change: ImageChange) {
 
 const SMALL = 64;
 
-async function looksOf(call: Call, { sha256 }: ImageRow, { crop, rotate }: Instructions) {
+async function looksOf(call: Call, image: ImageRow, { crop, rotate }: Instructions) {
   const { pictures } = call.deps;
-  const small = await pictures.remake(await originalOf(call, sha256), {
+  const small = await pictures.remake(await originalOf(call, image), {
     ...{ format: 'png', width: SMALL, height: SMALL, fit: 'inside' },
     ...(crop && { crop }),
     ...(rotate !== 0 && { rotate: rotate as 90 | 180 | 270 }),

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
+import { originalPlace } from '#kernel/images.ts';
 import { wholeOf } from '#platform/bytes.ts';
 import { type Bucket, ObjectMissing } from '#platform/objects.ts';
 import { ParserUnavailable, PictureRefused } from '#platform/pictures.ts';
@@ -12,7 +13,6 @@ import type { Variant } from './variant.ts';
 import { madeVariants, noteVariant } from './variants.store.ts';
 
 const CACHE: Bucket = 'foyer-artwork-cache';
-const ORIGINALS: Bucket = 'foyer-artwork';
 const AT_ONCE = 8;
 const LOCK_MS = 5000;
 const LOOK_MS = 50;
@@ -23,6 +23,7 @@ const underway = new Map<string, Promise<Buffer>>();
 
 interface Wanted {
   sha256: string;
+  owner_kind: string;
   variant: Variant;
 }
 
@@ -103,20 +104,21 @@ async function madeByOther(call: Call, { sha256, variant }: Wanted, { key, take 
   return undefined;
 }
 
-async function made(call: Call, { sha256, variant }: Wanted): Promise<Buffer> {
-  const original = await originalOf(call, sha256);
-  return call.deps.pictures.remake(original, variant.make).catch((error: unknown) => {
+async function made(call: Call, wanted: Wanted): Promise<Buffer> {
+  const original = await originalOf(call, wanted);
+  return call.deps.pictures.remake(original, wanted.variant.make).catch((error: unknown) => {
     throw faultOf(call, error);
   });
 }
 
 /** Throws 404 for an original that is lost. */
-export async function originalOf({ deps, log }: Call, sha256: string): Promise<Buffer> {
+export async function originalOf({ deps, log }: Call, image: { owner_kind: string; sha256: string }): Promise<Buffer> {
+  const { bucket, key } = originalPlace(image);
   try {
-    return await wholeOf(await deps.objects.get(ORIGINALS, sha256));
+    return await wholeOf(await deps.objects.get(bucket, key));
   } catch (error) {
     if (!(error instanceof ObjectMissing)) throw error;
-    log.warn({ sha256 }, 'the original of an image is missing');
+    log.warn({ sha256: image.sha256 }, 'the original of an image is missing');
     throw notFound();
   }
 }

@@ -2,6 +2,7 @@ import { requirePermission } from '#identity/principal.ts';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { knowsEtag } from '#kernel/etag.ts';
+import { originalPlace } from '#kernel/images.ts';
 import { ObjectMissing } from '#platform/objects.ts';
 import { variantBytes } from './bytes.ts';
 import type { ServedRow } from './images.view.ts';
@@ -24,7 +25,7 @@ export async function serveImage(call: Call, image: ServedRow, query: ServeQuery
   const etag = `"${image.id}-${image.version}-${variant.name}"`;
   keepHeaders(call, etag, query.v === String(image.version));
   if (knowsEtag(call.headers['if-none-match'], etag)) return unchanged(call);
-  const body = await variantBytes(call, { sha256: image.sha256, variant }, isMade);
+  const body = await variantBytes(call, { ...image, variant }, isMade);
   return { body, type: variant.type, length: body.length };
 }
 
@@ -70,7 +71,8 @@ async function serveOriginal(call: Call, image: ServedRow, { v }: ServeQuery): P
   keepHeaders(call, etag, v === String(image.version));
   if (knowsEtag(call.headers['if-none-match'], etag)) return unchanged(call);
   try {
-    const body = await call.deps.objects.get('foyer-artwork', image.sha256);
+    const { bucket, key } = originalPlace(image);
+    const body = await call.deps.objects.get(bucket, key);
     return { body, type: image.mime, length: image.size_bytes };
   } catch (error) {
     throw error instanceof ObjectMissing ? notFound() : error;

@@ -76,7 +76,7 @@ const countsOf = (title: Title): Pick<Found, 'childCounts' | 'runtimeMs'> =>
   });
 
 /** The address of pictures, as the catalogue names it. */
-async function pictureBase(query: Query): Promise<string> {
+export async function pictureBase(query: Query): Promise<string> {
   const answer = await query({ path: '/3/configuration', schema: Configuration });
   return answer?.images.secure_base_url ?? PICTURES;
 }

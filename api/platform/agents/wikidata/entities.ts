@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { calendarDay } from '../../calendar.ts';
 import type { Query } from '../agent.ts';
-import {} from '../parts.ts';
 
 const Label = z.object({ language: z.string(), value: z.string() });
+const Snak = z.object({ datavalue: z.object({ value: z.unknown() }).optional() });
 const Statement = z.object({
   rank: z.string().optional(),
-  mainsnak: z.object({ datavalue: z.object({ value: z.unknown() }).optional() }),
+  mainsnak: Snak,
+  qualifiers: z.record(z.string(), z.array(Snak)).optional(),
 });
 const Entity = z.object({
   id: z.string(),
@@ -59,19 +60,35 @@ export function textIn(texts: Entity['labels'], language: string): string | unde
   return order.map((code) => texts?.[code]?.value).find((value) => value !== undefined);
 }
 
-/** Values of a property, the preferred ones first; deprecated ones are left out. */
-function valuesOf({ claims }: Entity, property: string): unknown[] {
+type Statement = z.output<typeof Statement>;
+
+/** Statements of a property, the preferred ones first; deprecated ones are left out. */
+export function statementsOf({ claims }: Entity, property: string): Statement[] {
   const all = (claims?.[property] ?? []).filter(({ rank }) => rank !== 'deprecated');
   const preferred = all.filter(({ rank }) => rank === 'preferred');
-  return [...preferred, ...all.filter((one) => !preferred.includes(one))].map((one) => one.mainsnak.datavalue?.value);
+  return [...preferred, ...all.filter((one) => !preferred.includes(one))];
+}
+
+const valuesOf = (entity: Entity, property: string): unknown[] =>
+  statementsOf(entity, property).map((one) => one.mainsnak.datavalue?.value);
+
+/** Ids of entities that a qualifier of a statement names. */
+export const qualifierItems = ({ qualifiers }: Statement, property: string): string[] =>
+  (qualifiers?.[property] ?? []).flatMap((snak) => idIn(snak.datavalue?.value));
+
+/** The day of a statement whose value is a time of that precision. */
+export function dayOf({ mainsnak }: Statement): string | undefined {
+  const { time, precision = 11 } = (mainsnak.datavalue?.value ?? {}) as { time?: unknown; precision?: unknown };
+  return typeof time === 'string' && precision === 11 && time.startsWith('+') ? calendarDay(time.slice(1)) : undefined;
+}
+
+function idIn(value: unknown): string[] {
+  const { id } = (value ?? {}) as { id?: unknown };
+  return typeof id === 'string' && ITEM.test(id) ? [id] : [];
 }
 
 /** Ids of entities that a property names. */
-export const itemsOf = (entity: Entity, property: string): string[] =>
-  valuesOf(entity, property).flatMap((value) => {
-    const { id } = (value ?? {}) as { id?: unknown };
-    return typeof id === 'string' && ITEM.test(id) ? [id] : [];
-  });
+export const itemsOf = (entity: Entity, property: string): string[] => valuesOf(entity, property).flatMap(idIn);
 
 export const textsOf = (entity: Entity, property: string): string[] =>
   valuesOf(entity, property).flatMap((value) => {

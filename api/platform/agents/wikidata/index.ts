@@ -6,7 +6,7 @@ import { amountOf, Entities, type Entity, entitiesOf, itemsOf, textIn, textsOf, 
 
 const MOST_FOUND = 20;
 const MOST_LABELS = 150;
-const ITEM = /^Q\d{1,12}$/;
+export const ITEM = /^Q\d{1,12}$/;
 
 /** Property of the id of each provider, by type of item where providers have several. */
 const PROPERTIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
