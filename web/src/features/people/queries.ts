@@ -13,7 +13,11 @@ type Paged =
   | 'listStudios'
   | 'listCollections'
   | 'listCollectionItems'
-  | 'listHistory';
+  | 'listHistory'
+  | 'listInCinemas'
+  | 'listNewOnDisc'
+  | 'listToStream'
+  | 'searchDiscoverTitles';
 type Page<N extends Paged> = ResponseOf<N> & { page: { cursor: string | null } };
 
 /** The query of a list whose pages follow each other, for createInfiniteQuery. */

@@ -44,6 +44,8 @@ export const collections = (): Place => ({
   slot: 'nav.collections',
 });
 
+export const discover = (): Place => ({ href: '/discover', label: m.discover(), icon: 'film', slot: 'nav.discover' });
+
 export const placeOf = ({
   id,
   name,
