@@ -65,7 +65,7 @@ interface Testing {
 async function testOne(testing: Testing): Promise<LiveTest> {
   const at = new Date().toISOString();
   try {
-    return { at, ...(await measured(testing)) };
+    return { ...(await measured(testing)), at };
   } catch (error) {
     const closed = error instanceof OutboundRefused;
     const reason: FaultReason = closed ? 'address-not-allowed' : 'no-answer';
