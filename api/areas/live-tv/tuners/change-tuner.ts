@@ -24,15 +24,16 @@ import {
 export async function changeTuner(call: Call, id: string, given: TunerChange): Promise<TunerRow> {
   const before = await getTunerRow(call, id);
   refuseForeignManager(call, given.managedBy);
-  const change = withoutMask(before, given);
+  const change = withoutSame(call, before, given);
   const { force: _force, managedBy: _by, ...fields } = change;
   refuseManaged(call, before, Object.keys(fields));
   requireFitting(before, change);
   await requireFolder(call.db, before.library_id, change.recordingsFolderId);
   const object = change.playlist ? await keepPlaylist(call, change.playlist) : undefined;
   try {
-    const tried = await tryChanged(call, before, { change, object });
-    const row = await call.transact((inside) => write(inside, id, { change, object, tried }));
+    const changed = { change, object, declared: declaredFields(given) };
+    const tried = await tryChanged(call, before, changed);
+    const row = await call.transact((inside) => write(inside, id, { ...changed, tried }));
     if (object !== undefined || isMoved(change)) await dropPlaylist(call, before.playlist_object);
     return row;
   } catch (error) {
@@ -41,10 +42,15 @@ export async function changeTuner(call: Call, id: string, given: TunerChange): P
   }
 }
 
-/** The address as it was shown is no change. */
-function withoutMask(row: TunerRow, change: TunerChange): TunerChange {
-  const { url, ...rest } = change;
-  return url === undefined || url === row.address ? rest : change;
+/** The saved address, also as it was shown, and the saved id are no change. */
+function withoutSame({ deps }: Call, row: TunerRow, change: TunerChange): TunerChange {
+  const { url, deviceId, ...rest } = change;
+  const sameUrl = url === undefined || [row.address, secretsOf(deps.keys, row)?.url].includes(url);
+  return {
+    ...rest,
+    ...(!sameUrl && { url }),
+    ...(deviceId?.toUpperCase() !== row.device_id && deviceId !== undefined && { deviceId }),
+  };
 }
 
 const isMoved = ({ url, deviceId, playlist }: TunerChange): boolean =>
@@ -63,6 +69,8 @@ interface Changed {
   change: TunerChange;
   /** Key of a playlist that was uploaded now. */
   object: string | undefined;
+  /** Fields that the operator sends. */
+  declared: string[];
 }
 
 type Answered = Extract<Tried, { ok: true }> | undefined;
@@ -94,7 +102,7 @@ function knownHeaders({ deps }: Call, row: TunerRow, { url }: TunerChange): Reco
 async function write(
   call: Call,
   id: string,
-  { change, object, tried }: Changed & { tried: Answered },
+  { change, object, tried, declared }: Changed & { tried: Answered },
 ): Promise<TunerRow> {
   const { db, who } = call;
   await lockTuners(db);
@@ -103,7 +111,7 @@ async function write(
   if (isMoved(change))
     await refuseDuplicate(call, { url: change.url, deviceId: tried?.device?.id || change.deviceId, except: id });
   if (change.enabled === false && row.enabled && !change.force) await refuseInUse(call, id);
-  await updateTunerRow(db, id, columnsOf(call, row, { change, object, tried }));
+  await updateTunerRow(db, id, columnsOf(call, row, { change, object, tried, declared }));
   await audit(call, 'tuner.changed', { tunerId: id, name: change.name ?? row.name, fields: Object.keys(change) });
   const after = await findTunerRow(db, id);
   if (!after) throw conflict('gone', 'The tuner was deleted');
@@ -137,7 +145,7 @@ const RENAMED = {
 function columnsOf(
   call: Call,
   row: TunerRow,
-  { change, object, tried }: Changed & { tried: Answered },
+  { change, object, tried, declared }: Changed & { tried: Answered },
 ): Partial<TunerRow> {
   const named = Object.entries({ ...SAME, ...RENAMED }).filter(
     ([field]) => change[field as keyof TunerChange] !== undefined,
@@ -148,19 +156,19 @@ function columnsOf(
     ...(plain as Partial<TunerRow>),
     ...(slots !== undefined && { slot_count: slots }),
     ...(change.slotCount !== undefined && { own_slots: true }),
-    ...placeColumns(call, row, { change, object }),
+    ...placeColumns(call, row, { change, object, declared }),
     ...(tried?.device && { device: tried.device }),
     ...(change.enabled === false
       ? { state: 'disabled' as const }
       : change.enabled && { state: 'starting' as const, state_reason: null }),
-    ...ownerColumns(change),
+    ...ownerColumns({ change, declared }),
   };
 }
 
-function ownerColumns(change: TunerChange): Partial<TunerRow> {
+function ownerColumns({ change, declared }: Pick<Changed, 'change' | 'declared'>): Partial<TunerRow> {
   if (change.managedBy === undefined) return {};
   if (change.managedBy === null) return { managed_by: null, managed_fields: [] };
-  return { managed_by: change.managedBy, managed_fields: declaredFields(change) };
+  return { managed_by: change.managedBy, managed_fields: declared };
 }
 
 /** Another place, and the secrets that belong to it. */

@@ -4,5 +4,5 @@ const OWN = new Set(['managedBy', 'force', 'libraryId', 'kind', 'priority', 'ref
 /** Names of the fields that the operator sends for a resource: people cannot change them. */
 export const declaredFields = (body: object): string[] =>
   Object.entries(body)
-    .filter(([name, value]) => value !== undefined && !OWN.has(name))
+    .filter(([name, value]) => value !== undefined && value !== null && !OWN.has(name))
     .map(([name]) => name);
