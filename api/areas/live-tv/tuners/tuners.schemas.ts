@@ -136,8 +136,7 @@ export const Discovered = z.object({
 const Name = z
   .string()
   .max(60)
-  .regex(/^\P{Cc}+$/u)
-  .regex(/\S/)
+  .regex(/^[ -~\u00a0-\uffff]*[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
   .meta({ example: 'Roof' });
 const Address = z
   .string()
