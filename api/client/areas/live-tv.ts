@@ -36,7 +36,7 @@ export interface LiveChannel {
 
 export interface LiveChannelSet {
   enabled?: boolean;
-  group?: (unknown & unknown) | null;
+  group?: string | null;
   ageRating?: string | null;
   language?: string | null;
   kind?: 'tv' | 'radio';
@@ -188,7 +188,7 @@ export type TunerState = 'starting' | 'ready' | 'scanning' | 'unreachable' | 'di
 
 /** Body of createTuner */
 export interface CreateTunerBody {
-  name: unknown & unknown;
+  name: string;
   kind: TunerKind;
   libraryId: Uuid;
   url?: string;
@@ -274,7 +274,7 @@ export interface TestLiveChannelResponse {
 /** Body of updateLiveChannel */
 export interface UpdateLiveChannelBody extends LiveChannelSet {
   number?: string;
-  name?: unknown & unknown;
+  name?: string;
   guide?: { guideSourceId: Uuid; guideChannelId: string } | null;
   /** The whole list in order; one of another channel moves here, one left out becomes a channel of its own */ sources?: {
     id: Uuid;
@@ -298,7 +298,7 @@ export interface UpdateLiveChannelsResponse {
 
 /** Body of updateTuner */
 export interface UpdateTunerBody {
-  name?: unknown & unknown;
+  name?: string;
   /** The masked address that was read is no change */ url?: string;
   deviceId?: string;
   userAgent?: string | null;
