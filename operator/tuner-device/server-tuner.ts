@@ -107,7 +107,7 @@ interface Syncing {
   libraries: readonly LiveLibrary[];
   mediaId: (name: string) => string;
   existing: ServerTuner | undefined;
-  /** Digest of what was last sent; it is changed here. */
+  /** Digest of the last request; it is changed here. */
   sent: Map<string, string>;
 }
 

@@ -32,12 +32,12 @@ export function chosenOf(
   entries: readonly Entry[],
   { include, exclude }: { include: Choice | null; exclude: Choice | null },
 ): Entry[] {
-  const taken = include && isSaid(include) ? matcherOf(include) : () => true;
+  const taken = include && hasTerms(include) ? matcherOf(include) : () => true;
   const left = exclude ? matcherOf(exclude) : () => false;
   return entries.filter((entry) => taken(entry) && !left(entry));
 }
 
-const isSaid = ({ groups, match, globs }: Choice): boolean =>
+const hasTerms = ({ groups, match, globs }: Choice): boolean =>
   groups.length > 0 || match !== undefined || (globs?.length ?? 0) > 0;
 
 function matcherOf({ groups, match, globs = [] }: Choice): (entry: Entry) => boolean {

@@ -44,7 +44,7 @@ export function matched<S extends KnownSource>(
   return { all, repeated: entries.length - all.length };
 }
 
-/** Joins what has the same part of its key, where one entry and one source have it. */
+/** Joins entries and sources with the same part of their key, where one entry and one source have it. */
 function join<S extends KnownSource>(
   all: readonly Matched<S>[],
   free: Map<string, S>,

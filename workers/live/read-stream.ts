@@ -30,7 +30,7 @@ export interface StreamRead {
   url: string;
 }
 
-/** What came until the time was over. Throws `OutboundRefused` and the error of the connection. */
+/** The bytes until the time was over. Throws `OutboundRefused` and the error of the connection. */
 export async function readStream(address: string, request: StreamRequest): Promise<StreamRead> {
   const began = performance.now();
   let at = address;

@@ -69,7 +69,7 @@ export class SourceWriter {
       .select('id', 'remote_key', 'channel_id', 'address', 'position');
   }
 
-  /** Each batch is a transaction of its own: an interrupted scan goes on by finding what is there. */
+  /** Each batch is a transaction of its own: an interrupted scan resumes, because it finds the rows. */
   async writeAll(chosen: readonly Matched<Known>[]): Promise<void> {
     const { db, signal } = this.#work;
     const enabled = chosen.length <= MOST_ENABLED;

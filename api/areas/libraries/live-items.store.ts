@@ -5,6 +5,7 @@ import type { Db } from '#platform/db.ts';
 import { emit, emitMany } from '#platform/outbox.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { sortTitle } from '#platform/sort-title.ts';
+import type { Row } from '#platform/typed-query.ts';
 import { recordRemovals } from './removals.store.ts';
 import { addToLibraries, lockLibraries, measure, nextChange } from './rollup.store.ts';
 
@@ -55,12 +56,7 @@ export async function changeChannelItems(db: Db, libraryId: string, items: reado
   return rows.map(({ id }) => id);
 }
 
-interface EventRow {
-  id: string;
-  title: string;
-  labels: number[];
-  age_years: number | null;
-}
+type EventRow = Pick<Row<'items'>, 'id' | 'title' | 'labels' | 'age_years'>;
 
 const eventOf = (libraryId: string, { id: itemId, title, labels, age_years: age }: EventRow) => ({
   payload: { itemId, libraryId, type: 'channel', title },

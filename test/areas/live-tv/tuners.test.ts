@@ -124,15 +124,15 @@ describe('tuners', function () {
     expect([none.status, error(none).details]).to.deep.equal([502, { reason: 'not-its-kind' }]);
     const closed = await make({ name: 'Metadata', kind: 'm3u', url: 'http://169.254.169.254/latest' });
     expect(error(closed)).to.nested.include({ 'details.issues[0].code': 'address_not_allowed' });
-    const away = await make({ name: 'Away', kind: 'hdhomerun', url: 'http://127.0.0.1:9' });
-    expect(away.status).to.equal(502);
+    const closedPort = await make({ name: 'Closed', kind: 'hdhomerun', url: 'http://127.0.0.1:9' });
+    expect(closedPort.status).to.equal(502);
     const films = await asAdmin().createLibrary({ body: { name: 'Films', type: 'movies', folders: [] } });
     const other = await make({ name: 'Films', kind: 'm3u', url: 'http://127.0.0.1:9/x', libraryId: films.body.id });
     expect(error(other)).to.nested.include({ 'details.issues[0].code': 'not_live_tv' });
     expect((await asAdmin().listTuners()).body.items).to.have.length(1);
   });
 
-  it('keeps ids and what a person set, counts what is missing, and prunes it after three scans', async () => {
+  it('keeps ids and what a person set, counts missing sources, and prunes them after three scans', async () => {
     const [tuner] = (await asAdmin().listTuners()).body.items;
     const id = tuner?.id ?? '';
     const before = await channels({ disabled: true });
@@ -376,7 +376,7 @@ describe('tuners', function () {
     expect(error(busy).details).to.include({ reason: 'tuners-busy' });
   });
 
-  it('scans tuners again that are due, and says when a device is away', async () => {
+  it('scans tuners again that are due, and reports a device that fails', async () => {
     const [tuner] = (await asAdmin().listTuners()).body.items;
     const id = tuner?.id ?? '';
     device.discover = { DeviceID: DEVICE, TunerCount: 'none' };

@@ -51,7 +51,7 @@ function columnsOf(row: ChannelRow, change: ChannelChange): Partial<ChannelRow> 
   return { ...columns, locked_fields: lockedAfter(row, change) };
 }
 
-/** What is set is locked against the next scan, until it is unlocked. */
+/** A changed field is locked against the next scan, until it is unlocked. */
 function lockedAfter(row: ChannelRow, { unlock = [], sources: _sources, ...set }: ChannelChange): string[] {
   const fields = Object.entries(set).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   const kept = row.locked_fields.filter((name) => !unlock.includes(name as Lockable));

@@ -97,18 +97,18 @@ export const ChannelQuery = z.object({ include });
 const Name = z
   .string()
   .max(100)
-  .regex(/^[ -~\u00a0-\uffff]*[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
+  .regex(/^[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
   .meta({ example: 'One HD' });
 const Group = z
   .string()
   .max(200)
-  .regex(/^[ -~\u00a0-\uffff]*[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
+  .regex(/^[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
   .meta({ example: 'News' });
 const AgeRating = z
   .string()
   .min(1)
   .max(50)
-  .regex(/^[ -~\u00a0-\uffff]*[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
+  .regex(/^[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
   .meta({ example: '16' });
 
 export const ChannelChange = z.strictObject({

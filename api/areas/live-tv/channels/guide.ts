@@ -20,7 +20,7 @@ export interface OnAir {
   next?: ShownProgram;
 }
 
-/** What is on each channel and what follows, in one lookup for a page; nothing while no guide is kept. */
+/** The current and the next programme of each channel, in one lookup for a page; nothing while no guide is kept. */
 export async function onAir(_db: Db, _channelIds: readonly string[]): Promise<ReadonlyMap<string, OnAir>> {
   return new Map();
 }

@@ -11,10 +11,8 @@ export const wholeOf = (number: string): number => Number(number.split('.')[0]);
 
 /** The number that a device or playlist gives, such as `007` or `2-1`; undefined for any other text. */
 export function tidyNumber(text: string | undefined): string | undefined {
-  const plain = text
-    ?.trim()
-    .replace('-', '.')
-    .replace(/^0+(?=\d)/, '');
+  const bare = text?.trim().replace('-', '.').replace(/^0+/, '');
+  const plain = bare === '' || bare?.startsWith('.') ? `0${bare}` : bare;
   return plain !== undefined && NUMBER.test(plain) ? plain : undefined;
 }
 

@@ -1,13 +1,14 @@
-// Addresses of tuners: what is shown of them, and which networks they may be in.
+// Addresses of tuners: their masked form, and the networks they may be in.
 import type { Config } from '#platform/config.ts';
 import { type Address, createOutbound, type Outbound, type OutboundOptions } from '#platform/outbound.ts';
 import type { Settings } from '#platform/settings.ts';
 
 const MASK = '***';
-/** Members of a query that say what is wanted, not who wants it. */
+/** Members of a query that hold no credential. */
 const PLAIN = new Set(['type', 'output', 'format']);
 /** A part of a path that looks like a key: long, of letters and digits. */
-const KEY = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_-]{16,}$/;
+const isKey = (part: string): boolean =>
+  part.length >= 16 && /^[A-Za-z0-9_-]+$/.test(part) && /\d/.test(part) && /[A-Za-z]/.test(part);
 
 /** The address without names, passwords and keys. */
 export function maskedAddress(address: string): string {
@@ -15,7 +16,7 @@ export function maskedAddress(address: string): string {
   const user = url.username || url.password ? `${MASK}@` : '';
   const path = url.pathname
     .split('/')
-    .map((part) => (KEY.test(part) ? MASK : part))
+    .map((part) => (isKey(part) ? MASK : part))
     .join('/');
   const members = [...url.searchParams].map(([name, value]) => `${name}=${PLAIN.has(name) ? value : MASK}`);
   return `${url.protocol}//${user}${url.host}${path}${members.length > 0 ? `?${members.join('&')}` : ''}`;

@@ -135,7 +135,7 @@ export const discoverTuners = defineEndpoint({
   path: '/live/tuners/discover',
   summary: 'Look for tuners in the home network',
   description:
-    'A worker asks `discover.json` of each address, and broadcasts on UDP 65001 where it stands in the home network itself (`broadcast` true). One search at a time (409 `already-running`). Addresses outside the local networks are 400 `address_not_allowed`, and nothing is added. 502 when no worker does it.',
+    'A worker requests `discover.json` of each address, and broadcasts on UDP 65001 where it stands in the home network itself (`broadcast` true). One search at a time (409 `already-running`). Addresses outside the local networks are 400 `address_not_allowed`, and nothing is added. 502 when no worker does it.',
   access: manages,
   body: DiscoverBody,
   optionalBody: true,

@@ -136,12 +136,12 @@ export const Discovered = z.object({
 const Name = z
   .string()
   .max(60)
-  .regex(/^[ -~\u00a0-\uffff]*[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
+  .regex(/^[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
   .meta({ example: 'Roof' });
 const Address = z
   .string()
   .max(2048)
-  .regex(/^https?:\/\/[^\s/?#]+[^\s]*$/i)
+  .regex(/^https?:\/\/[^\s/?#]\S*$/i)
   .meta({ example: 'http://192.168.1.20' });
 const DeviceId = z
   .string()
@@ -234,6 +234,6 @@ export const DiscoverBody = z.strictObject({
 });
 
 export const ScanBody = z.strictObject({
-  deep: z.boolean().default(false).describe('The device searches its frequencies anew'),
+  deep: z.boolean().default(false).describe('The device searches its frequencies again'),
   prune: z.boolean().default(false).describe('Drops sources that are missing for 3 scans'),
 });

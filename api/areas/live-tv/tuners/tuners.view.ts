@@ -81,7 +81,7 @@ function stateOf(row: TunerRow, { facts, report, now }: Seen): { state: TunerSta
   return { state: 'unreachable', stateReason: report ? 'pod-not-ready' : 'pod-silent' };
 }
 
-/** Slots hold the streams of rows; the pod adds signal and those that strangers hold. */
+/** Slots hold the streams of rows; the pod adds signal and those that other clients of the device hold. */
 function slotsOf(row: TunerRow, { streams }: TunerFacts, report: PodReport | undefined): Slot[] {
   return Array.from({ length: row.slot_count }, (_, index): Slot => {
     const stream = streams.find(({ slot }) => slot === index);
