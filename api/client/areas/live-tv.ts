@@ -256,7 +256,7 @@ export interface ListTunersResponse {
 
 /** Body of scanTuner */
 export interface ScanTunerBody {
-  /** The device searches its frequencies anew */ deep?: boolean;
+  /** The device searches its frequencies again */ deep?: boolean;
   /** Drops sources that are missing for 3 scans */ prune?: boolean;
 }
 
