@@ -125,6 +125,28 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'live-tv',
+    load: async () => (await import('./areas/live-tv/index.ts')).liveTvArea,
+    routes: [
+      ['get', '/live', 'getLiveStatus'],
+      ['get', '/live/channels', 'listLiveChannels'],
+      ['get', '/live/channels/:id', 'getLiveChannel'],
+      ['patch', '/live/channels/:id', 'updateLiveChannel'],
+      ['post', '/live/channels/bulk', 'updateLiveChannels'],
+      ['post', '/live/channels/:id/test', 'testLiveChannel'],
+      ['put', '/live/channels/:id/favorite', 'addLiveFavorite'],
+      ['delete', '/live/channels/:id/favorite', 'removeLiveFavorite'],
+      ['get', '/live/groups', 'listLiveGroups'],
+      ['get', '/live/tuners', 'listTuners'],
+      ['post', '/live/tuners', 'createTuner'],
+      ['get', '/live/tuners/:id', 'getTuner'],
+      ['patch', '/live/tuners/:id', 'updateTuner'],
+      ['delete', '/live/tuners/:id', 'deleteTuner'],
+      ['post', '/live/tuners/discover', 'discoverTuners'],
+      ['post', '/live/tuners/:id/scan', 'scanTuner'],
+    ],
+  },
+  {
     slug: 'library-types',
     load: async () => (await import('./areas/library-types/index.ts')).libraryTypesArea,
     routes: [

@@ -142,6 +142,7 @@ export function plainEnvironment(spec: MediaServerSpec, placed: Placed): Record<
     FOYER_MANAGED_BY: JSON.stringify(placed.managedBy),
     FOYER_TRUSTED_PROXIES: JSON.stringify(spec.network.trustedProxies),
     FOYER_WEBHOOK_NETWORKS: JSON.stringify(spec.network.allow.webhooks),
+    FOYER_LIVE_NETWORKS: JSON.stringify(spec.network.allow.live),
     FOYER_CLUSTER_NETWORKS: JSON.stringify(placed.clusterNetworks),
     FOYER_MAX_SESSIONS: String(spec.transcode.sessionsPerJob),
   };

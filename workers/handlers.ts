@@ -18,6 +18,7 @@ import { makeFingerprints } from './fingerprint/fingerprint.ts';
 import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
+import { createLiveScan } from './live/scan.ts';
 import { analyseDatabase } from './maintenance.ts';
 import { indexKeyframes } from './media-keyframes.ts';
 import { createRefresh } from './metadata/refresh.ts';
@@ -69,6 +70,7 @@ export const handlers = {
   'people.refresh': refreshPeople,
   'people.tidy': tidyPeople,
   'labels.apply': applyLabels,
+  'live.scan': createLiveScan(),
   'custom-field.index': indexCustomField,
   'custom-field.purge': purgeCustomField,
   'media.keyframes': indexKeyframes,

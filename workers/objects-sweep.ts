@@ -48,6 +48,14 @@ const kinds: readonly Kind[] = [
     nameOf: (key) => /^trickplay\/([0-9a-f-]{36})\//.exec(key)?.[1],
     held: async (db, names) => db('media_files').whereIn('id', names).pluck('id'),
   },
+  {
+    bucket: 'foyer-live',
+    nameOf: (key) => /^sources\/[0-9a-f-]{36}\.m3u$/.exec(key)?.[0],
+    held: async (db, names) => {
+      const rows = await db('live_tuners').whereIn('playlist_object', names).select('playlist_object');
+      return rows.flatMap(({ playlist_object: key }) => key ?? []);
+    },
+  },
 ];
 
 /**

@@ -163,7 +163,14 @@ export const jobs = {
   'download.prepare': { queue: 'media' },
   'download.follow': { queue: 'delivery' },
   'download.expire': { queue: 'maintenance' },
-  'live.scan': { queue: 'live' },
+  /** Reads the channels of a tuner; or runs a sealed order that a person waits for. */
+  'live.scan': {
+    queue: 'live',
+    payload: z.union([
+      z.object({ tunerId: Id, deep: z.boolean().optional(), prune: z.boolean().optional() }),
+      z.object({ order: z.string() }),
+    ]),
+  },
   'live.guide': { queue: 'live' },
   'live.schedule': { queue: 'live' },
   'live.finish': { queue: 'live' },

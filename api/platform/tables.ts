@@ -1038,6 +1038,7 @@ export interface Tables {
     enabled: Defaulted<boolean>;
     priority: Defaulted<number>;
     slot_count: Defaulted<number>;
+    own_slots: Defaulted<boolean>;
     user_agent: string | null;
     include: Json | null;
     exclude: Json | null;
@@ -1051,6 +1052,7 @@ export interface Tables {
     state_reason: string | null;
     last_scan: Json | null;
     next_scan_at: Date | null;
+    tested_until: Date | null;
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
   };

@@ -26,6 +26,7 @@ import { StatusFile } from './status-file.ts';
 import { LocalStores } from './stores.ts';
 import { Supervisor } from './supervisor.ts';
 import { TranscodeWorkers } from './transcode-workers.ts';
+import { TunerReconciler } from './tuner-reconciler.ts';
 import { LocalTuners } from './tuners.ts';
 import { type Observed, serverStatus, serverVerdicts } from './verdicts.ts';
 import { codeVersion } from './version.ts';
@@ -61,6 +62,7 @@ export class LocalOperator {
   readonly #request: SendRequest;
   readonly #libraries: LibraryReconciler;
   readonly #tuners = new LocalTuners();
+  readonly #rows: TunerReconciler;
   readonly #speech = new LocalSpeech();
   readonly #declared = new DeclaredBodies();
   readonly #transcode = new TranscodeWorkers((line) => this.#lines.warn(line));
@@ -73,7 +75,6 @@ export class LocalOperator {
   #storesFault: string | undefined;
   #wasReady = false;
   #storesAt = Date.now(); // when both stores last answered, or the start
-
   constructor(state: State, options: LocalOptions) {
     const { port, openSetup, files } = options;
     this.#options = options;
@@ -91,6 +92,7 @@ export class LocalOperator {
     this.#stores = new LocalStores(state);
     this.#request = serverClient(`http://127.0.0.1:${port}`, operatorKey);
     this.#libraries = new LibraryReconciler(this.#status, this.#request, this.#place);
+    this.#rows = new TunerReconciler(this.#request, this.#place);
     this.#supervisor = new Supervisor({ dir, probes: localProbes(() => this.#inUse) });
     this.#supervisor.on('change', () => this.#wake.abort());
     this.#supervisor.on('fault', ({ message }) => this.#lines.warn(message));
@@ -139,7 +141,7 @@ export class LocalOperator {
     this.#announce(api, server);
     this.#warnOfEnds(observed);
     if (api.apiReady) await this.#applyThroughApi(server, resources);
-    await this.#tuners.report(this.#status, resources, this.#supervisor.children('tuner'));
+    await this.#tuners.report(this.#status, resources, this.#supervisor.children('tuner'), this.#rows.known());
     const { observed: declared } = this.#declared;
     this.#report(server, { ...observed, ...(declared && { declared }) }, resources);
     this.#endWithoutStores(server, observed);
@@ -204,7 +206,7 @@ export class LocalOperator {
     const processes = serverProcesses(server.spec, environment, { transcoding });
     await this.#supervisor.apply(processes, ['api', 'worker', 'transcode']);
     await this.#supervisor.apply(await this.#speech.processes(server, environment, this.#supervisor), ['speech']);
-    await this.#supervisor.apply(this.#tuners.processes(server, resources), ['tuner']);
+    await this.#supervisor.apply(this.#tuners.processes(server, resources, this.#rows.known(environment)), ['tuner']);
   }
 
   async #migrated(server: Server, environment: Record<string, string>, signal: AbortSignal): Promise<boolean> {
@@ -258,6 +260,7 @@ export class LocalOperator {
   async #applyThroughApi(server: Server, resources: Resources): Promise<void> {
     if (server.spec.suspend) return;
     await this.#libraries.pass(resources);
+    await this.#rows.pass(resources);
     await this.#declare(server, resources);
   }
 

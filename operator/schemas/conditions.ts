@@ -29,6 +29,7 @@ export const reasons = [
   'GuideStale',
   'ImageUnavailable',
   'InSync',
+  'LibraryMissing',
   'LibraryNotReady',
   'MediaUnknown',
   'MigrationFailed',

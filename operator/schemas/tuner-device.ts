@@ -102,6 +102,10 @@ export const TunerDeviceSpec = z.strictObject({
     })
     .prefault({})
     .describe('Rewind buffer of live television.'),
+  libraryRef: z
+    .strictObject({ name: label().describe('Name of the Library.') })
+    .optional()
+    .describe('The Library of type livetv that its channels belong to. Default: the oldest one.'),
   recordings: z
     .strictObject({ media: label().describe('A writable entry of spec.media of the MediaServer.') })
     .optional()

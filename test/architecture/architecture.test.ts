@@ -137,6 +137,7 @@ describe('architecture', () => {
       'api/platform/outbound-agent.ts',
       'api/platform/parser.ts',
       'workers/store-space.ts',
+      'workers/live/read-stream.ts', // a stream without end, by the judged agent of outbound-agent.ts
       'api/areas/server/docs-page.ts',
       'api/platform/media-bytes.ts', // reads from this process, on loopback
     ];

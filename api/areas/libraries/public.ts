@@ -39,6 +39,13 @@ export {
 export { deleteKeptStream, insertKeptStream, insertSidecar, type KeptStream } from './kept-streams.store.ts';
 export { agentIds, LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
+export {
+  type ChannelItem,
+  changeChannelItems,
+  deleteChannelItems,
+  emitChannels,
+  insertChannelItems,
+} from './live-items.store.ts';
 export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';
 export { divideItem, makeSibling, pinFiles } from './merge/divide.store.ts';
 export { editFields, type FieldEdits, lockFields, raiseChangesOfItems, setLocks, unlockFields } from './merge/edit.ts';

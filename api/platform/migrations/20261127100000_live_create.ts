@@ -21,6 +21,8 @@ export async function up(db: Knex): Promise<void> {
       enabled boolean not null default true,
       priority int not null default 50,
       slot_count int not null default 1 check (slot_count between 1 and 100),
+      -- slot_count is what a person or resource said, not what the device says
+      own_slots boolean not null default false,
       user_agent text,
       include jsonb,
       exclude jsonb,
@@ -36,6 +38,8 @@ export async function up(db: Knex): Promise<void> {
       state_reason text,
       last_scan jsonb,
       next_scan_at timestamptz,
+      -- a test of a channel runs on a free slot until then
+      tested_until timestamptz,
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     );

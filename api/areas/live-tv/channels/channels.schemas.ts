@@ -1,0 +1,213 @@
+import { z } from 'zod';
+import { includeQuery } from '#areas/items/public.ts';
+import { pageQuery, sortQuery } from '#kernel/page.ts';
+import { Bytes, Id, ImageRef, Language, queryBool, Timestamp } from '#kernel/schemas.ts';
+import { channelFilter } from './channel-filter.ts';
+import { ShownProgram } from './guide.ts';
+import { NUMBER } from './numbers.ts';
+
+export const LiveTest = z
+  .object({
+    at: Timestamp,
+    ok: z.boolean(),
+    firstByteMs: z.int().optional(),
+    videoCodec: z.string().optional(),
+    audioCodecs: z.array(z.string()),
+    width: z.int().optional(),
+    height: z.int().optional(),
+    interlaced: z.boolean().optional(),
+    bitrate: z.int().optional(),
+    signalPercent: z.int().optional(),
+    qualityPercent: z.int().optional(),
+    error: z.object({ reason: z.string().meta({ example: 'no-signal' }), message: z.string() }).optional(),
+  })
+  .meta({ id: 'LiveTest' });
+export type LiveTest = z.output<typeof LiveTest>;
+
+export const LiveSource = z
+  .object({
+    id: Id,
+    tunerId: Id,
+    tunerName: z.string().meta({ example: 'Roof' }),
+    remoteNumber: z.string().meta({ example: '2.1' }),
+    remoteName: z.string().meta({ example: 'One HD' }),
+    remoteGroup: z.string().optional(),
+    tvgId: z.string().optional(),
+    quality: z.enum(['sd', 'hd', 'uhd', 'audio']).optional(),
+    priority: z.int().describe('Its place in the order; 0 is tried first'),
+    enabled: z.boolean(),
+    missing: z.boolean().describe('Gone from the last scan'),
+    lastTest: LiveTest.optional(),
+  })
+  .meta({ id: 'LiveSource' });
+export type LiveSource = z.output<typeof LiveSource>;
+
+const Kind = z.enum(['tv', 'radio']);
+export const lockable = ['number', 'name', 'group', 'kind', 'enabled', 'ageRating', 'language', 'guide'] as const;
+
+export const LiveChannel = z
+  .object({
+    id: Id.describe("The channel item's id"),
+    libraryId: Id,
+    number: z.string().meta({ example: '2.1' }),
+    name: z.string().meta({ example: 'One HD' }),
+    callSign: z.string().optional(),
+    kind: Kind,
+    group: z.string().optional(),
+    logo: ImageRef.optional(),
+    enabled: z.boolean(),
+    favorite: z.boolean().describe("The profile's own"),
+    hd: z.boolean(),
+    drm: z.boolean(),
+    ageRating: z.string().optional(),
+    language: z.string().optional(),
+    guide: z
+      .object({ guideSourceId: Id, guideChannelId: z.string(), matchedBy: z.enum(['id', 'name', 'number', 'hand']) })
+      .optional(),
+    now: ShownProgram.optional(),
+    next: ShownProgram.optional(),
+    sources: z.array(LiveSource).optional().describe('With include sources'),
+    lockedFields: z.array(z.string()),
+    recording: z.boolean(),
+    addedAt: Timestamp,
+  })
+  .meta({ id: 'LiveChannel' });
+export type LiveChannel = z.output<typeof LiveChannel>;
+
+export const channelSorts = {
+  number: { column: 'c.number_order', type: 'int' },
+  name: { column: 'i.sort_title', type: 'text' },
+  favorite: { column: '(f.profile_id is null)', type: 'boolean' },
+  addedAt: { column: 'c.added_at', type: 'timestamptz', descends: true },
+} as const;
+
+const include = includeQuery(['now', 'next', 'sources']);
+
+export const ChannelsQuery = z.object({
+  ...pageQuery,
+  q: z.string().min(1).max(100).optional(),
+  disabled: queryBool.optional().describe('Disabled channels too; needs library:manage'),
+  sort: sortQuery(channelSorts),
+  filter: channelFilter,
+  include,
+});
+export type ChannelsQuery = z.output<typeof ChannelsQuery>;
+export const ChannelQuery = z.object({ include });
+
+const Name = z
+  .string()
+  .max(100)
+  .regex(/^[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
+  .meta({ example: 'One HD' });
+const Group = z
+  .string()
+  .max(200)
+  .regex(/^[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
+  .meta({ example: 'News' });
+const AgeRating = z
+  .string()
+  .min(1)
+  .max(50)
+  .regex(/^[!-~\u00a1-\uffff][ -~\u00a0-\uffff]*$/)
+  .meta({ example: '16' });
+
+export const ChannelChange = z.strictObject({
+  number: z.string().max(8).regex(NUMBER).optional().meta({ example: '2.1' }),
+  name: Name.optional(),
+  group: Group.nullable().optional(),
+  kind: Kind.optional(),
+  enabled: z.boolean().optional(),
+  ageRating: AgeRating.nullable().optional(),
+  language: Language.nullable().optional(),
+  guide: z
+    .strictObject({ guideSourceId: Id, guideChannelId: z.string().min(1).max(500) })
+    .nullable()
+    .optional(),
+  sources: z
+    .array(z.strictObject({ id: Id, enabled: z.boolean().optional() }))
+    .max(100)
+    .optional()
+    .describe('The whole list in order; one of another channel moves here, one left out becomes a channel of its own'),
+  unlock: z.array(z.enum(lockable)).max(20).optional(),
+});
+export type ChannelChange = z.output<typeof ChannelChange>;
+
+const SetFields = z
+  .strictObject({
+    enabled: z.boolean().optional(),
+    group: Group.nullable().optional(),
+    ageRating: AgeRating.nullable().optional(),
+    language: Language.nullable().optional(),
+    kind: Kind.optional(),
+  })
+  .meta({ id: 'LiveChannelSet' });
+
+const Renumber = z
+  .strictObject({
+    from: z.int().min(0).max(9999),
+    step: z.int().min(1).max(1000).default(1),
+    order: z.enum(['number', 'name', 'as-given']),
+  })
+  .meta({ id: 'LiveRenumber' });
+export type Renumber = z.output<typeof Renumber>;
+
+const actions = {
+  set: SetFields.optional(),
+  renumber: Renumber.optional(),
+  merge: z.enum(['same-name', 'same-guide']).optional(),
+};
+export const ChannelsChange = z.union([
+  z.strictObject({ ids: z.array(Id).min(1).max(1000), ...actions }),
+  z.strictObject({ filter: z.string().max(2000), ...actions }),
+]);
+export type ChannelsChange = z.output<typeof ChannelsChange>;
+
+export const ChannelsChanged = z.object({
+  matched: z.int(),
+  changed: z.int(),
+  merged: z.int(),
+  conflicts: z.array(z.object({ id: Id, number: z.string() })).describe('Numbers that others have, at most 1,000'),
+});
+
+export const TestBody = z.strictObject({
+  sourceId: Id.optional().describe('One source; absent tests all'),
+  seconds: z.int().min(2).max(20).default(5),
+});
+export const TestResults = z.object({ results: z.array(LiveTest) });
+
+export const GroupsQuery = z.object({ libraryId: Id.optional() });
+export const LiveGroup = z
+  .object({ name: z.string().meta({ example: 'News' }), channels: z.int(), enabled: z.int(), radio: z.int() })
+  .meta({ id: 'LiveGroup' });
+export const GroupList = z.object({ items: z.array(LiveGroup) });
+
+export const LiveStatus = z
+  .object({
+    available: z.boolean(),
+    libraryIds: z.array(Id),
+    channels: z.object({ enabled: z.int(), total: z.int(), radio: z.int() }),
+    tuners: z
+      .object({ total: z.int(), ready: z.int(), slots: z.int(), slotsInUse: z.int() })
+      .optional()
+      .describe('With library:manage or download:own'),
+    guide: z.object({
+      coverageFrom: Timestamp.optional(),
+      coverageUntil: Timestamp.optional(),
+      channelsWithGuide: z.int(),
+      refreshing: z.boolean(),
+    }),
+    dvr: z.object({
+      open: z.boolean(),
+      recordingNow: z.int(),
+      scheduled: z.int(),
+      conflicts: z.int(),
+      usedBytes: Bytes.optional(),
+      quotaBytes: Bytes.optional(),
+      freeBytes: Bytes.optional(),
+    }),
+    bufferMinutes: z.int(),
+    can: z.object({ watch: z.boolean(), record: z.boolean(), manage: z.boolean() }),
+    serverTime: Timestamp,
+    timeZone: z.string().meta({ example: 'Europe/Berlin' }),
+  })
+  .meta({ id: 'LiveStatus' });

@@ -1,0 +1,114 @@
+import type { z } from 'zod';
+import { listVisibleLibraries } from '#areas/items/public.ts';
+import { opens } from '#identity/licence.ts';
+import { plusOf } from '#identity/plus.ts';
+import { may } from '#identity/principal.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { rowsOf } from '#platform/rows.ts';
+import { podReports } from '../tuners/pods.ts';
+import type { LiveStatus } from './channels.schemas.ts';
+import { visibleChannels } from './channels.view.ts';
+import { guideCoverage } from './guide.ts';
+
+type Status = z.input<typeof LiveStatus>;
+
+/** What the caller sees of live television. */
+export async function liveStatus(call: Call): Promise<Status> {
+  const { who, deps, now } = call;
+  const isClosed = who.restrictions['liveTv'] === 'deny';
+  const libraries = isClosed ? [] : await librariesOf(call);
+  const seesTuners = !isClosed && (may(who, 'library:manage') || may(who, 'download:own'));
+  const counts = await channelCounts(call, isClosed);
+  return {
+    available: libraries.length > 0,
+    libraryIds: libraries,
+    channels: counts.channels,
+    ...(seesTuners && { tuners: await tunerCounts(call, libraries) }),
+    guide: {
+      ...(await guideCoverage(call.db)),
+      channelsWithGuide: counts.withGuide,
+      refreshing: await refreshes(call),
+    },
+    dvr: await dvrOf(call, { hasLibrary: libraries.length > 0, seesTuners }),
+    bufferMinutes: deps.settings.get('live.bufferMinutes'),
+    can: rightsOf(call, libraries.length > 0),
+    serverTime: now.toISOString(),
+    timeZone: deps.settings.get('server.timeZone'),
+  };
+}
+
+async function librariesOf({ db, who }: Call): Promise<string[]> {
+  const rows = await listVisibleLibraries(db, who);
+  return rows.filter(({ type }) => type === 'livetv').map(({ id }) => id);
+}
+
+interface Counted {
+  enabled: number;
+  total: number;
+  radio: number;
+  guided: number;
+}
+
+async function channelCounts({ db, who }: Call, isClosed: boolean) {
+  const seen = visibleChannels(db, who, { disabled: may(who, 'library:manage') });
+  if (!may(who, 'library:manage')) seen.where('c.drm', false);
+  const [row]: Counted[] = isClosed
+    ? []
+    : await db.from(seen.clearSelect().select('c.enabled', 'c.kind', 'c.guide_source_id').as('x')).select(
+        db.raw(`count(*) filter (where x.enabled)::int as enabled, count(*)::int as total,
+          count(*) filter (where x.kind = 'radio')::int as radio, count(x.guide_source_id)::int as guided`),
+      );
+  const { enabled = 0, total = 0, radio = 0, guided = 0 } = row ?? {};
+  return { channels: { enabled, total, radio }, withGuide: guided };
+}
+
+async function tunerCounts(
+  { db, deps, now }: Call,
+  libraries: readonly string[],
+): Promise<NonNullable<Status['tuners']>> {
+  const rows = await rowsOf<{ id: string; slots: number; used: number; enabled: boolean }>(
+    db,
+    `select t.id, t.enabled, t.slot_count as slots,
+       (select count(*)::int from live_streams s where s.tuner_id = t.id and s.ended_at is null) as used
+     from live_tuners t where t.library_id = any(?::uuid[])`,
+    [[...libraries]],
+  );
+  const on = rows.filter(({ enabled }) => enabled);
+  const reports = await podReports(
+    deps.redis,
+    on.map(({ id }) => id),
+    now,
+  );
+  const sum = (member: 'slots' | 'used'): number => on.reduce((all, row) => all + row[member], 0);
+  return {
+    total: rows.length,
+    ready: [...reports.values()].filter(({ ready }) => ready).length,
+    slots: sum('slots'),
+    slotsInUse: sum('used'),
+  };
+}
+
+async function refreshes({ db }: Call): Promise<boolean> {
+  return (await db('jobs').where({ kind: 'live.guide', state: 'active' }).first('id')) !== undefined;
+}
+
+async function dvrOf(
+  { deps }: Call,
+  { hasLibrary, seesTuners }: { hasLibrary: boolean; seesTuners: boolean },
+): Promise<Status['dvr']> {
+  const quotaBytes = deps.settings.get('dvr.quotaBytes');
+  return {
+    open: hasLibrary && opens(await plusOf(deps).current(), 'dvr'),
+    ...{ recordingNow: 0, scheduled: 0, conflicts: 0 }, // this version does not record
+    ...(seesTuners && { usedBytes: 0, ...(quotaBytes !== null && { quotaBytes }) }),
+  };
+}
+
+function rightsOf({ who }: Call, hasLibrary: boolean): Status['can'] {
+  const watch = hasLibrary && who.restrictions['liveTv'] !== 'deny';
+  return {
+    watch,
+    record: watch && who.restrictions['record'] !== 'deny' && may(who, 'download:own'),
+    manage: may(who, 'library:manage'),
+  };
+}

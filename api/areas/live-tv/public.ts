@@ -1,0 +1,25 @@
+/** Tuners and channels for other areas and workers. */
+
+export type { LiveTest } from './channels/channels.schemas.ts';
+export {
+  type ChannelRow,
+  deriveFromSources,
+  type SourceRow,
+  takenNumbers,
+  withoutSources,
+} from './channels/channels.store.ts';
+export { Numbers, numberAt, numberOrder, tidyNumber, wholeOf } from './channels/numbers.ts';
+export { liveNetworks, liveOutbound, requestOf } from './tuners/addresses.ts';
+export { Order, openOrder, Tried } from './tuners/orders.ts';
+export { requestScan, scanKey } from './tuners/saved.ts';
+export type { Choice, LastScan } from './tuners/tuners.schemas.ts';
+export {
+  findTunerRow,
+  ownGuideOf,
+  sealOwnGuide,
+  sealStream,
+  secretsOf,
+  streamOf,
+  type TunerRow,
+  updateTunerRow,
+} from './tuners/tuners.store.ts';
