@@ -940,6 +940,10 @@ export interface Tables {
     started_at: Defaulted<Date>;
     first_segment_at: Date | null;
     ended_at: Date | null;
+    facts: Json | null;
+    tried: Defaulted<Json>;
+    reserved_until: Date | null;
+    recorded_until: Date | null;
   };
   live_tuners: {
     id: string;
@@ -1285,6 +1289,7 @@ export interface Tables {
     paused_at: Date | null;
     played_ms: Defaulted<number>;
     from_ms: Defaulted<number>;
+    live: Json | null;
   };
   playback_synced: {
     profile_id: string;

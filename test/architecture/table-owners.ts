@@ -68,6 +68,12 @@ export const owners: Record<TableName, string> = {
   icon_sets: 'icons',
   icons: 'icons',
   libraries: 'libraries',
+  live_channels: 'live-tv',
+  live_favorites: 'live-tv',
+  live_outages: 'live-tv',
+  live_sources: 'live-tv',
+  live_streams: 'live-tv',
+  live_tuners: 'live-tv',
   library_access: 'accounts',
   library_folders: 'libraries',
   library_removals: 'libraries',
@@ -192,6 +198,8 @@ const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
   ['workers/webhooks/', 'webhooks'],
   ['workers/playback-sweeper.ts', 'viewing'],
   ['workers/transcode/', 'streaming'],
+  ['workers/tuner/', 'live-tv'],
+  ['api/platform/live/', 'live-tv'],
 ];
 
 /** The rooms that a source file belongs to: the scan is the worker of two. */

@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import type { Config } from '#platform/config.ts';
+import { connectDatabase } from '#platform/db.ts';
+import { endReplaced, whenReplaced } from '#platform/fence.ts';
+import { ringOf } from '#platform/keys.ts';
+import { listen } from '#platform/listen.ts';
+import { LIVE_BUCKET } from '#platform/live/segments.ts';
+import { LIVE_STREAMS } from '#platform/live/streams.store.ts';
+import { liveTunerKey, type TunerReport } from '#platform/live/tuners.ts';
+import type { Log } from '#platform/log.ts';
+import { connectObjects } from '#platform/objects.ts';
+import { createOutboundStream } from '#platform/outbound-stream.ts';
+import { connectRedis } from '#platform/redis.ts';
+import { createSettings } from '#platform/settings.ts';
+import { trimBuffer } from './buffer.ts';
+import { StreamKeeper } from './keeper.ts';
+import { TunerLease } from './lease.ts';
+import { Spool } from './spool.ts';
+
+const LOOK_MS = 1000;
+const LEASE_EVERY_MS = 3000;
+const REPORT_MS = 5000;
+const TRIM_MS = 30_000;
+
+export interface StreamsSetting {
+  tunerId: string;
+  config: Config;
+  log: Log;
+  /** Networks that the resource names. */
+  networks: readonly string[];
+  /** Own space for segments that the object store has not taken. */
+  space: { folder: string; bytes: number };
+  /** Slots of the device, and how many of them others use. */
+  slots: () => { total: number; foreign: number };
+  /** Starts of this process by its supervisor. */
+  restarts: number;
+}
+
+/** Receives the streams of one tuner until the returned function is called. */
+export async function serveStreams(setting: StreamsSetting): Promise<() => Promise<void>> {
+  const { tunerId, config, log, space } = setting;
+  whenReplaced(() => endReplaced(log));
+  const db = connectDatabase(config.databaseUrl, log, { max: 4, name: 'foyer-tuner' });
+  const redis = connectRedis(config.redisUrl, log);
+  const objects = connectObjects(config.objectsUrl);
+  const keys = await ringOf(config.keysFile);
+  const settings = createSettings({ config, db, redis, log });
+  await settings.reload().catch(() => undefined);
+  await objects.prepare([LIVE_BUCKET]).catch((error: Error) => log.warn({ err: error.message }, 'no object store yet'));
+  const folder = join(space.folder, tunerId);
+  const spool = new Spool({ redis, objects, log, folder, mostBytes: space.bytes });
+  await spool.open();
+  const lease = new TunerLease(redis, { tunerId, pod: config.pod });
+  const keeper = new StreamKeeper({
+    ...{ db, redis, objects, keys, log, spool, folder, tunerId },
+    fetch: createOutboundStream({ deny: [...config.clusterNetworks, ...config.apiServerNetworks] }),
+    networks: () => ({ allow: settings.get('live.allowedNetworks'), always: setting.networks }),
+    releaseSec: () => settings.get('live.releaseSec'),
+  });
+  let held = false;
+  const hold = async (): Promise<void> => {
+    held = await lease.hold();
+    if (!held) log.warn('another pod has this tuner');
+  };
+  const look = async (): Promise<void> => {
+    if (held) await keeper.look();
+  };
+  const report = async (): Promise<void> => {
+    const { total, foreign } = setting.slots();
+    const text = JSON.stringify(reportOf(keeper, { total, foreign, ready: held, setting }));
+    await redis.set(liveTunerKey(tunerId), text, 'EX', 60).catch(() => null);
+  };
+  const trim = (): Promise<void> =>
+    trimBuffer({ db, redis, objects }, { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') });
+  await hold();
+  await report();
+  const timers = [every(LEASE_EVERY_MS, hold, log), every(LOOK_MS, look, log), every(REPORT_MS, report, log), every(TRIM_MS, trim, log)];
+  const leaving = new AbortController();
+  const heard = (payload: string): void => {
+    if (payload === tunerId) void look();
+  };
+  void listen(config.databaseUrl, { channel: LIVE_STREAMS, heard, connected: () => void look(), signal: leaving.signal });
+  return async () => {
+    for (const timer of timers) clearInterval(timer);
+    leaving.abort();
+    await keeper.stop();
+    await spool.drain(5000);
+    await lease.release();
+    settings.stop();
+    redis.disconnect();
+    await db.destroy();
+  };
+}
+
+function reportOf(
+  keeper: StreamKeeper,
+  { total, foreign, ready, setting }: { total: number; foreign: number; ready: boolean; setting: StreamsSetting },
+): TunerReport {
+  const tuned = new Map(keeper.slots.map((slot) => [slot.index, slot]));
+  const others = Math.max(0, foreign - tuned.size);
+  let left = others;
+  const slots = Array.from({ length: Math.max(total, ...[...tuned.keys()].map((index) => index + 1)) }, (_, index) => {
+    const own = tuned.get(index);
+    if (own) return { index, state: 'tuned' as const, ...(own.bitrate !== undefined && { bitrate: own.bitrate }) };
+    left -= 1;
+    return { index, state: left >= 0 ? ('foreign' as const) : ('free' as const) };
+  });
+  const { pod: name, node } = setting.config;
+  return { at: Date.now(), ready, slots, pod: { name, node, ready, restarts: setting.restarts } };
+}
+
+/** Runs the work at intervals, one run at a time. */
+function every(ms: number, work: () => Promise<void>, log: Log): NodeJS.Timeout {
+  let busy = false;
+  return setInterval(() => {
+    if (busy) return;
+    busy = true;
+    work()
+      .catch((error: Error) => log.warn({ err: error.message }, 'tuner'))
+      .finally(() => {
+        busy = false;
+      });
+  }, ms);
+}
