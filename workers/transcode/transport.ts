@@ -1,5 +1,5 @@
 import { type StreamPlan, segmentAt, segmentCount, TRANSPORT_OFFSET_MS } from '#areas/streaming/public.ts';
-import { PACKET, type Packet, PAT, readPacket, tablePid, timeOf, videoPid } from './packets.ts';
+import { PACKET, PAT, type Packet, readPacket, tablePid, timeOf, videoPid } from './packets.ts';
 
 export interface TransportEvents {
   onSegment(n: number, bytes: Buffer): void;

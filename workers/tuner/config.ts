@@ -46,7 +46,11 @@ const Environment = z.object({
   FOYER_DATABASE_URL: z.string().optional(),
   /** Folder and size of the process's own space for segments that the object store has not taken. */
   FOYER_TUNER_SPACE: z.string().default('/tmp/foyer-live'),
-  FOYER_TUNER_SPACE_BYTES: z.coerce.number().int().min(1 << 20).default(2 * 2 ** 30),
+  FOYER_TUNER_SPACE_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1 << 20)
+    .default(2 * 2 ** 30),
   FOYER_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 

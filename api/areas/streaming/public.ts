@@ -20,6 +20,7 @@ import { PrerollClip } from './streaming.schemas.ts';
 import { differsInTextsAlone, renewedTexts, textsRevision, withTexts } from './text/plan-texts.ts';
 
 export { type Cue, decodeText } from '#platform/subtitles/cues.ts';
+export { countSent } from './metered.ts';
 export { sendRanged } from './files/file-answer.ts';
 export { findOpenings, openSidecar, refuseUnavailableSource, storageUnavailable } from './files/sources.ts';
 export {
@@ -62,6 +63,7 @@ export {
 export { sendObject } from './segments/segments.ts';
 export { liveWorkers } from './sessions/offers.store.ts';
 export { servePoolMetrics } from './sessions/pool-metrics.ts';
+export { judgeItem } from './sessions/rights.ts';
 export { tryEncoders } from './sessions/trials.store.ts';
 export { readCues } from './text/cue-reader.ts';
 export { keptKey } from './text/kept-texts.view.ts';

@@ -1,5 +1,11 @@
 import type { Db } from '#platform/db.ts';
-import { channelsWithSegments, type LiveSegment, listSegments, removeSegments, segmentEnd } from '#platform/live/segments.ts';
+import {
+  channelsWithSegments,
+  type LiveSegment,
+  listSegments,
+  removeSegments,
+  segmentEnd,
+} from '#platform/live/segments.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
 

@@ -76,7 +76,8 @@ export class LiveCutter {
   #onPicture({ key, payload }: { key: boolean; payload: number }, bytes: Buffer): void {
     const ticks = timeOf(bytes.subarray(payload));
     if (ticks === undefined) return;
-    const now = this.#first === undefined ? ticks : this.#last + ((((ticks - this.#last) % WRAP) + WRAP * 1.5) % WRAP) - WRAP / 2;
+    const now =
+      this.#first === undefined ? ticks : this.#last + ((((ticks - this.#last) % WRAP) + WRAP * 1.5) % WRAP) - WRAP / 2;
     const begins = key || this.#tables.video === -1;
     if (this.#first === undefined) {
       if (!begins) return;

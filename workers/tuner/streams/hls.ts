@@ -1,8 +1,8 @@
 import { createDecipheriv } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenAnswer } from '#platform/outbound-stream.ts';
-import { SourceFault } from './fault.ts';
 import { bytesOf, textOf } from './bodies.ts';
+import { SourceFault } from './fault.ts';
 
 const SEGMENT_BYTES = 64 << 20;
 const MOST_SEGMENTS = 10_000;

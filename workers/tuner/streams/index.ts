@@ -71,15 +71,28 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
     await redis.set(liveTunerKey(tunerId), text, 'EX', 60).catch(() => null);
   };
   const trim = (): Promise<void> =>
-    trimBuffer({ db, redis, objects }, { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') });
+    trimBuffer(
+      { db, redis, objects },
+      { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') },
+    );
   await hold();
   await report();
-  const timers = [every(LEASE_EVERY_MS, hold, log), every(LOOK_MS, look, log), every(REPORT_MS, report, log), every(TRIM_MS, trim, log)];
+  const timers = [
+    every(LEASE_EVERY_MS, hold, log),
+    every(LOOK_MS, look, log),
+    every(REPORT_MS, report, log),
+    every(TRIM_MS, trim, log),
+  ];
   const leaving = new AbortController();
   const heard = (payload: string): void => {
     if (payload === tunerId) void look();
   };
-  void listen(config.databaseUrl, { channel: LIVE_STREAMS, heard, connected: () => void look(), signal: leaving.signal });
+  void listen(config.databaseUrl, {
+    channel: LIVE_STREAMS,
+    heard,
+    connected: () => void look(),
+    signal: leaving.signal,
+  });
   return async () => {
     for (const timer of timers) clearInterval(timer);
     leaving.abort();

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type LiveSegment, listSegments, segmentEnd } from '#platform/live/segments.ts';
+import { type LiveSegment, listSegments, liveNews, segmentEnd } from '#platform/live/segments.ts';
 import type { StreamFault } from '#platform/live/streams.store.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { ffprobe } from '#workers/probe/ffprobe.ts';
@@ -111,7 +111,11 @@ export class Reception {
     const ffmpeg = startFfmpeg(ARGUMENTS, { outputs: 1, gpu: false, input: true });
     ffmpeg.catch(() => undefined);
     try {
-      const reading = await openSource(this.#attempt.source, { fetch, networks: networks(), signal: this.#stop.signal });
+      const reading = await openSource(this.#attempt.source, {
+        fetch,
+        networks: networks(),
+        signal: this.#stop.signal,
+      });
       await this.#pump(reading, await ffmpeg);
     } finally {
       (await ffmpeg).kill();
@@ -184,7 +188,12 @@ export class Reception {
     await this.#begun;
     if (!this.#next) throw new Error('no number');
     const { channelId } = this.#attempt;
-    const segment = { ...this.#next, startMs: this.#startOf(piece), durationMs: piece.durationMs, bytes: piece.bytes.length };
+    const segment = {
+      ...this.#next,
+      startMs: this.#startOf(piece),
+      durationMs: piece.durationMs,
+      bytes: piece.bytes.length,
+    };
     this.#next = { ...this.#next, sequence: segment.sequence + 1 };
     this.#made = segment;
     await this.#deps.spool.put(channelId, segment, piece.bytes);
@@ -211,6 +220,7 @@ export class Reception {
       await openOutage(db, channelId, { from: new Date(segmentEnd(this.#last)), reason: 'tuner-restarted' });
     }
     await closeOutages(db, channelId, new Date(segment.startMs));
+    await this.#deps.redis.publish(liveNews(channelId), 'live').catch(() => 0);
   }
 
   async #probe(piece: Piece): Promise<ProbedStream[] | undefined> {

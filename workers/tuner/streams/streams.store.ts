@@ -31,7 +31,10 @@ export async function openStreams(db: Db, tunerId: string, releaseSec: number): 
 }
 
 /** Takes the stream over under a higher epoch. Undefined when it has ended or moved. */
-export async function claimStream(db: Db, { id, epoch }: Pick<OpenStream, 'id' | 'epoch'>): Promise<number | undefined> {
+export async function claimStream(
+  db: Db,
+  { id, epoch }: Pick<OpenStream, 'id' | 'epoch'>,
+): Promise<number | undefined> {
   const [row] = await db('live_streams')
     .where({ id, epoch, ended_at: null })
     .update({ epoch: epoch + 1 })
@@ -56,7 +59,11 @@ export async function markLive(
 }
 
 /** Lets a stream go that nobody wants any more; false when somebody came in the meantime. */
-export async function releaseStream(db: Db, id: string, { tunerId, releaseSec }: { tunerId: string; releaseSec: number }) {
+export async function releaseStream(
+  db: Db,
+  id: string,
+  { tunerId, releaseSec }: { tunerId: string; releaseSec: number },
+) {
   const released = await db('live_streams')
     .where({ id, ended_at: null })
     .whereRaw(`greatest(wanted_at + ? * interval '1 second', reserved_until, recorded_until) <= now()`, [releaseSec])

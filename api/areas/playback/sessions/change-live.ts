@@ -1,0 +1,49 @@
+import { getVisibleItem } from '#areas/items/public.ts';
+import { type SessionRow, takePlace, updateSession } from '#areas/viewing/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { notFound } from '#kernel/errors.ts';
+import { findOpenStream } from '#platform/live/streams.store.ts';
+import { profileOf } from '../decision/client-profile.ts';
+import { decideLive } from '../decision/live.ts';
+import type { ChangePlayback, ClientProfile, PlaybackStart } from '../playback.schemas.ts';
+import { placesOf, refuseFull } from './places.ts';
+import { toSession } from './session.view.ts';
+import { KEEP_ALIVE_MS } from './start-answer.ts';
+
+/** Another quality of a channel that is watched: its stream goes on, and the master playlist lists another rendition. */
+export async function changeLive(call: Call, before: SessionRow, body: ChangePlayback): Promise<PlaybackStart> {
+  const { db, who, deps } = call;
+  await getVisibleItem(db, who, before.item_id);
+  const stream = await findOpenStream(db, before.item_id);
+  if (!stream?.facts || !before.live) throw notFound();
+  const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
+  const { given, profile } = await profileOf(call, sent, body.client === undefined);
+  const wish = { quality: body.quality ?? before.wish.quality, maxBitrate: body.maxBitrate ?? before.wish.maxBitrate };
+  const { bitrate } = before.decision as { bitrate: number };
+  const source = { channelId: before.item_id, streams: stream.facts, bitrate };
+  const { decision, rendition } = await decideLive(call, source, { ...wish, profile });
+  const encodes = decision.method === 'transcode';
+  if (encodes && !before.encodes) {
+    const serverCap = deps.settings.get('playback.maxStreams');
+    await takePlace(db, who, { deviceId: undefined, replaces: before.id, encodes, serverCap });
+    refuseFull(await placesOf(call));
+  }
+  const row = await updateSession(db, before.id, {
+    ...{ method: decision.method, decision: JSON.stringify(decision), encodes },
+    ...{ profile: JSON.stringify(given), wish: JSON.stringify(wish) },
+    live: JSON.stringify({ ...before.live, rendition }),
+    ...(body.positionMs !== undefined && { position_ms: body.positionMs }),
+  });
+  return liveStart(toSession(row, who));
+}
+
+/** The answer for a channel: a broadcast has no position, chapters or next item. */
+export function liveStart(session: PlaybackStart['session'], warnings: PlaybackStart['warnings'] = []): PlaybackStart {
+  return {
+    session,
+    resume: { positionMs: 0, watched: false },
+    ...{ subtitles: [], audio: [], fonts: [], markers: [], chapters: [], preroll: [] },
+    keepAliveMs: KEEP_ALIVE_MS,
+    warnings,
+  };
+}
