@@ -909,6 +909,18 @@ export interface Tables {
     to_at: Date | null;
     reason: string;
   };
+  live_renditions: {
+    id: string;
+    channel_id: string;
+    rendition: string;
+    options: Json;
+    wanted_at: Defaulted<Date>;
+    lease_holder: string | null;
+    lease_until: Date | null;
+    faults: Defaulted<number>;
+    created_at: Defaulted<Date>;
+    ended_at: Date | null;
+  };
   live_sources: {
     id: string;
     channel_id: string;

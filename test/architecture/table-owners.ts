@@ -71,6 +71,7 @@ export const owners: Record<TableName, string> = {
   live_channels: 'live-tv',
   live_favorites: 'live-tv',
   live_outages: 'live-tv',
+  live_renditions: 'live-tv',
   live_sources: 'live-tv',
   live_streams: 'live-tv',
   live_tuners: 'live-tv',
@@ -197,7 +198,7 @@ const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
   ['workers/email/', 'email'],
   ['workers/webhooks/', 'webhooks'],
   ['workers/playback-sweeper.ts', 'viewing'],
-  ['workers/transcode/', 'streaming'],
+  ['workers/transcode/', 'streaming', 'live-tv'],
   ['workers/tuner/', 'live-tv'],
   ['api/platform/live/', 'live-tv'],
 ];

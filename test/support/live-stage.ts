@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { seal } from '#platform/keys.ts';
+import { SOFTWARE } from '#workers/transcode/encoders.ts';
+import { TranscodeWorker } from '#workers/transcode/worker.ts';
 import type { Api } from './api.ts';
 import { atEnd, freePort, temporaryFolder } from './stores.ts';
 
@@ -77,5 +80,16 @@ export class LiveStage {
       await exit;
     });
     return child;
+  }
+
+  /** A transcode worker in this process. */
+  worker(): TranscodeWorker {
+    const { config, deps } = this.#api;
+    const { redis, objects, log } = deps;
+    const db = deps.db as unknown as Db;
+    const made = new TranscodeWorker({ config, db, redis, objects, log, encoder: SOFTWARE, threads: 1 });
+    made.start();
+    atEnd(() => made.stop());
+    return made;
   }
 }

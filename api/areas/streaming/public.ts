@@ -20,7 +20,6 @@ import { PrerollClip } from './streaming.schemas.ts';
 import { differsInTextsAlone, renewedTexts, textsRevision, withTexts } from './text/plan-texts.ts';
 
 export { type Cue, decodeText } from '#platform/subtitles/cues.ts';
-export { countSent } from './metered.ts';
 export { sendRanged } from './files/file-answer.ts';
 export { findOpenings, openSidecar, refuseUnavailableSource, storageUnavailable } from './files/sources.ts';
 export {
@@ -38,6 +37,7 @@ export {
   saveTrickplay,
   trickplayKey,
 } from './files/trickplay.store.ts';
+export { countSent } from './metered.ts';
 export { moveClips, settleClips } from './preroll/preroll.store.ts';
 export { openToReceivers } from './receivers.ts';
 export { h264Level, PEAK } from './segments/codecs.ts';

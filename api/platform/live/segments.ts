@@ -134,10 +134,14 @@ export async function removeSegments(
   }
 }
 
-/** Channels that have segments in the bucket or had a stream in the last two days. */
-export async function channelsWithSegments(db: Db): Promise<string[]> {
-  return db('live_streams')
-    .whereRaw(`coalesce(ended_at, now()) > now() - interval '2 days'`)
-    .distinct('channel_id')
-    .pluck('channel_id');
+/** Where there may be segments: a stream or rendition of the last two days. `track` is what stands for the channel's id. */
+export async function tracksWithSegments(db: Db): Promise<{ channelId: string; track: string }[]> {
+  const { rows } = await db.raw<{ rows: { channelId: string; track: string }[] }>(
+    `select distinct channel_id as "channelId", channel_id::text as track from live_streams
+      where coalesce(ended_at, now()) > now() - interval '2 days'
+     union
+     select distinct channel_id, channel_id::text || '~' || rendition from live_renditions
+      where coalesce(ended_at, now()) > now() - interval '2 days'`,
+  );
+  return rows;
 }

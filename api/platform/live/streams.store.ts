@@ -29,7 +29,7 @@ export const LIVE_STREAMS = 'foyer_live';
 const RESERVED = `interval '25 seconds'`;
 
 /** SQL condition over live_streams `o`: somebody watches, records or waits for it. */
-const IN_USE = `(o.reserved_until > now() or o.recorded_until > now() or exists (
+const IN_USE = `(coalesce(greatest(o.reserved_until, o.recorded_until) > now(), false) or exists (
   select from playback_sessions p where p.item_id = o.channel_id and p.state <> 'stopped'))`;
 
 /** One arbitration at a time over all processes. Held until the transaction ends. */

@@ -82,6 +82,7 @@ import * as maintenanceCreate from './20261127004200_maintenance_create.ts';
 import * as uploadsCreate from './20261127006000_uploads_create.ts';
 import * as liveCreate from './20261127100000_live_create.ts';
 import * as liveStreams from './20261127102000_live_streams.ts';
+import * as liveRenditions from './20261127102100_live_renditions.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -184,4 +185,5 @@ export const migrations: Record<string, Migration> = {
   '20261127006000_uploads_create': uploadsCreate,
   '20261127100000_live_create': liveCreate,
   '20261127102000_live_streams': liveStreams,
+  '20261127102100_live_renditions': liveRenditions,
 };

@@ -1,10 +1,10 @@
 import type { Db } from '#platform/db.ts';
 import {
-  channelsWithSegments,
   type LiveSegment,
   listSegments,
   removeSegments,
   segmentEnd,
+  tracksWithSegments,
 } from '#platform/live/segments.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
@@ -16,7 +16,7 @@ export interface BufferDeps {
 }
 
 interface Held {
-  channelId: string;
+  track: string;
   segments: LiveSegment[];
   viewers: number;
 }
@@ -43,18 +43,19 @@ async function viewersOf(db: Db, channelIds: readonly string[]): Promise<Map<str
 
 /** Removes segments older than the buffer, then the oldest of the least watched channels until the rest fits. */
 export async function trimBuffer(deps: BufferDeps, limits: { minutes: number; bytes: number }): Promise<void> {
-  const ids = await channelsWithSegments(deps.db);
+  const tracks = await tracksWithSegments(deps.db);
+  const ids = [...new Set(tracks.map(({ channelId }) => channelId))];
   const minutes = await minutesOf(deps.db, ids, limits.minutes);
   const viewers = await viewersOf(deps.db, ids);
   const held: Held[] = [];
-  for (const channelId of ids) {
-    const all = await listSegments(deps, channelId);
+  for (const { channelId, track } of tracks) {
+    const all = await listSegments(deps, track);
     // A player near the end of the buffer still reads what its last list named; half a minute is kept at all times.
     const keptMs = Math.max((minutes.get(channelId) ?? limits.minutes) * 60_000, 30_000) + 15_000;
     const from = Date.now() - keptMs;
     const old = all.filter((one) => segmentEnd(one) < from);
-    await removeSegments(deps, channelId, old);
-    held.push({ channelId, segments: all.slice(old.length), viewers: viewers.get(channelId) ?? 0 });
+    await removeSegments(deps, track, old);
+    held.push({ track, segments: all.slice(old.length), viewers: viewers.get(channelId) ?? 0 });
   }
   await fitBytes(deps, held, limits.bytes);
 }
@@ -62,7 +63,7 @@ export async function trimBuffer(deps: BufferDeps, limits: { minutes: number; by
 async function fitBytes(deps: BufferDeps, held: readonly Held[], most: number): Promise<void> {
   let size = held.reduce((sum, { segments }) => sum + segments.reduce((bytes, one) => bytes + one.bytes, 0), 0);
   const oldest = ({ segments }: Held): number => segments[0]?.startMs ?? 0;
-  for (const { channelId, segments } of held.toSorted((a, b) => a.viewers - b.viewers || oldest(a) - oldest(b))) {
+  for (const { track, segments } of held.toSorted((a, b) => a.viewers - b.viewers || oldest(a) - oldest(b))) {
     const recent = Date.now() - 30_000;
     const gone: LiveSegment[] = [];
     for (const one of segments) {
@@ -70,6 +71,6 @@ async function fitBytes(deps: BufferDeps, held: readonly Held[], most: number): 
       gone.push(one);
       size -= one.bytes;
     }
-    await removeSegments(deps, channelId, gone);
+    await removeSegments(deps, track, gone);
   }
 }

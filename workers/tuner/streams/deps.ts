@@ -21,4 +21,6 @@ export interface KeeperDeps {
   fetch: OutboundStream;
   networks: () => Pick<OutboundOptions, 'allow' | 'always'>;
   releaseSec: () => number;
+  /** When a stream of this process ended last, Unix ms. */
+  releasedAt: () => number;
 }

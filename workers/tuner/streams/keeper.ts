@@ -21,6 +21,7 @@ const PAUSES_MS = [0, 500, 1000, 2000, 5000];
 /** Receives what the open rows of its tuner name. Postgres is the truth: each look compares the rows with what runs. */
 export class StreamKeeper {
   readonly #deps: KeeperDeps;
+  #releasedAt = 0;
   readonly #running = new Map<string, Running>();
   /** Failures in a row of a stream, and when it may be tried again. */
   readonly #failures = new Map<string, { count: number; until: number }>();
@@ -28,8 +29,8 @@ export class StreamKeeper {
   #again = false;
   #stopped = false;
 
-  constructor(deps: KeeperDeps) {
-    this.#deps = deps;
+  constructor(deps: Omit<KeeperDeps, 'releasedAt'>) {
+    this.#deps = { ...deps, releasedAt: () => this.#releasedAt };
   }
 
   get slots(): { index: number; bitrate: number | undefined; faults: number }[] {
@@ -79,6 +80,7 @@ export class StreamKeeper {
   async #end(running: readonly Running[]): Promise<void> {
     for (const { reception } of running) reception.stop();
     await Promise.all(running.map(({ over }) => over));
+    if (running.length > 0) this.#releasedAt = Date.now();
   }
 
   async #begin(row: OpenStream): Promise<void> {

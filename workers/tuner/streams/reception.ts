@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveSegment, listSegments, liveNews, segmentEnd } from '#platform/live/segments.ts';
 import type { StreamFault } from '#platform/live/streams.store.ts';
 import type { ProbedStream } from '#platform/media.ts';
@@ -14,6 +15,8 @@ import { closeOutages, markLive, openOutage } from './streams.store.ts';
 
 /** Time to the first bytes after the head of the response. */
 const FIRST_BYTES_MS = 5000;
+/** Time in which a device frees a slot. */
+const FREED_MS = 3000;
 /** A clock of the broadcast that differs by more is set again. */
 const DRIFT_MS = 8000;
 /** The first segments may be too short to probe. */
@@ -48,6 +51,8 @@ export class Reception {
   #heardAt = 0;
   #probes = 0;
   #live = false;
+  /** The source ended, and ffmpeg ends with it. */
+  #ending = false;
   #writes: Promise<void> = Promise.resolve();
   #fault: Error | undefined;
 
@@ -107,18 +112,28 @@ export class Reception {
   }
 
   async #receive(): Promise<void> {
-    const { networks, fetch } = this.#deps;
     const ffmpeg = startFfmpeg(ARGUMENTS, { outputs: 1, gpu: false, input: true });
     ffmpeg.catch(() => undefined);
     try {
-      const reading = await openSource(this.#attempt.source, {
-        fetch,
-        networks: networks(),
-        signal: this.#stop.signal,
-      });
+      const reading = await this.#open();
       await this.#pump(reading, await ffmpeg);
     } finally {
       (await ffmpeg).kill();
+    }
+  }
+
+  /** A device needs a moment to free the slot of a stream that has just ended. */
+  async #open(): Promise<Reading> {
+    const { networks, fetch, releasedAt } = this.#deps;
+    const { signal } = this.#stop;
+    for (;;) {
+      try {
+        return await openSource(this.#attempt.source, { fetch, networks: networks(), signal });
+      } catch (error) {
+        const isBusy = error instanceof SourceFault && error.reason === 'busy';
+        if (!isBusy || Date.now() - releasedAt() > FREED_MS) throw error;
+        await sleep(200, undefined, { signal });
+      }
     }
   }
 
@@ -129,7 +144,7 @@ export class Reception {
     this.#heardAt = performance.now();
     ffmpeg.input?.on('error', () => undefined); // its exit tells why
     const ended = ffmpeg.ended.then(({ words }) => {
-      if (!this.#stop.signal.aborted) this.#fail(new SourceFault('not-media', words.slice(-300) || 'ffmpeg ended'));
+      if (!this.#ending) this.#fail(new SourceFault('not-media', words.slice(-300) || 'ffmpeg ended'));
     });
     try {
       for await (const chunk of reading.bytes) {
@@ -140,6 +155,7 @@ export class Reception {
       }
     } finally {
       clearInterval(watch);
+      this.#ending = true;
       if (!this.#stop.signal.aborted) {
         // What was received is cut to its end before the source counts as ended.
         this.#stop.signal.addEventListener('abort', () => ffmpeg.kill());

@@ -6,6 +6,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { findOpenStream, keepStreamWanted, tune } from '#platform/live/streams.store.ts';
 import { runningTuners } from '#platform/live/tuners.ts';
+import { keepRendition } from './renditions.ts';
 import { tunersOf } from './sources.view.ts';
 
 export type LiveRow = SessionRow & { live: LivePlay };
@@ -38,6 +39,7 @@ export async function keepAlive(call: Call, row: LiveRow): Promise<void> {
   if (wantedAt.size > 10_000) wantedAt.clear();
   wantedAt.set(row.id, Date.now());
   await touchBytes(db, row.id);
+  await keepRendition(call, channelId, row.live.rendition);
   if ((await keepStreamWanted(db, channelId, 'viewer')) || (await findOpenStream(db, channelId))) return;
   const running = await runningTuners(redis, await tunersOf(db, channelId));
   await db.transaction((transaction) => tune(transaction, channelId, running));

@@ -2,6 +2,7 @@ import { countSent, sendObject } from '#areas/streaming/public.ts';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { arrivalsOf } from '#platform/arrivals.ts';
+import { renditionTrack } from '#platform/live/renditions.store.ts';
 import { type LiveSegment, listSegments, liveNews, segmentKey } from '#platform/live/segments.ts';
 import { findOpenStream } from '#platform/live/streams.store.ts';
 import { keepAlive, type LiveRow } from './access.ts';
@@ -15,9 +16,12 @@ const NOT_MADE_MS = 6000;
 
 export const PLAYLIST = 'application/vnd.apple.mpegurl';
 
+/** Where the segments of the session's rendition are. */
+const trackOf = (row: LiveRow): string => renditionTrack(row.item_id, row.live.rendition);
+
 /** The segments of a session that its viewer may see. */
 async function segmentsOf(call: Call, row: LiveRow): Promise<LiveSegment[]> {
-  const segments = await listSegments(call.deps, row.item_id);
+  const segments = await listSegments(call.deps, trackOf(row));
   return withinAge(call.deps.db, call.who, { channelId: row.item_id, segments });
 }
 
@@ -28,7 +32,7 @@ async function segmentsWhen(
   { ready, limitMs }: { ready: (segments: LiveSegment[]) => boolean; limitMs: number },
 ): Promise<{ segments: LiveSegment[]; inTime: boolean }> {
   const arrivals = arrivalsOf(call.deps.redis);
-  const channel = liveNews(row.item_id);
+  const channel = liveNews(trackOf(row));
   const silence = await arrivals.listen(channel);
   try {
     for (const end = Date.now() + limitMs; ; ) {
@@ -79,7 +83,7 @@ export async function sendLiveSegment(call: Call, row: LiveRow, name: string): P
   const { segments } = await segmentsWhen(call, row, { ready: isPast, limitMs: NOT_MADE_MS });
   const segment = find(segments);
   if (!segment) throw notFound();
-  const key = segmentKey(row.item_id, segment);
+  const key = segmentKey(trackOf(row), segment);
   const sent = await sendObject(call, { bucket: 'foyer-live', key, type: 'video/mp2t', cacheControl: IMMUTABLE });
   return countSent(call, row.id, sent);
 }

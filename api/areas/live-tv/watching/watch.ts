@@ -20,6 +20,7 @@ import { refuseAge } from './age.ts';
 import { getChannelRow } from './channel.view.ts';
 import { programmesOf } from './programmes.ts';
 import { type LiveStream, receive } from './receive.ts';
+import { openRendition } from './renditions.ts';
 import { liveSessionOf } from './session.view.ts';
 import type { WatchLive } from './watching.schemas.ts';
 
@@ -35,6 +36,7 @@ export async function watch(call: Call, channelId: string, body: WatchLive): Pro
     const source = { channelId, streams: stream.facts, bitrate };
     const choice = await decideLive(call, source, { ...body, profile });
     await admit(call, choice);
+    if (choice.rendition !== 'source') await openRendition(call, channelId, choice);
     const row = await open(call, { item, choice, stream, body, given });
     return liveStart({ ...toSession(row, call.who), live: await liveSessionOf(call, row) });
   } finally {
