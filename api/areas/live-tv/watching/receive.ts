@@ -19,6 +19,10 @@ import { tunersOf } from './sources.view.ts';
 /** Until then a source has to give data. */
 const FIRST_DATA_MS = 15_000;
 
+/** Requests of this process that wait with an open transaction; more would take every connection of its pool. */
+const MOST_WAITING = 4;
+let waiting = 0;
+
 export type LiveStream = StreamRow & { facts: ProbedStream[] };
 
 const busy = (inUse: readonly InUse[]): ApiError => conflict('tuners-busy', 'Every tuner is in use', { inUse });
@@ -66,7 +70,18 @@ async function makeRoom(call: Call, replaces: string | undefined): Promise<void>
   }
 }
 
-async function firstData(call: Call, { id, channel_id: channelId }: StreamRow): Promise<LiveStream> {
+async function firstData(call: Call, stream: StreamRow): Promise<LiveStream> {
+  if (stream.state === 'live' && stream.facts) return stream as LiveStream;
+  if (waiting >= MOST_WAITING) {
+    throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Too many channels are being tuned', { retryAfterSec: 2 });
+  }
+  waiting += 1;
+  return whenLive(call, stream).finally(() => {
+    waiting -= 1;
+  });
+}
+
+async function whenLive(call: Call, { id, channel_id: channelId }: StreamRow): Promise<LiveStream> {
   const { db, redis } = call.deps;
   const arrivals = arrivalsOf(redis);
   const channel = liveNews(channelId);
