@@ -28,7 +28,7 @@ export const LiveSessionChannel = z
     drm: z.boolean(),
     ageRating: z.string().optional().meta({ example: 'PG' }),
     language: z.string().optional().meta({ example: 'en' }),
-    lockedFields: z.array(z.string()),
+    lockedFields: z.array(z.string().meta({ example: 'name' })),
     recording: z.boolean(),
     addedAt: Timestamp,
   })
@@ -42,7 +42,7 @@ export const LiveSession = z
     channel: LiveSessionChannel,
     program: LiveProgram.optional(),
     method: z.enum(['direct_stream', 'transcode']),
-    reasons: z.array(z.string()).describe('As in PlaybackDecision'),
+    reasons: z.array(z.string().meta({ example: 'live-source' })).describe('As in PlaybackDecision'),
     rendition: z.string().describe('source or a ladder id').meta({ example: 'source' }),
     bufferFrom: Timestamp,
     liveEdge: Timestamp,

@@ -27,7 +27,7 @@ async function provider(pages: Pages, host = '127.0.0.1'): Promise<{ url: string
 
 async function read(url: string): Promise<Buffer> {
   const networks = { always: ['127.0.0.1/32'] };
-  const deps = { fetch: createOutboundStream(), networks, signal: AbortSignal.timeout(10_000) };
+  const deps = { send: createOutboundStream(), networks, signal: AbortSignal.timeout(10_000) };
   const { bytes } = await openSource({ url, headers: {} }, deps);
   const chunks: Buffer[] = [];
   for await (const chunk of bytes) chunks.push(chunk);

@@ -18,7 +18,7 @@ export interface KeeperDeps {
   /** Folder for files of this process. */
   folder: string;
   tunerId: string;
-  fetch: OutboundStream;
+  send: OutboundStream;
   networks: () => Pick<OutboundOptions, 'allow' | 'always'>;
   releaseSec: () => number;
   /** When a stream of this process ended last, Unix ms. */

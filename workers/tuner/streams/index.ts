@@ -53,7 +53,7 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
   const lease = new TunerLease(redis, { tunerId, pod: config.pod });
   const keeper = new StreamKeeper({
     ...{ db, redis, objects, keys, log, spool, folder, tunerId },
-    fetch: createOutboundStream({ deny: [...config.clusterNetworks, ...config.apiServerNetworks] }),
+    send: createOutboundStream({ deny: [...config.clusterNetworks, ...config.apiServerNetworks] }),
     networks: () => ({ allow: settings.get('live.allowedNetworks'), always: setting.networks }),
     releaseSec: () => settings.get('live.releaseSec'),
   });

@@ -17,7 +17,7 @@ export interface SourceAddress {
 }
 
 export interface ReaderDeps {
-  fetch: OutboundStream;
+  send: OutboundStream;
   /** Networks in which sources may be. */
   networks: Pick<OutboundOptions, 'allow' | 'always'>;
   signal: AbortSignal;
@@ -38,18 +38,18 @@ export async function openSource(source: SourceAddress, deps: ReaderDeps): Promi
   const { url, headers } = withoutCredential(source.url);
   const agent = source.userAgent ? { 'user-agent': source.userAgent } : {};
   const sent = { ...deps.networks, headers: { ...headers, ...agent, ...source.headers }, signal: deps.signal };
-  const answer = await request(url, { ...sent, timeoutMs: HEAD_MS }, deps.fetch);
+  const answer = await request(url, { ...sent, timeoutMs: HEAD_MS }, deps.send);
   const isList = LIST_TYPE.test(answer.headers['content-type'] ?? '') || /\.m3u8$/i.test(new URL(answer.url).pathname);
   if (!isList) return { bytes: chunksOf(answer), silentMs: 3000 };
   const text = await textOf(answer);
-  const get = (address: string): Promise<OpenAnswer> => request(address, { ...sent, timeoutMs: HEAD_MS }, deps.fetch);
+  const get = (address: string): Promise<OpenAnswer> => request(address, { ...sent, timeoutMs: HEAD_MS }, deps.send);
   return { bytes: readHls({ text, url: answer.url, get, signal: deps.signal }), silentMs: 15_000 };
 }
 
-async function request(url: string, options: OutboundOptions, fetch: OutboundStream): Promise<OpenAnswer> {
+async function request(url: string, options: OutboundOptions, send: OutboundStream): Promise<OpenAnswer> {
   let answer: OpenAnswer;
   try {
-    answer = await fetch(url, options);
+    answer = await send(url, options);
   } catch (error) {
     const refused = error instanceof OutboundRefused && error.reason !== 'time';
     throw new SourceFault(refused ? 'refused' : 'unreachable', (error as Error).message);
