@@ -6,5 +6,5 @@ export { joinStates } from './progress/join.store.ts';
 export { purgeStatesOfAccount, purgeStatesOfProfile, restoreStates } from './progress/purge.store.ts';
 export { emitState } from './progress/state-event.ts';
 export { liveStart } from './sessions/change-live.ts';
-export { type Places, placesOf, refuseFull } from './sessions/places.ts';
+export { openRendition } from './sessions/live-rendition.ts';
 export { toSession } from './sessions/session.view.ts';

@@ -50,6 +50,12 @@ export async function keepRenditionWanted(db: Db, channelId: string, rendition: 
   return kept > 0;
 }
 
+/** Whether a rendition of a channel is encoded or waits for a worker. */
+export async function isRenditionOpen(db: Db, channelId: string, rendition: string): Promise<boolean> {
+  const row = await db('live_renditions').where({ channel_id: channelId, rendition, ended_at: null }).first('id');
+  return row !== undefined;
+}
+
 /** The rendition that ended last, for one that is to go on. */
 export async function findRendition(db: Db, channelId: string, rendition: string): Promise<RenditionRow | undefined> {
   return db('live_renditions').where({ channel_id: channelId, rendition }).orderBy('created_at', 'desc').first();

@@ -4,9 +4,8 @@ import {
   type LiveChoice,
   liveStart,
   type PlaybackStart,
-  placesOf,
+  openRendition,
   profileOf,
-  refuseFull,
   toSession,
 } from '#areas/playback/public.ts';
 import { insertSession, refuseRemote, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
@@ -20,7 +19,6 @@ import { refuseAge } from './age.ts';
 import { getChannelRow } from './channel.view.ts';
 import { programmesOf } from './programmes.ts';
 import { type LiveStream, receive } from './receive.ts';
-import { openRendition } from './renditions.ts';
 import { liveSessionOf } from './session.view.ts';
 import type { WatchLive } from './watching.schemas.ts';
 
@@ -36,7 +34,7 @@ export async function watch(call: Call, channelId: string, body: WatchLive): Pro
     const source = { channelId, streams: stream.facts, bitrate };
     const choice = await decideLive(call, source, { ...body, profile });
     await admit(call, choice);
-    if (choice.rendition !== 'source') await openRendition(call, channelId, choice);
+    await openRendition(call, channelId, choice);
     const row = await open(call, { item, choice, stream, body, given });
     return liveStart({ ...toSession(row, call.who), live: await liveSessionOf(call, row) });
   } finally {
@@ -61,14 +59,13 @@ async function bitrateOf({ deps }: Call, channelId: string): Promise<number> {
   return ms > 0 ? Math.round((recent.reduce((sum, one) => sum + one.bytes, 0) * 8000) / ms) : 0;
 }
 
-/** A place under the limits, and a worker for an encoded rendition. */
+/** A place under the limits. */
 async function admit(call: Call, { decision }: LiveChoice): Promise<void> {
   const { db, who, deps } = call;
   const encodes = decision.method === 'transcode';
   const serverCap = deps.settings.get('playback.maxStreams');
   for (const id of await takePlace(db, who, { deviceId: who.deviceId, encodes, serverCap }))
     await stopSession(db, id, { reason: 'replaced' });
-  if (encodes) refuseFull(await placesOf(call));
 }
 
 interface Opening {

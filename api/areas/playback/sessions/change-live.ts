@@ -6,7 +6,7 @@ import { findOpenStream } from '#platform/live/streams.store.ts';
 import { profileOf } from '../decision/client-profile.ts';
 import { decideLive } from '../decision/live.ts';
 import type { ChangePlayback, ClientProfile, PlaybackStart } from '../playback.schemas.ts';
-import { placesOf, refuseFull } from './places.ts';
+import { openRendition } from './live-rendition.ts';
 import { toSession } from './session.view.ts';
 import { KEEP_ALIVE_MS } from './start-answer.ts';
 
@@ -26,8 +26,8 @@ export async function changeLive(call: Call, before: SessionRow, body: ChangePla
   if (encodes && !before.encodes) {
     const serverCap = deps.settings.get('playback.maxStreams');
     await takePlace(db, who, { deviceId: undefined, replaces: before.id, encodes, serverCap });
-    refuseFull(await placesOf(call));
   }
+  await openRendition(call, before.item_id, { decision, rendition });
   const row = await updateSession(db, before.id, {
     ...{ method: decision.method, decision: JSON.stringify(decision), encodes },
     ...{ profile: JSON.stringify(given), wish: JSON.stringify(wish) },
