@@ -1,12 +1,14 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
-import { atEnd } from '#support/stores.ts';
+import { atEnd, freePort } from '#support/stores.ts';
 import { broadcast } from '#support/tuner-box.ts';
 import { LiveCutter, type Piece } from '#workers/tuner/streams/cutter.ts';
+import { readDatagrams } from '#workers/tuner/streams/datagrams.ts';
 import { openSource } from '#workers/tuner/streams/reader.ts';
 
 type Pages = Record<string, Buffer | string>;
@@ -76,6 +78,28 @@ describe('sources of a tuner', () => {
       expect(await refusal(`${url}/${name}.m3u8`), name).to.equal('refused');
     expect(canary.hits).to.deep.equal([]);
     expect(await refusal('file:///etc/passwd')).to.equal('refused');
+  });
+
+  it('are heard from a multicast group, plain and in RTP, and from no other address', async () => {
+    const sender = createSocket('udp4');
+    atEnd(() => sender.close());
+    const port = await freePort();
+    const head = Buffer.from([0x90, 33, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0xbe, 0xde, 0, 1, 0, 0, 0, 0]); // with an extension
+    for (const [protocol, packet] of [
+      ['udp', Buffer.from('plain')],
+      ['rtp', Buffer.concat([head, Buffer.from('plain')])],
+    ] as const) {
+      const stop = new AbortController();
+      const timer = setInterval(() => sender.send(packet, port, '239.255.1.2'), 50);
+      const heard = readDatagrams(new URL(`${protocol}://@239.255.1.2:${port}`), stop.signal);
+      const { value } = await heard.next();
+      clearInterval(timer);
+      stop.abort();
+      expect(String(value).slice(0, 5)).to.equal('plain');
+      await heard.return(undefined);
+    }
+    for (const address of ['udp://127.0.0.1:5000', 'udp://224.0.0.1:5000', 'rtp://host:5000', 'udp://@239.1.1.1'])
+      expect(await refusal(address), address).to.equal('refused');
   });
 
   it('are cut at keyframes, the first pieces at each of them', () => {

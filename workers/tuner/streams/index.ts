@@ -60,7 +60,9 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
   let held = false;
   const hold = async (): Promise<void> => {
     held = await lease.hold();
-    if (!held) log.warn('another pod has this tuner');
+    if (held) return;
+    log.warn('another pod has this tuner');
+    await keeper.rest();
   };
   const look = async (): Promise<void> => {
     if (held) await keeper.look();

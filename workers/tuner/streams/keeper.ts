@@ -50,10 +50,15 @@ export class StreamKeeper {
     return this.#looking;
   }
 
-  /** Ends every reception; the rows stay open for the next process. */
+  /** Ends every reception; the rows stay open for the process that has the tuner now. */
+  async rest(): Promise<void> {
+    await this.#end([...this.#running.values()]);
+  }
+
+  /** Rests for good. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#end([...this.#running.values()]);
+    await this.rest();
   }
 
   async #looks(): Promise<void> {
