@@ -47,3 +47,47 @@ export function videoPid(packet: Buffer, payload: number): number | undefined {
   }
   return undefined;
 }
+
+/** The program tables of a stream, which ffmpeg repeats and which each segment begins with once. */
+export class ProgramTables {
+  #pat: Buffer | undefined;
+  #pmt: Buffer | undefined;
+  #pmtPid: number | undefined;
+  #video: number | undefined;
+  #lead: number | undefined;
+
+  /** Whether the program has pictures. */
+  get hasVideo(): boolean {
+    return this.#video !== undefined && this.#video !== -1;
+  }
+
+  /** True for a packet of a track: the tables are known, and it is none of them. */
+  isTrack(packet: Packet, bytes: Buffer): boolean {
+    if (packet.pid === PAT) {
+      this.#pat ??= Buffer.from(bytes);
+      this.#pmtPid ??= tablePid(bytes, packet.payload);
+      return false;
+    }
+    if (packet.pid === this.#pmtPid) {
+      this.#pmt ??= Buffer.from(bytes);
+      this.#video ??= videoPid(bytes, packet.payload) ?? -1;
+      return false;
+    }
+    return packet.pid >= 0x20 && this.#video !== undefined;
+  }
+
+  /** True where a picture begins, or a piece of sound in a program without pictures. */
+  leads({ pid, start }: Packet): boolean {
+    this.#lead ??= this.hasVideo ? this.#video : pid;
+    return start && pid === this.#lead;
+  }
+
+  /** Numbered by the segment, so that they are continuous with those of its neighbours. */
+  heads(segment: number): Buffer[] {
+    return [this.#pat, this.#pmt].map((table) => {
+      const copy = Buffer.from(table ?? Buffer.alloc(0));
+      if (copy.length > 3) copy[3] = ((copy[3] ?? 0) & 0xf0) | (segment & 0x0f);
+      return copy;
+    });
+  }
+}

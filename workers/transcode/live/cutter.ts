@@ -1,4 +1,4 @@
-import { PACKET, PAT, readPacket, tablePid, timeOf, videoPid } from '../packets.ts';
+import { PACKET, ProgramTables, readPacket, timeOf } from '../packets.ts';
 
 /** Where a segment of the source begins on its own clock, ticks of 90 kHz. */
 export interface Boundary {
@@ -8,14 +8,11 @@ export interface Boundary {
 
 /** Presentation time of the first picture, or of the first sound, in a segment that begins with its tables. */
 export function firstTicks(bytes: Buffer): number | undefined {
-  let pmtPid: number | undefined;
-  let video: number | undefined;
+  const tables = new ProgramTables();
   for (let at = 0; at + PACKET <= bytes.length; at += PACKET) {
     const one = bytes.subarray(at, at + PACKET);
     const packet = readPacket(one);
-    if (packet.pid === PAT) pmtPid ??= tablePid(one, packet.payload);
-    else if (packet.pid === pmtPid) video ??= videoPid(one, packet.payload) ?? -1;
-    else if (packet.start && (video === -1 || packet.pid === video)) return timeOf(one.subarray(packet.payload));
+    if (tables.isTrack(packet, one) && tables.leads(packet)) return timeOf(one.subarray(packet.payload));
   }
   return undefined;
 }
@@ -36,8 +33,7 @@ export class EncodedCutter {
   readonly #onPiece: (piece: EncodedPiece) => void;
   readonly #boundaries: Boundary[] = [];
   #rest: Buffer = Buffer.alloc(0);
-  #tables: { pat?: Buffer; pmt?: Buffer; pmtPid?: number; video?: number } = {};
-  #lead: number | undefined;
+  readonly #tables = new ProgramTables();
   #packets: Buffer[] = [];
   #current: { boundary: Boundary; ticks: number } | undefined;
   #last = 0;
@@ -65,19 +61,8 @@ export class EncodedCutter {
 
   #onPacket(bytes: Buffer): void {
     const packet = readPacket(bytes);
-    if (packet.pid === PAT) {
-      this.#tables.pat ??= Buffer.from(bytes);
-      this.#tables.pmtPid ??= tablePid(bytes, packet.payload);
-      return;
-    }
-    if (packet.pid === this.#tables.pmtPid) {
-      this.#tables.pmt ??= Buffer.from(bytes);
-      this.#tables.video ??= videoPid(bytes, packet.payload) ?? -1;
-      return;
-    }
-    if (packet.pid < 0x20 || this.#tables.video === undefined) return;
-    this.#lead ??= this.#tables.video === -1 ? packet.pid : this.#tables.video;
-    if (packet.start && packet.pid === this.#lead) this.#onPicture(packet, bytes);
+    if (!this.#tables.isTrack(packet, bytes)) return;
+    if (this.#tables.leads(packet)) this.#onPicture(packet, bytes);
     if (this.#current) this.#packets.push(bytes);
   }
 
@@ -85,7 +70,7 @@ export class EncodedCutter {
     const ticks = timeOf(bytes.subarray(payload));
     if (ticks === undefined) return;
     this.#last = ticks;
-    if (!key && this.#tables.video !== -1) return;
+    if (!key && this.#tables.hasVideo) return;
     let begun: Boundary | undefined;
     for (let next = this.#boundaries[0]; next && ticks >= next.ticks - SLACK; next = this.#boundaries[0]) {
       begun = next;
@@ -100,12 +85,7 @@ export class EncodedCutter {
     if (!this.#current) return;
     const { boundary, ticks } = this.#current;
     const { sequence } = boundary;
-    const heads = [this.#tables.pat, this.#tables.pmt].map((table) => {
-      const copy = Buffer.from(table ?? Buffer.alloc(0));
-      if (copy.length > 3) copy[3] = ((copy[3] ?? 0) & 0xf0) | (sequence & 0x0f);
-      return copy;
-    });
-    const bytes = Buffer.concat([...heads, ...this.#packets]);
+    const bytes = Buffer.concat([...this.#tables.heads(sequence), ...this.#packets]);
     this.#packets = [];
     this.#current = undefined;
     this.#onPiece({ sequence, bytes, lateTicks: ticks - boundary.ticks, durationTicks: until - ticks });

@@ -1,4 +1,4 @@
-import { PACKET, PAT, readPacket, tablePid, timeOf, videoPid } from '#workers/transcode/packets.ts';
+import { PACKET, ProgramTables, readPacket, timeOf } from '#workers/transcode/packets.ts';
 
 /** Length of a segment; it is cut at the first keyframe that is not much earlier. */
 export const TARGET_MS = 4000;
@@ -25,9 +25,7 @@ export class NotCuttable extends Error {}
 export class LiveCutter {
   readonly #onPiece: (piece: Piece) => void;
   #rest: Buffer = Buffer.alloc(0);
-  #tables: { pat?: Buffer; pmt?: Buffer; pmtPid?: number; video?: number } = {};
-  /** The stream whose times count: video, else the first audio. */
-  #lead: number | undefined;
+  readonly #tables = new ProgramTables();
   #packets: Buffer[] = [];
   #bytes = 0;
   #count = 0;
@@ -54,19 +52,8 @@ export class LiveCutter {
 
   #onPacket(bytes: Buffer): void {
     const packet = readPacket(bytes);
-    if (packet.pid === PAT) {
-      this.#tables.pat ??= Buffer.from(bytes);
-      this.#tables.pmtPid ??= tablePid(bytes, packet.payload);
-      return;
-    }
-    if (packet.pid === this.#tables.pmtPid) {
-      this.#tables.pmt ??= Buffer.from(bytes);
-      this.#tables.video ??= videoPid(bytes, packet.payload) ?? -1;
-      return;
-    }
-    if (packet.pid < 0x20 || this.#tables.video === undefined) return;
-    if (this.#lead === undefined) this.#lead = this.#tables.video === -1 ? packet.pid : this.#tables.video;
-    if (packet.start && packet.pid === this.#lead) this.#onPicture(packet, bytes);
+    if (!this.#tables.isTrack(packet, bytes)) return;
+    if (this.#tables.leads(packet)) this.#onPicture(packet, bytes);
     if (this.#first === undefined) return;
     this.#packets.push(bytes);
     this.#bytes += bytes.length;
@@ -78,7 +65,7 @@ export class LiveCutter {
     if (ticks === undefined) return;
     const now =
       this.#first === undefined ? ticks : this.#last + ((((ticks - this.#last) % WRAP) + WRAP * 1.5) % WRAP) - WRAP / 2;
-    const begins = key || this.#tables.video === -1;
+    const begins = key || !this.#tables.hasVideo;
     if (this.#first === undefined) {
       if (!begins) return;
       this.#first = now;
@@ -90,14 +77,14 @@ export class LiveCutter {
   #isDue(now: number): boolean {
     const elapsedMs = (now - this.#start) / 90;
     const made = (this.#start - (this.#first ?? 0)) / 90;
-    const isFirst = made < TARGET_MS && (this.#tables.video !== -1 || elapsedMs >= 1000);
+    const isFirst = made < TARGET_MS && (this.#tables.hasVideo || elapsedMs >= 1000);
     return isFirst ? elapsedMs > 0 : elapsedMs >= TARGET_MS - EARLY_MS;
   }
 
   #give(until: number): void {
     const [atMs, endMs] = [this.#start, until].map((ticks) => Math.round((ticks - (this.#first ?? 0)) / 90));
     const piece = {
-      bytes: Buffer.concat([...this.#heads(), ...this.#packets]),
+      bytes: Buffer.concat([...this.#tables.heads(this.#count), ...this.#packets]),
       atMs: atMs ?? 0,
       durationMs: Math.max(1, (endMs ?? 0) - (atMs ?? 0)),
     };
@@ -106,14 +93,5 @@ export class LiveCutter {
     this.#start = until;
     this.#count += 1;
     this.#onPiece(piece);
-  }
-
-  /** Numbered by the piece, so that they are continuous with those of its neighbours. */
-  #heads(): Buffer[] {
-    return [this.#tables.pat, this.#tables.pmt].map((table) => {
-      const copy = Buffer.from(table ?? Buffer.alloc(0));
-      if (copy.length > 3) copy[3] = ((copy[3] ?? 0) & 0xf0) | (this.#count & 0x0f);
-      return copy;
-    });
   }
 }

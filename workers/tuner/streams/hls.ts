@@ -14,7 +14,7 @@ export interface HlsList {
   text: string;
   url: string;
   /** Fetches an address by the rules of the source. */
-  get(url: string): Promise<OpenAnswer>;
+  get: (url: string) => Promise<OpenAnswer>;
   signal: AbortSignal;
 }
 
@@ -58,24 +58,48 @@ export function bestVariant(text: string, base: string): string | undefined {
   return best?.url;
 }
 
+const whole = (text: string): number => Number.parseInt(text, 10) || 0;
+
+interface ReadingList extends Media {
+  base: string;
+  sequence: number;
+  key: Key | undefined;
+}
+
+/** What the tags of a media list mean. */
+const TAGS: Readonly<Record<string, (list: ReadingList, value: string) => void>> = {
+  'EXT-X-MEDIA-SEQUENCE': (list, value) => {
+    list.sequence = whole(value);
+  },
+  'EXT-X-TARGETDURATION': (list, value) => {
+    list.targetSec = whole(value) || list.targetSec;
+  },
+  'EXT-X-KEY': (list, value) => {
+    list.key = keyOf(value, list.base);
+  },
+  'EXT-X-MAP': () => {
+    throw new SourceFault('not-media', 'fragmented MP4 is not read');
+  },
+  'EXT-X-ENDLIST': (list) => {
+    list.ended = true;
+  },
+};
+
 /** Reads a media list of transport streams. Throws `SourceFault` for kinds that are not read. */
 export function readMedia(text: string, base: string): Media {
-  const media: Media = { targetSec: 6, segments: [], ended: false };
-  let sequence = 0;
-  let key: Key | undefined;
+  const list: ReadingList = { targetSec: 6, segments: [], ended: false, base, sequence: 0, key: undefined };
   for (const line of text.split(/\r?\n/).map((one) => one.trim())) {
-    if (line.startsWith('#EXT-X-MEDIA-SEQUENCE:')) sequence = Number.parseInt(line.slice(22), 10) || 0;
-    else if (line.startsWith('#EXT-X-TARGETDURATION:')) media.targetSec = Number.parseInt(line.slice(22), 10) || 6;
-    else if (line.startsWith('#EXT-X-KEY:')) key = keyOf(line, base);
-    else if (line.startsWith('#EXT-X-MAP:')) throw new SourceFault('not-media', 'fragmented MP4 is not read');
-    else if (line === '#EXT-X-ENDLIST') media.ended = true;
-    else if (line && !line.startsWith('#')) {
-      media.segments.push({ sequence, url: resolved(line, base), key });
-      sequence += 1;
-      if (media.segments.length > MOST_SEGMENTS) throw new SourceFault('not-media', 'the list is too long');
-    }
+    const [, tag = '', value = ''] = /^#([A-Z0-9-]{1,40}):?(.*)$/.exec(line) ?? [];
+    if (tag) TAGS[tag]?.(list, value);
+    else if (line && !line.startsWith('#')) addSegment(list, line);
   }
-  return media;
+  return list;
+}
+
+function addSegment(list: ReadingList, address: string): void {
+  list.segments.push({ sequence: list.sequence, url: resolved(address, list.base), key: list.key });
+  list.sequence += 1;
+  if (list.segments.length > MOST_SEGMENTS) throw new SourceFault('not-media', 'the list is too long');
 }
 
 function keyOf(line: string, base: string): Key | undefined {

@@ -21,6 +21,8 @@ const LOOK_MS = 1000;
 const LEASE_EVERY_MS = 3000;
 const REPORT_MS = 5000;
 const TRIM_MS = 30_000;
+/** For segments that are not uploaded yet; the next process takes the rest. */
+const DRAIN_MS = 5000;
 
 export interface StreamsSetting {
   tunerId: string;
@@ -38,25 +40,11 @@ export interface StreamsSetting {
 
 /** Receives the streams of one tuner until the returned function is called. */
 export async function serveStreams(setting: StreamsSetting): Promise<() => Promise<void>> {
-  const { tunerId, config, log, space } = setting;
-  whenReplaced(() => endReplaced(log));
-  const db = connectDatabase(config.databaseUrl, log, { max: 4, name: 'foyer-tuner' });
-  const redis = connectRedis(config.redisUrl, log);
-  const objects = connectObjects(config.objectsUrl);
-  const keys = await ringOf(config.keysFile);
-  const settings = createSettings({ config, db, redis, log });
-  await settings.reload().catch(() => undefined);
-  await objects.prepare([LIVE_BUCKET]).catch((error: Error) => log.warn({ err: error.message }, 'no object store yet'));
-  const folder = join(space.folder, tunerId);
-  const spool = new Spool({ redis, objects, log, folder, mostBytes: space.bytes });
-  await spool.open();
+  const { tunerId, config, log } = setting;
+  const stores = await connectStores(setting);
+  const { db, redis, objects, settings } = stores;
   const lease = new TunerLease(redis, { tunerId, pod: config.pod });
-  const keeper = new StreamKeeper({
-    ...{ db, redis, objects, keys, log, spool, folder, tunerId },
-    send: createOutboundStream({ deny: [...config.clusterNetworks, ...config.apiServerNetworks] }),
-    networks: () => ({ allow: settings.get('live.allowedNetworks'), always: setting.networks }),
-    releaseSec: () => settings.get('live.releaseSec'),
-  });
+  const { keeper, spool } = await openKeeper(setting, stores);
   let held = false;
   const hold = async (): Promise<void> => {
     held = await lease.hold();
@@ -68,38 +56,28 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
     if (held) await keeper.look();
   };
   const report = async (): Promise<void> => {
-    const { total, foreign } = setting.slots();
-    const text = JSON.stringify(reportOf(keeper, { total, foreign, ready: held, setting }));
+    const text = JSON.stringify(reportOf(keeper, setting, held));
     await redis.set(liveTunerKey(tunerId), text, 'EX', 60).catch(() => null);
   };
-  const trim = (): Promise<void> =>
-    trimBuffer(
-      { db, redis, objects },
-      { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') },
-    );
+  const trim = (): Promise<void> => {
+    const limits = { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') };
+    return trimBuffer({ db, redis, objects }, limits);
+  };
   await hold();
   await report();
-  const timers = [
-    every(LEASE_EVERY_MS, hold, log),
-    every(LOOK_MS, look, log),
-    every(REPORT_MS, report, log),
-    every(TRIM_MS, trim, log),
+  const rounds: [number, () => Promise<void>][] = [
+    [LEASE_EVERY_MS, hold],
+    [LOOK_MS, look],
+    [REPORT_MS, report],
+    [TRIM_MS, trim],
   ];
-  const leaving = new AbortController();
-  const heard = (payload: string): void => {
-    if (payload === tunerId) void look();
-  };
-  void listen(config.databaseUrl, {
-    channel: LIVE_STREAMS,
-    heard,
-    connected: () => void look(),
-    signal: leaving.signal,
-  });
+  const timers = rounds.map(([ms, work]) => every(ms, work, log));
+  const stopListening = listenFor(setting, look);
   return async () => {
     for (const timer of timers) clearInterval(timer);
-    leaving.abort();
+    stopListening();
     await keeper.stop();
-    await spool.drain(5000);
+    await spool.drain(DRAIN_MS);
     await lease.release();
     settings.stop();
     redis.disconnect();
@@ -107,10 +85,47 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
   };
 }
 
-function reportOf(
-  keeper: StreamKeeper,
-  { total, foreign, ready, setting }: { total: number; foreign: number; ready: boolean; setting: StreamsSetting },
-): TunerReport {
+async function connectStores({ config, log }: StreamsSetting) {
+  whenReplaced(() => endReplaced(log));
+  const db = connectDatabase(config.databaseUrl, log, { max: 4, name: 'foyer-tuner' });
+  const redis = connectRedis(config.redisUrl, log);
+  const objects = connectObjects(config.objectsUrl);
+  const keys = await ringOf(config.keysFile);
+  const settings = createSettings({ config, db, redis, log });
+  await settings.reload().catch(() => undefined);
+  await objects.prepare([LIVE_BUCKET]).catch((error: Error) => log.warn({ err: error.message }, 'no object store yet'));
+  return { db, redis, objects, keys, settings };
+}
+
+type Stores = Awaited<ReturnType<typeof connectStores>>;
+
+async function openKeeper({ tunerId, config, log, space, networks }: StreamsSetting, stores: Stores) {
+  const { db, redis, objects, keys, settings } = stores;
+  const folder = join(space.folder, tunerId);
+  const spool = new Spool({ redis, objects, log, folder, mostBytes: space.bytes });
+  await spool.open();
+  const keeper = new StreamKeeper({
+    ...{ db, redis, objects, keys, log, spool, folder, tunerId },
+    send: createOutboundStream({ deny: [...config.clusterNetworks, ...config.apiServerNetworks] }),
+    networks: () => ({ allow: settings.get('live.allowedNetworks'), always: networks }),
+    releaseSec: () => settings.get('live.releaseSec'),
+  });
+  return { keeper, spool };
+}
+
+/** Looks as soon as the streams of the tuner change. */
+function listenFor({ tunerId, config }: StreamsSetting, look: () => Promise<void>): () => void {
+  const leaving = new AbortController();
+  const heard = (payload: string): void => {
+    if (payload === tunerId) void look();
+  };
+  const connected = (): void => void look();
+  void listen(config.databaseUrl, { channel: LIVE_STREAMS, heard, connected, signal: leaving.signal });
+  return () => leaving.abort();
+}
+
+function reportOf(keeper: StreamKeeper, setting: StreamsSetting, ready: boolean): TunerReport {
+  const { total, foreign } = setting.slots();
   const tuned = new Map(keeper.slots.map((slot) => [slot.index, slot]));
   const others = Math.max(0, foreign - tuned.size);
   let left = others;

@@ -1,4 +1,4 @@
-import type { LiveSession, SessionRow } from '#areas/viewing/public.ts';
+import type { LiveProgram, LiveSession, SessionRow } from '#areas/viewing/public.ts';
 import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
@@ -20,15 +20,11 @@ export async function liveSessionOf(call: Call, row: SessionRow): Promise<LiveSe
   const from = new Date(segments[0]?.startMs ?? now.getTime());
   const to = new Date(Math.max(segmentEndOf(segments) ?? now.getTime(), from.getTime()));
   const programmes = await programmesOf(db, channelId, { from, to });
-  const onAir = programmes.find(
-    (one) => Date.parse(one.startAt) <= now.getTime() && Date.parse(one.endAt) > now.getTime(),
-  );
-  const stream = may(who, 'session:manage') ? await findOpenStream(db, channelId) : undefined;
   const { reasons = [] } = row.decision as { reasons?: string[] };
   return {
     sessionId: row.id,
     channel: await channelOf(db, who, channelId),
-    ...(onAir && { program: partOf(onAir) }),
+    ...onAirOf(programmes, now),
     method: row.method === 'transcode' ? 'transcode' : 'direct_stream',
     reasons,
     rendition: row.live?.rendition ?? 'source',
@@ -41,8 +37,20 @@ export async function liveSessionOf(call: Call, row: SessionRow): Promise<LiveSe
       to: iso(one.to),
       reason: one.reason,
     })),
-    ...(stream && { tuner: { tunerId: stream.tuner_id, slot: stream.slot } }),
+    ...(await tunerOf(call, channelId)),
   };
+}
+
+function onAirOf(programmes: readonly LiveProgram[], now: Date): Pick<LiveSession, 'program'> {
+  const at = now.getTime();
+  const onAir = programmes.find((one) => Date.parse(one.startAt) <= at && Date.parse(one.endAt) > at);
+  return onAir ? { program: partOf(onAir) } : {};
+}
+
+/** With session:manage alone. */
+async function tunerOf({ db, who }: Call, channelId: string): Promise<Pick<LiveSession, 'tuner'>> {
+  const stream = may(who, 'session:manage') ? await findOpenStream(db, channelId) : undefined;
+  return stream ? { tuner: { tunerId: stream.tuner_id, slot: stream.slot } } : {};
 }
 
 const partOf = ({ id, channelId, title, startAt, endAt }: NonNullable<LiveSession['program']>) => ({

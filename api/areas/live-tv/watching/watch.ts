@@ -3,8 +3,8 @@ import {
   decideLive,
   type LiveChoice,
   liveStart,
-  type PlaybackStart,
   openRendition,
+  type PlaybackStart,
   profileOf,
   toSession,
 } from '#areas/playback/public.ts';

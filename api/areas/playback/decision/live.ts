@@ -1,6 +1,7 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import type { ProbedStream } from '#platform/media.ts';
+import type { Rung } from '#platform/settings.ts';
 import type { PlaybackDecision, PlaybackReason } from '../playback.schemas.ts';
 import { readPreferences } from '../progress/preferences.ts';
 import { type CandidateFile, copiedAudio, copiedVideo, type DecisionInput, failed } from './candidates.ts';
@@ -88,27 +89,51 @@ interface Received {
   audio: Track | undefined;
 }
 
+const CARRIED_VIDEO = ['h264', 'mpeg2'];
 const CARRIED_AUDIO = ['aac', 'mp3', 'ac3', 'eac3'];
 /** Layer II is decoded by every decoder of MPEG audio in players of transport streams. */
 const heardAs = (audio: Track): Track => (audio.codec === 'mp2' ? { ...audio, codec: 'mp3' } : audio);
 
-/** Reasons against the segments as they are: transport streams, with what a player of them decodes. */
-function faultsOf({ file, video, audio }: Received, input: DecisionInput): PlaybackReason[] {
-  const { profile } = input;
+/** What the client decodes in a transport stream: by HLS, or as a player of such files. */
+function decodersOf(profile: Profile): Pick<Profile['direct'][number], 'video' | 'audio'> & { isPlayer: boolean } {
   const rules = profile.direct.filter(({ containers }) => containers.includes('mpegts'));
-  const videos = [...(profile.hls?.video ?? []), ...rules.flatMap((rule) => rule.video)];
-  const audios = [...(profile.hls?.audio ?? []), ...rules.flatMap((rule) => rule.audio)];
-  const heard = audio && (rules.length > 0 ? heardAs(audio) : audio);
-  const caps = capsOf(input);
-  const found: PlaybackReason[] = [
-    ...failed([['container-not-supported', profile.hls?.segments.includes('ts') ?? false]]),
-    ...(video ? videoFaults(video, videos, profile) : []),
-    ...failed([['video-codec-not-supported', !video || ['h264', 'mpeg2'].includes(video.codec)]]),
-    ...(heard ? audioFaults(heard, audios, profile.maxAudioChannels) : []),
-    ...failed([['audio-codec-not-supported', !heard || CARRIED_AUDIO.includes(heard.codec)]]),
-    ...caps.faults(file.bitrate, video?.height ?? 0),
+  const { video = [], audio = [] } = profile.hls ?? {};
+  return {
+    video: [...video, ...rules.flatMap((rule) => rule.video)],
+    audio: [...audio, ...rules.flatMap((rule) => rule.audio)],
+    isPlayer: rules.length > 0,
+  };
+}
+
+/** Reasons against the segments as they are. */
+function faultsOf(received: Received, input: DecisionInput): PlaybackReason[] {
+  const { file, video } = received;
+  const found = [
+    ...failed([['container-not-supported', input.profile.hls?.segments.includes('ts') ?? false]]),
+    ...pictureFaults(received, input),
+    ...soundFaults(received, input),
+    ...capsOf(input).faults(file.bitrate, video?.height ?? 0),
   ];
   return [...new Set(found)];
+}
+
+function pictureFaults({ video }: Received, { profile }: DecisionInput): PlaybackReason[] {
+  if (!video) return [];
+  const carried = CARRIED_VIDEO.includes(video.codec);
+  return [
+    ...videoFaults(video, decodersOf(profile).video, profile),
+    ...failed([['video-codec-not-supported', carried]]),
+  ];
+}
+
+function soundFaults({ audio }: Received, { profile }: DecisionInput): PlaybackReason[] {
+  if (!audio) return [];
+  const decoders = decodersOf(profile);
+  const heard = decoders.isPlayer ? heardAs(audio) : audio;
+  return [
+    ...audioFaults(heard, decoders.audio, profile.maxAudioChannels),
+    ...failed([['audio-codec-not-supported', CARRIED_AUDIO.includes(heard.codec)]]),
+  ];
 }
 
 const PLAYED: PlaybackReason = 'live-source';
@@ -130,16 +155,9 @@ function copied({ file, video, audio }: Received, input: DecisionInput): LiveCho
   };
 }
 
-function encoded({ file, video, audio }: Received, input: DecisionInput, reasons: PlaybackReason[]): LiveChoice {
-  const frame: Frame = { width: video?.width ?? 1280, height: video?.height ?? 720 };
-  const rungs = video
-    ? rungsFor(frame, input.ladder, capsOf(input))
-    : input.ladder.filter(({ height }) => height === 0);
-  const [rung] = rungs;
-  if (!rung || !(input.profile.hls?.video.some(({ codec }) => codec === 'h264') ?? false)) {
-    throw new ApiError('MEDIA_UNSUPPORTED_CODEC', 'This client plays no live stream', { reason: 'client' });
-  }
-  const size = rungFrame(frame, rung);
+function encoded(received: Received, input: DecisionInput, reasons: PlaybackReason[]): LiveChoice {
+  const { file, video, audio } = received;
+  const rung = rungOf(video, input);
   return {
     rendition: rung.id,
     decision: {
@@ -147,20 +165,37 @@ function encoded({ file, video, audio }: Received, input: DecisionInput, reasons
       reasons: [PLAYED, ...reasons],
       fileId: file.id,
       container: 'ts',
-      ...(video && {
-        video: {
-          ...{ action: 'encode' as const, codec: 'h264', ...size, bitrate: rung.videoBitrate },
-          ...{ toneMapped: false, deinterlaced: video.interlaced ?? false },
-        },
-      }),
-      ...(audio && {
-        audio: { action: 'encode' as const, streamId: audio.id, codec: 'aac', channels: 2, bitrate: rung.audioBitrate },
-      }),
+      ...(video && { video: encodedVideo(video, rung) }),
+      ...(audio && { audio: encodedAudio(audio, rung) }),
       bitrate: rung.videoBitrate + rung.audioBitrate,
       quality: rung.id,
-      alternatives: alternativesOf({ file, video, audio }, input),
+      alternatives: alternativesOf(received, input),
     },
   };
+}
+
+const frameOf = ({ width = 1280, height = 720 }: Track): Frame => ({ width, height });
+
+/** The best rung within the limits. Throws 415 for a client without H.264. */
+function rungOf(video: Track | undefined, input: DecisionInput): Rung {
+  const [rung] = video
+    ? rungsFor(frameOf(video), input.ladder, capsOf(input))
+    : input.ladder.filter(({ height }) => height === 0);
+  const plays = input.profile.hls?.video.some(({ codec }) => codec === 'h264') ?? false;
+  if (rung && plays) return rung;
+  throw new ApiError('MEDIA_UNSUPPORTED_CODEC', 'This client plays no live stream', { reason: 'client' });
+}
+
+function encodedVideo(video: Track, rung: Rung): NonNullable<PlaybackDecision['video']> {
+  const size = rungFrame(frameOf(video), rung);
+  return {
+    ...{ action: 'encode', codec: 'h264', ...size, bitrate: rung.videoBitrate },
+    ...{ toneMapped: false, deinterlaced: video.interlaced ?? false },
+  };
+}
+
+function encodedAudio({ id }: Track, { audioBitrate }: Rung): NonNullable<PlaybackDecision['audio']> {
+  return { action: 'encode', streamId: id, codec: 'aac', channels: 2, bitrate: audioBitrate };
 }
 
 /** The quality menu, in which the source is a copied stream. */

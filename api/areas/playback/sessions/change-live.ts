@@ -12,21 +12,18 @@ import { KEEP_ALIVE_MS } from './start-answer.ts';
 
 /** Another quality of a channel that is watched: its stream goes on, and the master playlist lists another rendition. */
 export async function changeLive(call: Call, before: SessionRow, body: ChangePlayback): Promise<PlaybackStart> {
-  const { db, who, deps } = call;
+  const { db, who } = call;
   await getVisibleItem(db, who, before.item_id);
   const stream = await findOpenStream(db, before.item_id);
   if (!stream?.facts || !before.live) throw notFound();
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
-  const wish = { quality: body.quality ?? before.wish.quality, maxBitrate: body.maxBitrate ?? before.wish.maxBitrate };
+  const wish = wishOf(before, body);
   const { bitrate } = before.decision as { bitrate: number };
   const source = { channelId: before.item_id, streams: stream.facts, bitrate };
   const { decision, rendition } = await decideLive(call, source, { ...wish, profile });
   const encodes = decision.method === 'transcode';
-  if (encodes && !before.encodes) {
-    const serverCap = deps.settings.get('playback.maxStreams');
-    await takePlace(db, who, { deviceId: undefined, replaces: before.id, encodes, serverCap });
-  }
+  if (encodes && !before.encodes) await takeEncodingPlace(call, before);
   await openRendition(call, before.item_id, { decision, rendition });
   const row = await updateSession(db, before.id, {
     ...{ method: decision.method, decision: JSON.stringify(decision), encodes },
@@ -35,6 +32,16 @@ export async function changeLive(call: Call, before: SessionRow, body: ChangePla
     ...(body.positionMs !== undefined && { position_ms: body.positionMs }),
   });
   return liveStart(toSession(row, who));
+}
+
+const wishOf = ({ wish }: SessionRow, body: ChangePlayback): Pick<ChangePlayback, 'quality' | 'maxBitrate'> => ({
+  quality: body.quality ?? wish.quality,
+  maxBitrate: body.maxBitrate ?? wish.maxBitrate,
+});
+
+async function takeEncodingPlace({ db, who, deps }: Call, { id }: SessionRow): Promise<void> {
+  const serverCap = deps.settings.get('playback.maxStreams');
+  await takePlace(db, who, { deviceId: undefined, replaces: id, encodes: true, serverCap });
 }
 
 /** The answer for a channel: a broadcast has no position, chapters or next item. */
