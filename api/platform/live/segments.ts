@@ -30,7 +30,7 @@ const KEPT_SEC = 2 * 86_400;
 /** All segments of a channel. */
 export const segmentsPrefix = (channelId: string): string => `segments/${channelId}/`;
 
-/** The name tells everything about the segment, so that the index can be made again from the bucket. */
+/** The name contains every fact about the segment, so that the index can be made again from the bucket. */
 export function segmentName(segment: LiveSegment): string {
   const { sequence, startMs, durationMs, bytes, epoch, discontinuity, streamId } = segment;
   return `${String(sequence).padStart(10, '0')}_${startMs}_${durationMs}_${bytes}_${epoch}_${discontinuity}_${streamId}.ts`;
@@ -134,7 +134,7 @@ export async function removeSegments(
   }
 }
 
-/** Where there may be segments: a stream or rendition of the last two days. `track` is what stands for the channel's id. */
+/** Where there may be segments: a stream or rendition of the last two days. `track` replaces the id of the channel in their keys. */
 export async function tracksWithSegments(db: Db): Promise<{ channelId: string; track: string }[]> {
   const { rows } = await db.raw<{ rows: { channelId: string; track: string }[] }>(
     `select distinct channel_id as "channelId", channel_id::text as track from live_streams

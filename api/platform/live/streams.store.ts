@@ -28,7 +28,7 @@ export const LIVE_STREAMS = 'foyer_live';
 /** How long a request reserves its stream while it waits for the first segment. */
 const RESERVED = `interval '25 seconds'`;
 
-/** SQL condition over live_streams `o`: somebody watches, records or waits for it. */
+/** SQL condition over live_streams `o`: it is watched, recorded or waited for. */
 const IN_USE = `(coalesce(greatest(o.reserved_until, o.recorded_until) > now(), false) or exists (
   select from playback_sessions p where p.item_id = o.channel_id and p.state <> 'stopped'))`;
 
@@ -79,7 +79,7 @@ export type Tuned =
 
 /**
  * Opens the stream of a channel, or joins the open one, in one atomic step: run it in a transaction. Sources are tried in
- * order, those of running tuners first; a slot that nobody uses any more is taken when none is free.
+ * order, those of running tuners first; an unused stream gives its slot when none is free.
  */
 export async function tune(db: Db, channelId: string, running: ReadonlySet<string> | undefined): Promise<Tuned> {
   await lockArbitration(db);

@@ -39,7 +39,7 @@ describe('playlists of live television', () => {
     expect(lines.filter((line) => line === '#EXT-X-DISCONTINUITY')).to.have.length(1);
   });
 
-  it('keep the place of a missing segment, and begin anew after many', () => {
+  it('keep the place of a missing segment, and start over after many', () => {
     const lines = linesOf(segments(10, 13));
     expect(lines.filter((line) => line === '#EXT-X-GAP')).to.have.length(2);
     expect(lines.filter((line) => line.startsWith('segments/'))).to.deep.equal(
@@ -48,7 +48,7 @@ describe('playlists of live television', () => {
     expect(windowOf(segments(10, 11, 5000, 5001), 'full').map(({ sequence }) => sequence)).to.deep.equal([5000, 5001]);
   });
 
-  it('leave out what the player knows, and what is outside a short window', () => {
+  it('leave out what the player knows, and segments outside a short window', () => {
     const many = segments(...Array.from({ length: 50 }, (_, at) => at + 100));
     const lines = linesOf(many, { skip: true });
     expect(lines).to.include.members(['#EXT-X-VERSION:9', '#EXT-X-SKIP:SKIPPED-SEGMENTS=44']);
@@ -61,7 +61,7 @@ describe('playlists of live television', () => {
     expect(linesOf(segments(10, 11, 12), { startMs })).to.include('#EXT-X-START:TIME-OFFSET=5.500,PRECISE=YES');
   });
 
-  it('are made of names that tell everything', () => {
+  it('are made of names with every fact', () => {
     const [segment] = segments(12);
     expect(parseSegmentName(segmentName(segment as LiveSegment))).to.deep.equal(segment);
     expect(parseSegmentName('0000000012.ts')).to.equal(undefined);

@@ -124,7 +124,7 @@ export class LiveRendition {
     const { encoder, threads } = this.#deps;
     const args = liveArguments(this.#row.options, encoder, threads);
     const ffmpeg = await startFfmpeg(args, { outputs: 1, gpu: encoder.gpu, input: true });
-    ffmpeg.input?.on('error', () => undefined); // its exit tells why
+    ffmpeg.input?.on('error', () => undefined); // its exit shows why
     const sent = new Map<number, LiveSegment>();
     const cutter = new EncodedCutter((piece) => this.#store(piece, sent));
     const run = { ffmpeg, cutter, sent, read: readAll(ffmpeg, cutter) };
@@ -135,7 +135,7 @@ export class LiveRendition {
     return run;
   }
 
-  /** Encodes what went in to its end. */
+  /** Encodes the segments that went in to their end. */
   async #finish(): Promise<void> {
     const run = this.#run;
     this.#run = undefined;
@@ -171,7 +171,7 @@ async function readAll({ outputs }: FfmpegProcess, cutter: EncodedCutter): Promi
     for await (const chunk of outputs[0] as AsyncIterable<Buffer>) cutter.push(chunk);
     cutter.end();
   } catch {
-    // killed: what is not whole is not stored
+    // killed: an incomplete segment is not stored
   }
 }
 

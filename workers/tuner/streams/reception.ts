@@ -142,7 +142,7 @@ export class Reception {
     const output = this.#read(ffmpeg, cutter);
     const watch = setInterval(() => this.#requireBytes(reading), 250);
     this.#heardAt = performance.now();
-    ffmpeg.input?.on('error', () => undefined); // its exit tells why
+    ffmpeg.input?.on('error', () => undefined); // its exit shows why
     const ended = ffmpeg.ended.then(({ words }) => {
       if (!this.#ending) this.#fail(new SourceFault('not-media', words.slice(-300) || 'ffmpeg ended'));
     });
@@ -157,7 +157,7 @@ export class Reception {
       clearInterval(watch);
       this.#ending = true;
       if (!this.#stop.signal.aborted) {
-        // What was received is cut to its end before the source counts as ended.
+        // The received bytes are cut to their end before the source counts as ended.
         this.#stop.signal.addEventListener('abort', () => ffmpeg.kill());
         ffmpeg.input?.end();
         await Promise.race([output, new Promise((resolve) => setTimeout(resolve, 1000))]);

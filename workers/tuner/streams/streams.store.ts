@@ -58,7 +58,7 @@ export async function markLive(
     });
 }
 
-/** Lets a stream go that nobody wants any more; false when somebody came in the meantime. */
+/** Lets a stream go that is unused; false when it is wanted again in the meantime. */
 export async function releaseStream(
   db: Db,
   id: string,

@@ -11,7 +11,7 @@ export interface PlaylistOptions {
 }
 
 const SHORT_MS = 30_000;
-/** Missing numbers that are listed as gaps; before more of them the list begins anew. */
+/** Missing numbers that are listed as gaps; after more of them the list starts over. */
 const MOST_MISSING = 100;
 const LEAST_TARGET_SEC = 4;
 

@@ -9,7 +9,7 @@ import { channelOf } from './channel.view.ts';
 import { programmesOf } from './programmes.ts';
 import { countViewers, listOutages, type Outage } from './sources.view.ts';
 
-/** A longer time between two segments is an outage, whoever noticed it. */
+/** A longer time between two segments is an outage, even if none is stored. */
 const GAP_MS = 2000;
 
 /** The scrub bar of a session: edges, programmes and outages. */

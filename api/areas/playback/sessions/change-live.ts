@@ -18,25 +18,28 @@ export async function changeLive(call: Call, before: SessionRow, body: ChangePla
   if (!stream?.facts || !before.live) throw notFound();
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
-  const wish = wishOf(before, body);
+  const options = optionsOf(before, body);
   const { bitrate } = before.decision as { bitrate: number };
   const source = { channelId: before.item_id, streams: stream.facts, bitrate };
-  const { decision, rendition } = await decideLive(call, source, { ...wish, profile });
+  const { decision, rendition } = await decideLive(call, source, { ...options, profile });
   const encodes = decision.method === 'transcode';
   if (encodes && !before.encodes) await takeEncodingPlace(call, before);
   await openRendition(call, before.item_id, { decision, rendition });
   const row = await updateSession(db, before.id, {
     ...{ method: decision.method, decision: JSON.stringify(decision), encodes },
-    ...{ profile: JSON.stringify(given), wish: JSON.stringify(wish) },
+    ...{ profile: JSON.stringify(given), wish: JSON.stringify(options) },
     live: JSON.stringify({ ...before.live, rendition }),
     ...(body.positionMs !== undefined && { position_ms: body.positionMs }),
   });
   return liveStart(toSession(row, who));
 }
 
-const wishOf = ({ wish }: SessionRow, body: ChangePlayback): Pick<ChangePlayback, 'quality' | 'maxBitrate'> => ({
-  quality: body.quality ?? wish.quality,
-  maxBitrate: body.maxBitrate ?? wish.maxBitrate,
+const optionsOf = (
+  { wish: stored }: SessionRow,
+  body: ChangePlayback,
+): Pick<ChangePlayback, 'quality' | 'maxBitrate'> => ({
+  quality: body.quality ?? stored.quality,
+  maxBitrate: body.maxBitrate ?? stored.maxBitrate,
 });
 
 async function takeEncodingPlace({ db, who, deps }: Call, { id }: SessionRow): Promise<void> {
