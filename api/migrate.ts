@@ -39,6 +39,7 @@ await objects.prepare([
   'foyer-derived',
   'foyer-subtitles',
   'foyer-transcode',
+  'foyer-live',
   'foyer-backups',
   'foyer-models',
   'foyer-spine',

@@ -365,6 +365,17 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'live-tv',
+    load: async () => (await import('./areas/live-tv/index.ts')).liveTvArea,
+    routes: [
+      ['post', '/live/channels/:id/watch', 'watchLiveChannel'],
+      ['get', '/live/sessions/:id', 'getLiveSession'],
+      ['get', '/live/sessions/:id/master.m3u8', 'getLiveMaster'],
+      ['get', '/live/sessions/:id/:rendition/index.m3u8', 'getLivePlaylist'],
+      ['get', '/live/sessions/:id/:rendition/segments/:segment', 'getLiveSegment'],
+    ],
+  },
+  {
     slug: 'subtitles',
     load: async () => (await import('./areas/subtitles/index.ts')).subtitlesArea,
     routes: [

@@ -23,7 +23,7 @@ const DUE = `
   from playback_sessions s join accounts a on a.id = s.account_id
   where s.state <> 'stopped' and (${gone}
     or greatest(s.last_report_at, s.last_bytes_at, ?::timestamptz) <
-       now() - case when s.state = 'paused' then interval '30 minutes' else interval '60 seconds' end)`;
+       now() - case when s.state = 'paused' and s.live is null then interval '30 minutes' else interval '60 seconds' end)`;
 
 /** Sessions of profiles with viewing hours. */
 const TIMED = `

@@ -64,6 +64,7 @@ export const areas = [
   savedFiltersArea,
   playbackArea,
   streamingArea,
+  liveTvArea,
   subtitlesArea,
   collectionsArea,
   searchArea,

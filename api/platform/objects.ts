@@ -215,24 +215,33 @@ export function objectsOf(options: ClientOptions, name: (bucket: string) => stri
     async prepare(buckets) {
       for (const bucket of buckets) {
         if (!(await client.bucketExists(name(bucket)))) await client.makeBucket(name(bucket));
-        await keepExpiry(client, name(bucket), EXPIRY_DAYS[bucket]);
+        await keepExpiry(client, name(bucket), EXPIRY[bucket]);
       }
     },
   };
   return objects;
 }
 
-/** Days after which the store itself deletes what our sweeps have missed. */
-const EXPIRY_DAYS: Partial<Record<Bucket, number>> = { 'foyer-transcode': 1 };
+/** What the store itself deletes after some days, because our sweeps have missed it. */
+const EXPIRY: Partial<Record<Bucket, Expiry>> = {
+  'foyer-transcode': { days: 1, prefix: '' },
+  'foyer-live': { days: 2, prefix: 'segments/' },
+};
+
+interface Expiry {
+  days: number;
+  prefix: string;
+}
 
 /** Existing rules of a bucket belong to its admin; without permission to set rules, only our sweeps delete. */
-async function keepExpiry(client: Client, bucket: string, days: number | undefined): Promise<void> {
-  if (days === undefined) return;
+async function keepExpiry(client: Client, bucket: string, expiry: Expiry | undefined): Promise<void> {
+  if (!expiry) return;
+  const { days, prefix } = expiry;
   try {
     await client.getBucketLifecycle(bucket);
   } catch (error) {
     if ((error as { code?: string }).code !== 'NoSuchLifecycleConfiguration') return;
-    const rule = { ID: 'foyer-expiry', Status: 'Enabled', Filter: { Prefix: '' }, Expiration: { Days: days } };
+    const rule = { ID: 'foyer-expiry', Status: 'Enabled', Filter: { Prefix: prefix }, Expiration: { Days: days } };
     await client.setBucketLifecycle(bucket, { Rule: [rule] }).catch(() => undefined);
   }
 }

@@ -80,7 +80,8 @@ export function createOutbound({ deny = [], lookup = resolveAll, own }: Outbound
     const signal = options.signal ? AbortSignal.any([timer.signal, options.signal]) : timer.signal;
     const judge = judgeFor(closed, options);
     try {
-      return await follow({ url: parse(url), options, lookup, judge, signal });
+      const { answer, step } = await follow({ url: parse(url), options, lookup, judge, signal });
+      return await taken(answer, step);
     } catch (error) {
       if (timer.signal.aborted) throw new OutboundRefused('time', `no whole answer within ${timeoutMs} ms`);
       throw error;
@@ -150,7 +151,8 @@ function unmapped(address: string): string | undefined {
     .join('.');
 }
 
-function parse(text: string, base?: string): URL {
+/** Throws `OutboundRefused` for anything but an address of http or https without credentials. */
+export function parse(text: string, base?: string): URL {
   if (!URL.canParse(text, base)) throw new OutboundRefused('url', 'not an address');
   const url = new URL(text, base); // also normalizes 0x7f.1, 2130706433 and full-width digits
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -160,7 +162,7 @@ function parse(text: string, base?: string): URL {
   return url;
 }
 
-interface Step {
+export interface Step {
   url: URL;
   options: OutboundOptions;
   lookup: (name: string) => Promise<readonly Address[]>;
@@ -168,13 +170,14 @@ interface Step {
   signal: AbortSignal;
 }
 
-async function follow(first: Step): Promise<OutboundAnswer> {
+/** Sends the request and follows redirects; resolves with the head of the response. */
+export async function follow(first: Step): Promise<{ answer: IncomingMessage; step: Step }> {
   let step = first;
   const most = first.options.maxRedirects ?? 5;
   for (let redirects = 0; ; redirects += 1) {
     const answer = await send(step, await checked(step));
     const to = [301, 302, 303, 307, 308].includes(answer.statusCode ?? 0) ? answer.headers.location : undefined;
-    if (to === undefined || most === 0) return taken(answer, step);
+    if (to === undefined || most === 0) return { answer, step };
     answer.destroy();
     if (redirects === most) throw new OutboundRefused('redirects', `more than ${most} redirects`);
     const url = parse(to, step.url.href);

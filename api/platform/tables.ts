@@ -991,6 +991,18 @@ export interface Tables {
     to_at: Date | null;
     reason: string;
   };
+  live_renditions: {
+    id: string;
+    channel_id: string;
+    rendition: string;
+    options: Json;
+    wanted_at: Defaulted<Date>;
+    lease_holder: string | null;
+    lease_until: Date | null;
+    faults: Defaulted<number>;
+    created_at: Defaulted<Date>;
+    ended_at: Date | null;
+  };
   live_sources: {
     id: string;
     channel_id: string;
@@ -1022,6 +1034,10 @@ export interface Tables {
     started_at: Defaulted<Date>;
     first_segment_at: Date | null;
     ended_at: Date | null;
+    facts: Json | null;
+    tried: Defaulted<Json>;
+    reserved_until: Date | null;
+    recorded_until: Date | null;
   };
   live_tuners: {
     id: string;
@@ -1369,6 +1385,7 @@ export interface Tables {
     paused_at: Date | null;
     played_ms: Defaulted<number>;
     from_ms: Defaulted<number>;
+    live: Json | null;
   };
   playback_synced: {
     profile_id: string;

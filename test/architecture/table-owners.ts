@@ -77,6 +77,13 @@ export const owners: Record<TableName, string> = {
   icon_sets: 'icons',
   icons: 'icons',
   libraries: 'libraries',
+  live_channels: 'live-tv',
+  live_favorites: 'live-tv',
+  live_outages: 'live-tv',
+  live_renditions: 'live-tv',
+  live_sources: 'live-tv',
+  live_streams: 'live-tv',
+  live_tuners: 'live-tv',
   library_access: 'accounts',
   library_folders: 'libraries',
   library_removals: 'libraries',
@@ -208,7 +215,9 @@ const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
   ['workers/email/', 'email'],
   ['workers/webhooks/', 'webhooks'],
   ['workers/playback-sweeper.ts', 'viewing'],
-  ['workers/transcode/', 'streaming'],
+  ['workers/transcode/', 'streaming', 'live-tv'],
+  ['workers/tuner/', 'live-tv'],
+  ['api/platform/live/', 'live-tv'],
 ];
 
 /** The rooms that a source file belongs to: the scan is the worker of two. */

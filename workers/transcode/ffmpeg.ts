@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import fluent from 'fluent-ffmpeg';
 import { isAddress } from '#platform/media-bytes.ts';
@@ -49,6 +49,8 @@ export interface FfmpegProcess {
   readonly pid: number;
   /** Outputs in the order of the command: descriptor 1, then 3, 4, … */
   readonly outputs: Readable[];
+  /** Descriptor 0, if it was requested. */
+  readonly input: Writable | null;
   /** Resolves when the process has exited: exit code (null when killed) and the last lines that it wrote. */
   readonly ended: Promise<{ code: number | null; words: string }>;
   /** At once, because a half-written segment must not look complete. */
@@ -63,7 +65,7 @@ export interface FfmpegProcess {
  */
 export async function startFfmpeg(
   args: string[],
-  { outputs, gpu }: { outputs: number; gpu: boolean },
+  { outputs, gpu, input = false }: { outputs: number; gpu: boolean; input?: boolean },
 ): Promise<FfmpegProcess> {
   const { network } = await findJail();
   const words = [
@@ -73,12 +75,13 @@ export async function startFfmpeg(
   ];
   const extra = Array.from({ length: Math.max(0, outputs - 1) }, () => 'pipe' as const);
   const child = spawn('prlimit', words, {
-    stdio: ['ignore', 'pipe', 'pipe', ...extra],
+    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe', ...extra],
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...(gpu ? gpuEnvironment() : {}) },
   });
   return {
     pid: child.pid ?? 0,
     outputs: [1, ...extra.map((_, i) => i + 3)].map((fd) => child.stdio[fd] as Readable),
+    input: child.stdin,
     ended: endOf(child),
     kill: () => void child.kill('SIGKILL'),
     rest: () => void child.kill('SIGSTOP'),

@@ -1,53 +1,8 @@
 import { type StreamPlan, segmentAt, segmentCount, TRANSPORT_OFFSET_MS } from '#areas/streaming/public.ts';
-
-const PACKET = 188;
-const PAT = 0;
+import { PACKET, PAT, type Packet, readPacket, tablePid, timeOf, videoPid } from './packets.ts';
 
 export interface TransportEvents {
   onSegment(n: number, bytes: Buffer): void;
-}
-
-/** The fields of one packet of 188 bytes. */
-interface Packet {
-  pid: number;
-  start: boolean;
-  /** Where the payload begins; PACKET if there is none. */
-  payload: number;
-  key: boolean;
-}
-
-function readPacket(bytes: Buffer): Packet {
-  if (bytes[0] !== 0x47) throw new Error('ts: lost the packets');
-  const control = (bytes[3] ?? 0) & 0x30;
-  const field = control & 0x20 ? (bytes[4] ?? 0) + 1 : 0;
-  return {
-    pid: bytes.readUInt16BE(1) & 0x1fff,
-    start: ((bytes[1] ?? 0) & 0x40) !== 0,
-    payload: control & 0x10 ? 4 + field : PACKET,
-    key: field > 1 && ((bytes[5] ?? 0) & 0x40) !== 0,
-  };
-}
-
-/** Presentation time of a PES head in ticks of 90 kHz; undefined without one. */
-function timeOf(pes: Buffer): number | undefined {
-  if (pes.length < 14 || pes.readUIntBE(0, 3) !== 1 || ((pes[7] ?? 0) & 0x80) === 0) return undefined;
-  const high = ((pes[9] ?? 0) >> 1) & 7;
-  return high * 2 ** 30 + (pes.readUInt16BE(10) >> 1) * 2 ** 15 + (pes.readUInt16BE(12) >> 1);
-}
-
-/** PID of the table of the only program. */
-const tablePid = (packet: Buffer, payload: number): number => packet.readUInt16BE(payload + 11) & 0x1fff;
-
-const VIDEO_TYPES = new Set([0x01, 0x02, 0x1b, 0x24]);
-
-function videoPid(packet: Buffer, payload: number): number | undefined {
-  const section = payload + 1 + (packet[payload] ?? 0);
-  const end = section + 3 + (packet.readUInt16BE(section + 1) & 0xfff) - 4;
-  let at = section + 12 + (packet.readUInt16BE(section + 10) & 0xfff);
-  for (; at + 5 <= end; at += 5 + (packet.readUInt16BE(at + 3) & 0xfff)) {
-    if (VIDEO_TYPES.has(packet[at] ?? 0)) return packet.readUInt16BE(at + 1) & 0x1fff;
-  }
-  return undefined;
 }
 
 /**

@@ -14,10 +14,12 @@ import {
 } from '#areas/streaming/sessions/sessions.store.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
+import { claimRendition, sweepRenditions } from '#platform/live/renditions.store.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
 import type { Encoder } from './encoders.ts';
+import { LiveRendition } from './live/rendition.ts';
 import { TranscodeSession } from './session.ts';
 
 export interface WorkerDeps {
@@ -41,6 +43,7 @@ export class TranscodeWorker {
   readonly #deps: WorkerDeps;
   readonly #info: WorkerInfo;
   readonly #sessions = new Map<string, TranscodeSession>();
+  readonly #renditions = new Map<string, LiveRendition>();
   readonly #listener: Redis;
   readonly #offers: Redis;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -79,8 +82,10 @@ export class TranscodeWorker {
     this.#stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
     const open = [...this.#sessions.values()];
+    const renditions = [...this.#renditions.values()];
+    for (const rendition of renditions) rendition.stop();
     await Promise.all(open.map((session) => session.release('starting')));
-    await Promise.all(open.map((session) => session.over));
+    await Promise.all([...open, ...renditions].map(({ over }) => over));
     await forgetWorker(this.#deps.redis, this.#info.id);
     this.#listener.disconnect();
     this.#offers.disconnect();
@@ -101,7 +106,11 @@ export class TranscodeWorker {
   }
 
   get #free(): number {
-    return this.#stopping ? 0 : this.#deps.config.maxSessions - this.#sessions.size - this.#claiming;
+    return this.#stopping ? 0 : this.#deps.config.maxSessions - this.#used;
+  }
+
+  get #used(): number {
+    return this.#sessions.size + this.#renditions.size + this.#claiming;
   }
 
   async #takeOffers(): Promise<void> {
@@ -111,7 +120,7 @@ export class TranscodeWorker {
         if (!grouped) await this.#joinGroup();
         grouped = true;
         const id = this.#free > 0 ? await this.#nextOffer() : await pause(200);
-        if (id) await this.#claim((holder) => claimSession(this.#deps.db, id, holder));
+        if (id && !(await this.#claim((holder) => claimSession(this.#deps.db, id, holder)))) await this.#claimLive(id);
       } catch {
         grouped = false; // Redis lost its data or is unavailable: the rows are read in the meantime
         await pause(500);
@@ -136,6 +145,7 @@ export class TranscodeWorker {
   async #look(): Promise<void> {
     await freeDeadWorkers(this.#deps.db, this.#info, isAlive);
     while (this.#free > 0 && (await this.#claim((holder) => claimOpenSession(this.#deps.db, holder))));
+    while (this.#free > 0 && (await this.#claimLive()));
   }
 
   async #claim(claim: (holder: WorkerInfo) => Promise<SessionRow | undefined>): Promise<boolean> {
@@ -144,6 +154,23 @@ export class TranscodeWorker {
       const row = await claim(this.#info);
       if (row) await this.#open(row);
       return row !== undefined;
+    } finally {
+      this.#claiming -= 1;
+    }
+  }
+
+  /** A rendition of a channel: the offered one, or any that waits. */
+  async #claimLive(id?: string): Promise<boolean> {
+    const { db, redis, objects, log, encoder, threads } = this.#deps;
+    const workerId = this.#info.id;
+    this.#claiming += 1;
+    try {
+      const row = await claimRendition(db, workerId, id);
+      if (!row) return false;
+      const rendition = new LiveRendition(row, { db, redis, objects, log, encoder, threads, workerId });
+      this.#renditions.set(row.id, rendition);
+      void rendition.over.then(() => this.#renditions.delete(row.id));
+      return true;
     } finally {
       this.#claiming -= 1;
     }
@@ -185,12 +212,13 @@ export class TranscodeWorker {
 
   async #renew(): Promise<void> {
     await this.#report();
-    await Promise.all([...this.#sessions.values()].map((session) => session.renew()));
+    const held = [...this.#sessions.values(), ...this.#renditions.values()];
+    await Promise.all(held.map((one) => one.renew()));
   }
 
   async #report(): Promise<void> {
     const { config, encoder, redis } = this.#deps;
-    const used = this.#sessions.size + this.#claiming;
+    const used = this.#used;
     if (used > 0) this.#idleSince = null;
     else this.#idleSince ??= Date.now();
     const { name, gpu } = encoder;
@@ -202,6 +230,7 @@ export class TranscodeWorker {
   async sweep(): Promise<void> {
     const { db, objects } = this.#deps;
     await sweepSessions(db);
+    await sweepRenditions(db);
     for (const id of await sessionsToPurge(db)) {
       await objects.removePrefix('foyer-transcode', `${id}/`);
       await markPurged(db, id);

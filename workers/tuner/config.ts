@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseEnvironment } from '#platform/config.ts';
+import { type Config, parseEnvironment, readConfig } from '#platform/config.ts';
 
 const json = z.string().transform((text, context): unknown => {
   try {
@@ -41,6 +41,16 @@ const Environment = z.object({
   FOYER_HOST: z.string().default('127.0.0.1'),
   FOYER_PORT: z.coerce.number().int().min(0).max(65535).default(8081),
   FOYER_METRICS_PORT: z.coerce.number().int().min(0).max(65535).default(0),
+  /** Row of the tuner; with it and the stores' environment the process receives streams. */
+  FOYER_TUNER_ID: z.uuid().optional(),
+  FOYER_DATABASE_URL: z.string().optional(),
+  /** Folder and size of the process's own space for segments that the object store has not taken. */
+  FOYER_TUNER_SPACE: z.string().default('/tmp/foyer-live'),
+  FOYER_TUNER_SPACE_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1 << 20)
+    .default(2 * 2 ** 30),
   FOYER_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
@@ -58,6 +68,8 @@ export interface TunerConfig {
   port: number;
   metricsPort: number;
   logLevel: string;
+  /** Row of the tuner and the stores; absent in a process that only polls. */
+  streams: { tunerId: string; stores: Config; space: { folder: string; bytes: number } } | undefined;
 }
 
 /** Throws with the names of invalid variables, never with values. */
@@ -74,5 +86,13 @@ export function readTunerConfig(environment: NodeJS.ProcessEnv = process.env): T
     port: e.FOYER_PORT,
     metricsPort: e.FOYER_METRICS_PORT,
     logLevel: e.FOYER_LOG_LEVEL,
+    streams:
+      e.FOYER_TUNER_ID && e.FOYER_DATABASE_URL
+        ? {
+            tunerId: e.FOYER_TUNER_ID,
+            stores: readConfig(environment),
+            space: { folder: e.FOYER_TUNER_SPACE, bytes: e.FOYER_TUNER_SPACE_BYTES },
+          }
+        : undefined,
   };
 }

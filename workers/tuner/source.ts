@@ -82,7 +82,7 @@ function playlistSource(config: TunerConfig, outbound: Outbound, m3u: M3u): Sour
 }
 
 /** Sends a name and password before the host as credentials. */
-function withoutCredential(address: string): { url: string; headers: Record<string, string> } {
+export function withoutCredential(address: string): { url: string; headers: Record<string, string> } {
   const url = new URL(address);
   const { username, password } = url;
   if (!username && !password) return { url: address, headers: {} };

@@ -19,6 +19,13 @@ import {
   scanTuner,
   updateTuner,
 } from './tuners/tuners.endpoints.ts';
+import {
+  getLiveMaster,
+  getLivePlaylist,
+  getLiveSegment,
+  getLiveSession,
+  watchLiveChannel,
+} from './watching/watching.endpoints.ts';
 
 export const liveTvArea = defineArea('live-tv', 'Live TV', [
   getLiveStatus,
@@ -37,4 +44,9 @@ export const liveTvArea = defineArea('live-tv', 'Live TV', [
   deleteTuner,
   discoverTuners,
   scanTuner,
+  watchLiveChannel,
+  getLiveSession,
+  getLiveMaster,
+  getLivePlaylist,
+  getLiveSegment,
 ]);

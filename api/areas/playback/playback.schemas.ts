@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Chapter, ItemSummary, Marker, MediaStream } from '#areas/items/public.ts';
+import { LiveSession } from '#areas/viewing/public.ts';
 import { Id, Milliseconds, Moment, Timestamp } from '#kernel/schemas.ts';
 import { AudioCodecWord, ContainerWord, ProfileWord, VideoCodecWord } from './media-words.ts';
 
@@ -165,6 +166,7 @@ export const PlaybackSession = z
     decision: PlaybackDecision,
     url: z.string().describe('What to play, relative to the server').meta({ example: 'https://hooks.example/foyer' }),
     transcodeSessionId: Id.nullable(),
+    live: LiveSession.optional().describe('Of live television, when it starts; then by `getLiveSession`'),
     client: z.object({
       deviceId: Id.nullable(),
       name: z.string().nullable().meta({ example: 'Films' }),

@@ -1,3 +1,10 @@
+export { profileOf } from './decision/client-profile.ts';
+export { decideLive, type LiveChoice, type LiveOptions } from './decision/live.ts';
+export type { Profile } from './decision/profiles.ts';
+export { ClientProfile, PlaybackStart, Quality } from './playback.schemas.ts';
 export { joinStates } from './progress/join.store.ts';
 export { purgeStatesOfAccount, purgeStatesOfProfile, restoreStates } from './progress/purge.store.ts';
 export { emitState } from './progress/state-event.ts';
+export { liveStart } from './sessions/change-live.ts';
+export { openRendition } from './sessions/live-rendition.ts';
+export { toSession } from './sessions/session.view.ts';

@@ -37,6 +37,7 @@ export {
   saveTrickplay,
   trickplayKey,
 } from './files/trickplay.store.ts';
+export { countSent } from './metered.ts';
 export { moveClips, settleClips } from './preroll/preroll.store.ts';
 export { openToReceivers } from './receivers.ts';
 export { h264Level, PEAK } from './segments/codecs.ts';
@@ -62,6 +63,7 @@ export {
 export { sendObject } from './segments/segments.ts';
 export { liveWorkers } from './sessions/offers.store.ts';
 export { servePoolMetrics } from './sessions/pool-metrics.ts';
+export { judgeItem } from './sessions/rights.ts';
 export { tryEncoders } from './sessions/trials.store.ts';
 export { readCues } from './text/cue-reader.ts';
 export { keptKey } from './text/kept-texts.view.ts';

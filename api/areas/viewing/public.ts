@@ -1,4 +1,5 @@
 export { refuseRemote, takePlace } from './admission.ts';
+export { type LivePlay, LiveProgram, LiveSession, LiveSessionChannel } from './live.schemas.ts';
 export {
   factsOf,
   findImplicit,

@@ -2,6 +2,7 @@ import { recordPlay } from '#areas/stats/public.ts';
 import type { Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
 import type { Row, Update } from '#platform/typed-query.ts';
+import type { LivePlay } from './live.schemas.ts';
 
 declare module '#platform/column-types.ts' {
   interface ColumnTypes {
@@ -10,6 +11,7 @@ declare module '#platform/column-types.ts' {
     'playback_sessions.profile': Record<string, unknown>;
     /** Playback options that the client requested, except tracks; kept until it requests others. */
     'playback_sessions.wish': SessionOptions;
+    'playback_sessions.live': LivePlay;
     'playback_sessions.commands': { command: string; args: Record<string, unknown> }[];
     'playback_sessions.stop_reason': StopReason;
   }
@@ -60,6 +62,7 @@ export interface SessionDraft {
   cast_device_id?: string | undefined;
   room_id?: string | undefined;
   queue_id?: string | undefined;
+  live?: LivePlay | undefined;
 }
 
 /** Inserts the row and emits `playback.started`. */
@@ -71,6 +74,7 @@ export async function insertSession(db: Db, draft: SessionDraft, reasons: string
     decision: JSON.stringify(draft.decision),
     profile,
     wish: JSON.stringify(draft.wish ?? {}),
+    live: draft.live ? JSON.stringify(draft.live) : null,
   };
   const [made] = await db('playback_sessions').insert(row).returning('*');
   if (!made) throw new Error('no row');

@@ -263,6 +263,12 @@ export const routes = {
   stopTranscodeSession: 'DELETE /stream/{id}',
   streamFile: 'GET /files/{fileId}/stream bytes',
   streamPreroll: 'GET /preroll/{id}/stream bytes',
+  // live-tv
+  getLiveMaster: 'GET /live/sessions/{id}/master.m3u8 bytes',
+  getLivePlaylist: 'GET /live/sessions/{id}/{rendition}/index.m3u8 bytes',
+  getLiveSegment: 'GET /live/sessions/{id}/{rendition}/segments/{segment} bytes',
+  getLiveSession: 'GET /live/sessions/{id}',
+  watchLiveChannel: 'POST /live/channels/{id}/watch',
   // subtitles
   autoFixSubtitleTiming: 'POST /items/{id}/subtitles/{streamId}/timing',
   autoSyncSubtitle: 'POST /items/{id}/subtitles/{streamId}/sync',

@@ -33,6 +33,40 @@ export interface AccountRef {
   displayName: string;
 }
 
+export type AudioCodec =
+  | 'aac'
+  | 'mp4a'
+  | 'mp3'
+  | 'opus'
+  | 'vorbis'
+  | 'flac'
+  | 'alac'
+  | 'pcm'
+  | 'lpcm'
+  | 'pcm_s16le'
+  | 'pcm_s24le'
+  | 'ac3'
+  | 'ac-3'
+  | 'eac3'
+  | 'ec-3'
+  | 'e-ac-3'
+  | 'ec3'
+  | 'truehd'
+  | 'mlp'
+  | 'dts'
+  | 'dca'
+  | 'dtshd'
+  | 'dts-hd'
+  | 'dts-hd-ma';
+
+/** What a client decodes of sound */
+export interface AudioSupport {
+  /** Aliases are accepted: ec-3 is eac3 */ codec: AudioCodec;
+  maxChannels: number;
+  maxSampleRate?: number;
+  passthrough?: boolean;
+}
+
 /** Of the browser, base64url */
 export interface AuthenticatorAttestation {
   clientDataJSON: string;
@@ -57,6 +91,72 @@ export interface Chapter {
 
 export type CheckState = 'ok' | 'warning' | 'failed' | 'skipped';
 
+export interface ClientProfile {
+  builtIn?: string;
+  /** Bits a second */ maxBitrate?: number;
+  maxWidth?: number;
+  maxHeight?: number;
+  maxAudioChannels?: number;
+  direct?: {
+    containers: (
+      | 'mp4'
+      | 'mov'
+      | 'm4v'
+      | 'm4a'
+      | 'm4b'
+      | '3gp'
+      | '3g2'
+      | 'quicktime'
+      | 'matroska'
+      | 'mkv'
+      | 'mka'
+      | 'webm'
+      | 'mpegts'
+      | 'ts'
+      | 'm2ts'
+      | 'mts'
+      | 'mpeg-ts'
+      | 'mpegps'
+      | 'mpg'
+      | 'mpeg'
+      | 'vob'
+      | 'ps'
+      | 'mpeg-ps'
+      | 'avi'
+      | 'asf'
+      | 'wmv'
+      | 'wma'
+      | 'flv'
+      | 'f4v'
+      | 'ogg'
+      | 'oga'
+      | 'ogv'
+      | 'ogm'
+      | 'flac'
+      | 'mp3'
+      | 'aac'
+      | 'adts'
+      | 'wav'
+      | 'wave'
+    )[];
+    video?: VideoSupport[];
+    audio?: AudioSupport[];
+  }[];
+  hls?: {
+    segments: ('fmp4' | 'ts')[];
+    video: VideoSupport[];
+    audio: AudioSupport[];
+    audioRenditions: boolean;
+    webvtt: boolean;
+  };
+  subtitles?: {
+    formats: ('vtt' | 'ass' | 'srt')[];
+    /** Renders the CIS1 stream itself */ pictures: boolean;
+  };
+  /** Can pick another audio track of a file it plays directly */ switchesAudio?: boolean;
+  offline?: boolean;
+}
+
 export interface Credit {
   id: Uuid;
   personId: Uuid;
@@ -72,6 +172,9 @@ export interface Credit {
 
 /** Text, number, boolean, day, id, or the values of several choices */
 export type CustomValue = string | number | boolean | string[];
+
+/** How a file is played */
+export type Decision = 'direct_play' | 'direct_stream' | 'transcode';
 
 export type ExtraKind =
   | 'trailer'
@@ -286,6 +389,51 @@ export interface ListedItem extends Omit<ItemExtra, 'extraKind'> {
   externalIds?: Record<string, string>;
 }
 
+export interface LiveSession {
+  sessionId: Uuid;
+  channel: LiveSessionChannel;
+  program?: LiveSessionProgram;
+  method: 'direct_stream' | 'transcode';
+  /** As in PlaybackDecision */ reasons: string[];
+  /** source or a ladder id */ rendition: string;
+  bufferFrom: Instant;
+  liveEdge: Instant;
+  viewers: number;
+  programs: { id: Uuid; title: string; startAt: Instant; endAt: Instant }[];
+  outages: { from: Instant; to: Instant; reason: string }[];
+  recordingId?: Uuid;
+  yieldsAt?: Instant;
+  /** With session:manage only */ tuner?: { tunerId: Uuid; slot: number };
+}
+
+export interface LiveSessionChannel {
+  id: Uuid;
+  libraryId: Uuid;
+  number: string;
+  name: string;
+  callSign?: string;
+  kind: 'tv' | 'radio';
+  group?: string;
+  logo?: ImageRef;
+  enabled: boolean;
+  favorite: boolean;
+  hd: boolean;
+  drm: boolean;
+  ageRating?: string;
+  language?: string;
+  lockedFields: string[];
+  recording: boolean;
+  addedAt: Instant;
+}
+
+export interface LiveSessionProgram {
+  id: Uuid;
+  channelId: Uuid;
+  title: string;
+  startAt: Instant;
+  endAt: Instant;
+}
+
 /** The Kubernetes resource that owns it */
 export interface ManagedBy {
   kind: 'MediaServer' | 'Library' | 'TunerDevice';
@@ -410,6 +558,128 @@ export type PersonRole =
   | 'lecturer'
   | 'other';
 
+export interface PlaybackDecision {
+  method: Decision;
+  /** Every check that failed */ reasons: PlaybackReason[];
+  fileId: Uuid;
+  /** What the client receives */ container: string;
+  video?: {
+    action: 'copy' | 'encode';
+    codec: string;
+    width: number;
+    height: number;
+    bitrate: number;
+    hdr?: HdrFormat;
+    toneMapped: boolean;
+    deinterlaced: boolean;
+    hardware?: boolean;
+  };
+  audio?: { action: 'copy' | 'encode'; streamId: Uuid; codec: string; channels: number; bitrate: number };
+  subtitle?: { streamId: Uuid; delivery: 'sidecar' | 'hls' | 'pictures' | 'burn-in'; url?: string };
+  bitrate: number;
+  quality: string;
+  alternatives: { quality: string; method: Decision; bitrate: number; height: number }[];
+}
+
+export type PlaybackReason =
+  | 'container-not-supported'
+  | 'video-codec-not-supported'
+  | 'video-profile-not-supported'
+  | 'video-level-not-supported'
+  | 'video-bit-depth-not-supported'
+  | 'video-resolution-not-supported'
+  | 'video-frame-rate-not-supported'
+  | 'video-hdr-not-supported'
+  | 'video-interlaced-not-supported'
+  | 'audio-codec-not-supported'
+  | 'audio-channels-not-supported'
+  | 'audio-sample-rate-not-supported'
+  | 'audio-track-switch'
+  | 'subtitle-burn-in'
+  | 'bitrate-over-client-limit'
+  | 'bitrate-over-account-limit'
+  | 'bitrate-over-remote-limit'
+  | 'requested-quality'
+  | 'keyframes-unknown'
+  | 'direct-play-refused'
+  | 'growing-file'
+  | 'live-source';
+
+export interface PlaybackSession {
+  id: Uuid;
+  userId: Uuid;
+  profileId?: Uuid;
+  itemId: Uuid;
+  item?: ItemSummary;
+  mediaFileId: Uuid;
+  state: PlaybackState;
+  positionMs: number;
+  durationMs: number | null;
+  rate: number;
+  decision: PlaybackDecision;
+  /** What to play, relative to the server */ url: string;
+  transcodeSessionId: Uuid | null;
+  /** Of live television, when it starts; then by `getLiveSession` */ live?: LiveSession;
+  client: {
+    deviceId: Uuid | null;
+    name: string | null;
+    platform: string | null;
+    /** With session:manage */ address?: string;
+  };
+  isRemote: boolean;
+  castDeviceId: Uuid | null;
+  roomId: Uuid | null;
+  queueId: Uuid | null;
+  startedAt: Instant;
+  lastReportAt: Instant;
+  stoppedAt: Instant | null;
+  stopReason:
+    | 'ended'
+    | 'client'
+    | 'ended-by-admin'
+    | 'timeout'
+    | 'replaced'
+    | 'limit'
+    | 'viewing-hours'
+    | 'age-limit'
+    | 'failed'
+    | null;
+}
+
+export interface PlaybackStart {
+  session: PlaybackSession;
+  resume: { positionMs: number; watched: boolean };
+  subtitles: {
+    streamId?: Uuid;
+    file: string;
+    format: string;
+    language?: string;
+    title?: string;
+    forced: boolean;
+    hearingImpaired: boolean;
+    default: boolean;
+    /** The text of the track; empty for pictures */ url: string;
+  }[];
+  audio: MediaStream[];
+  fonts: { name: string; url: string }[];
+  markers: { startMs: number; endMs: number; kind: 'intro' | 'recap' | 'credits' | 'commercial' }[];
+  chapters: { title: string; startMs: number }[];
+  trickplayUrl?: string;
+  nextItemId?: Uuid;
+  preroll: {
+    id: Uuid;
+    itemId: Uuid;
+    title: string;
+    durationMs: number;
+    url: string;
+    skippableAfterMs: number | null;
+  }[];
+  /** Interval of reports */ keepAliveMs: number;
+  warnings: ('transcode-slots-low' | 'storage-slow' | 'audio-fallback' | 'subtitle-unavailable')[];
+}
+
+export type PlaybackState = 'playing' | 'paused' | 'buffering' | 'stopped';
+
 export interface Profile {
   id: Uuid;
   name: string;
@@ -524,6 +794,95 @@ export interface UserState {
   /** 0.5-10 in halves */ rating?: number;
   favorite: boolean;
   inWatchlist: boolean;
+}
+
+export type VideoCodec =
+  | 'h264'
+  | 'avc'
+  | 'avc1'
+  | 'avc3'
+  | 'h.264'
+  | 'x264'
+  | 'hevc'
+  | 'h265'
+  | 'h.265'
+  | 'hvc1'
+  | 'hev1'
+  | 'x265'
+  | 'av1'
+  | 'av01'
+  | 'vp9'
+  | 'vp09'
+  | 'vp8'
+  | 'vp08'
+  | 'mpeg2'
+  | 'mpeg2video'
+  | 'mpeg4'
+  | 'mp4v'
+  | 'xvid'
+  | 'divx'
+  | 'vc1'
+  | 'vc-1'
+  | 'wvc1'
+  | 'mjpeg';
+
+/** What a client decodes of pictures */
+export interface VideoSupport {
+  /** Aliases are accepted: h265 is hevc */ codec: VideoCodec;
+  /** Any when absent; a profile includes the profiles that its decoders also play */ profiles?: (
+    | '0'
+    | '1'
+    | '2'
+    | '3'
+    | 'Constrained Baseline'
+    | 'constrained baseline'
+    | 'constrained-baseline'
+    | 'Baseline'
+    | 'baseline'
+    | 'Extended'
+    | 'Main'
+    | 'main'
+    | 'High'
+    | 'high'
+    | 'High 10'
+    | 'high 10'
+    | 'high10'
+    | 'High 10 Intra'
+    | 'High 4:2:2'
+    | 'high 4:2:2'
+    | 'high422'
+    | 'High 4:2:2 Intra'
+    | 'High 4:4:4 Predictive'
+    | 'high 4:4:4 predictive'
+    | 'high444'
+    | 'CAVLC 4:4:4'
+    | 'Main 10'
+    | 'main 10'
+    | 'main10'
+    | 'Main Still Picture'
+    | 'Rext'
+    | 'rext'
+    | 'Professional'
+    | 'professional'
+    | 'Profile 0'
+    | 'Profile 1'
+    | 'Profile 2'
+    | 'Profile 3'
+    | 'Simple'
+    | 'simple'
+    | 'Advanced Simple'
+    | 'advanced simple'
+    | 'Complex'
+    | 'Advanced'
+    | 'advanced'
+  )[];
+  /** As in the codec's headers */ maxLevel?: number;
+  maxBitDepth?: 8 | 10 | 12;
+  maxWidth?: number;
+  maxHeight?: number;
+  maxFrameRate?: number;
+  /** Empty is SDR only */ hdr?: HdrFormat[];
+  interlaced?: boolean;
 }
 
 /** HH:MM to HH:MM on these days */

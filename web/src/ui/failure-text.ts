@@ -57,6 +57,7 @@ const BY_REASON: Readonly<Record<string, Say>> = {
   'CONFLICT quick-connect-off': () => ({ title: m.quickConnectOff(), next: m.adminCanChange() }),
   'CONFLICT oidc-off': () => ({ title: m.providerUnavailable(), next: m.providerUnavailableNext() }),
   'CONFLICT already-decided': () => ({ title: m.alreadyDecided(), next: m.alreadyDecidedNext() }),
+  'CONFLICT tuners-busy': () => ({ title: m.tunersBusy(), next: m.tunersBusyNext() }),
   'CONFLICT already-on': () => ({ title: m.alreadyOn(), next: m.alreadyOnNext() }),
   'CONFLICT insecure-origin': () => ({ title: m.insecureOrigin(), next: m.insecureOriginNext() }),
   'CONFLICT in-progress': () => ({ title: m.inProgress(), next: m.inProgressNext() }),

@@ -6,6 +6,7 @@ import { type Choice, choose, type PlayOptions } from '../decision/choose.ts';
 import { profileOf } from '../decision/client-profile.ts';
 import type { ChangePlayback, ClientProfile, PlaybackStart } from '../playback.schemas.ts';
 import { findState } from '../progress/progress.store.ts';
+import { changeLive } from './change-live.ts';
 import { type Places, placesOf, refuseFull } from './places.ts';
 import { ownOpenSession } from './report.ts';
 import { openStream, streamOptions, withinFile } from './start.ts';
@@ -18,6 +19,7 @@ const OLD_STREAM_LIVES_MS = 10_000;
 export async function change(call: Call, id: string, body: ChangePlayback): Promise<PlaybackStart> {
   const { db, who } = call;
   const before = await ownOpenSession(call, id);
+  if (before.live) return changeLive(call, before, body);
   const item = await holdVisibleItem(db, who, before.item_id);
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);

@@ -40,7 +40,7 @@ async function endOwn(call: Call, row: SessionRow, { positionMs, message }: Endi
   if (message) throw invalid(['query', 'message'], 'not_allowed', "only for another's session");
   const isNew =
     positionMs !== undefined && !standsAt(row, withinFile(positionMs, { durationMs: row.duration_ms ?? 0 }));
-  if (row.state !== 'stopped' && isNew) await keepPosition(call, row, positionMs);
+  if (row.state !== 'stopped' && isNew && row.live === null) await keepPosition(call, row, positionMs);
   await stop(call, row, { reason: 'client', positionMs });
 }
 

@@ -78,6 +78,7 @@ async function keep(
 ): Promise<{ positionMs: number; counted: boolean }> {
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const positionMs = Math.min(body.positionMs, durationMs || Number.MAX_SAFE_INTEGER);
+  if (row.live !== null) return { positionMs, counted: false }; // live channels keep no position
   if (body.state === 'paused' && standsAt(row, positionMs)) return { positionMs, counted: false };
   const reading = { item, positionMs, durationMs, fileId: row.file_id, at, mayCount: !row.counted_play, ofFile: true };
   const { counted } = await recordPosition(call, { ...reading, profileId: row.profile_id });

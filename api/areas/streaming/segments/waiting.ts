@@ -1,10 +1,10 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
+import { arrivalsOf } from '#platform/arrivals.ts';
 import { newId } from '#platform/ids.ts';
 import { type Redis, withoutFail } from '#platform/redis.ts';
-import { announceReady } from '../sessions/offers.store.ts';
+import { announceReady, readyChannel } from '../sessions/offers.store.ts';
 import { findSession, type SessionRow } from '../sessions/sessions.store.ts';
-import { arrivalsOf } from './arrivals.ts';
 
 const WAIT_MS = 30_000;
 const MOST_WAITING = 8;
@@ -25,17 +25,18 @@ interface Wait<T> {
 export async function waitUntil<T>(call: Call, sessionId: string, { look, onMiss, named }: Wait<T>): Promise<T> {
   const { db, redis } = call.deps;
   const arrivals = arrivalsOf(redis);
-  const silence = await arrivals.listen(sessionId);
+  const channel = readyChannel(sessionId);
+  const silence = await arrivals.listen(channel);
   const place = await takePlace(redis, sessionId, named?.name);
   try {
     for (const end = Date.now() + WAIT_MS; ; ) {
-      const heard = arrivals.heard(sessionId);
+      const heard = arrivals.heard(channel);
       const found = await look();
       if (found !== undefined) return found;
       if (call.signal.aborted || (await place.isLost())) throw busy(1);
       if (Date.now() > end) throw busy(5);
       await onMiss(refuseFailed(await findSession(db, sessionId)));
-      await arrivals.next(sessionId, { heard, gone: call.signal });
+      await arrivals.next(channel, { heard, gone: call.signal });
     }
   } finally {
     silence();

@@ -30,7 +30,7 @@ export async function getManagedSession(call: Call, id: string): Promise<Session
  * Throws 404 for an item that the caller may no longer see. Only a positive result is cached. The session itself ends
  * when rights change.
  */
-async function judgeItem(call: Call, itemId: string): Promise<void> {
+export async function judgeItem(call: Call, itemId: string): Promise<void> {
   const { redis } = call.deps;
   const { accountId, profileId, sees } = call.who;
   const key = `foyer:stream:right:${accountId}:${profileId}:${itemId}:${JSON.stringify(sees.labels ?? null)}`;

@@ -247,7 +247,7 @@ export async function markPurged(db: Db, id: string): Promise<void> {
   await db(TABLE).update({ purged_at: db.fn.now() }).where({ id });
 }
 
-/** Sessions that a worker holds, and sessions that wait for one. */
+/** Sessions and live renditions that a worker holds, and those that wait for one. */
 export async function countSlots(db: Db): Promise<{ used: number; waiting: number }> {
   const [row] = await db(TABLE)
     .whereIn('state', OPEN)
@@ -255,7 +255,13 @@ export async function countSlots(db: Db): Promise<{ used: number; waiting: numbe
       db.raw(`count(*) filter (where lease_until > now()) as used`),
       db.raw(`count(*) filter (where state <> 'idle' and ${FREE}) as waiting`),
     );
-  return { used: row?.used ?? 0, waiting: row?.waiting ?? 0 };
+  const [live] = await db('live_renditions')
+    .where({ ended_at: null })
+    .select<{ used: number; waiting: number }[]>(
+      db.raw(`count(*) filter (where lease_until > now()) as used`),
+      db.raw(`count(*) filter (where ${FREE}) as waiting`),
+    );
+  return { used: (row?.used ?? 0) + (live?.used ?? 0), waiting: (row?.waiting ?? 0) + (live?.waiting ?? 0) };
 }
 
 /**

@@ -44,6 +44,15 @@ const config: Partial<HlsConfig> = {
   manifestLoadPolicy: policy(10_000, 20_000),
 };
 
+/** For a broadcast: the server holds the request of a list until there is something new. */
+export const liveConfig: Partial<HlsConfig> = {
+  ...config,
+  autoStartLoad: true,
+  liveSyncDurationCount: 2,
+  backBufferLength: 60,
+  playlistLoadPolicy: policy(25_000, 30_000),
+};
+
 function signOf({ type, details, response, frag }: ErrorData): Sign {
   if (type === Hls.ErrorTypes.MEDIA_ERROR || type === Hls.ErrorTypes.MUX_ERROR) {
     const refused = ['manifestIncompatibleCodecsError', 'bufferAddCodecError', 'bufferIncompatibleCodecsError'];

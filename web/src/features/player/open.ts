@@ -1,5 +1,5 @@
 /** Pages that people do not return to. */
-const PASSING = /^\/(sign-in|profiles|play|setup)(\/|$)/;
+const PASSING = /^\/(sign-in|profiles|play|live\/watch|setup)(\/|$)/;
 
 /** An address of the app to return to. */
 export const isPlace = (url: URL): boolean => !PASSING.test(url.pathname);

@@ -1,5 +1,4 @@
-import type { Redis } from '#platform/redis.ts';
-import { readyChannel } from '../sessions/offers.store.ts';
+import type { Redis } from './redis.ts';
 
 const LOOK_MS = 1000;
 
@@ -10,7 +9,7 @@ interface Channel {
   wake: Set<() => void>;
 }
 
-/** Wakes requests that wait for a segment. A process has one subscription for each session. */
+/** Wakes requests that wait for news on a Redis channel. A process has one subscription for each channel. */
 export class Arrivals {
   readonly #redis: Redis;
   readonly #channels = new Map<string, Channel>();
@@ -27,8 +26,7 @@ export class Arrivals {
   }
 
   /** Listens until the returned function is called. */
-  async listen(sessionId: string): Promise<() => void> {
-    const name = readyChannel(sessionId);
+  async listen(name: string): Promise<() => void> {
     const channel = this.#channels.get(name) ?? { listeners: 0, news: 0, wake: new Set() };
     channel.listeners += 1;
     this.#channels.set(name, channel);
@@ -41,14 +39,14 @@ export class Arrivals {
     };
   }
 
-  /** Number of news of the session. Read it before looking and pass it to `next`. */
-  heard(sessionId: string): number {
-    return this.#channels.get(readyChannel(sessionId))?.news ?? 0;
+  /** Number of news of the channel. Read it before looking and pass it to `next`. */
+  heard(name: string): number {
+    return this.#channels.get(name)?.news ?? 0;
   }
 
   /** Resolves at news beyond `heard`, when `gone` aborts, or after a second, because Redis may be unavailable. */
-  async next(sessionId: string, { heard, gone }: { heard: number; gone: AbortSignal }): Promise<void> {
-    const channel = this.#channels.get(readyChannel(sessionId));
+  async next(name: string, { heard, gone }: { heard: number; gone: AbortSignal }): Promise<void> {
+    const channel = this.#channels.get(name);
     if (!channel || channel.news > heard || gone.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();

@@ -1,0 +1,74 @@
+import type { LiveProgram, LiveSession, SessionRow } from '#areas/viewing/public.ts';
+import { may } from '#identity/principal.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { iso } from '#kernel/schemas.ts';
+import { type LiveSegment, listSegments, segmentEnd } from '#platform/live/segments.ts';
+import { findOpenStream } from '#platform/live/streams.store.ts';
+import { withinAge } from './age.ts';
+import { channelOf } from './channel.view.ts';
+import { programmesOf } from './programmes.ts';
+import { countViewers, listOutages, type Outage } from './sources.view.ts';
+
+/** A longer time between two segments is an outage, even if none is stored. */
+const GAP_MS = 2000;
+
+/** The scrub bar of a session: edges, programmes and outages. */
+export async function liveSessionOf(call: Call, row: SessionRow): Promise<LiveSession> {
+  const { db, who, deps, now } = call;
+  const channelId = row.item_id;
+  const segments = await withinAge(db, who, { channelId, segments: await listSegments(deps, channelId) });
+  const from = new Date(segments[0]?.startMs ?? now.getTime());
+  const to = new Date(Math.max(segmentEndOf(segments) ?? now.getTime(), from.getTime()));
+  const programmes = await programmesOf(db, channelId, { from, to });
+  const { reasons = [] } = row.decision as { reasons?: string[] };
+  return {
+    sessionId: row.id,
+    channel: await channelOf(db, who, channelId),
+    ...onAirOf(programmes, now),
+    method: row.method === 'transcode' ? 'transcode' : 'direct_stream',
+    reasons,
+    rendition: row.live?.rendition ?? 'source',
+    bufferFrom: iso(from),
+    liveEdge: iso(to),
+    viewers: await countViewers(db, channelId),
+    programs: programmes.map(({ id, title, startAt, endAt }) => ({ id, title, startAt, endAt })),
+    outages: withGaps(await listOutages(db, channelId, { from, to }), segments).map((one) => ({
+      from: iso(one.from),
+      to: iso(one.to),
+      reason: one.reason,
+    })),
+    ...(await tunerOf(call, channelId)),
+  };
+}
+
+function onAirOf(programmes: readonly LiveProgram[], now: Date): Pick<LiveSession, 'program'> {
+  const at = now.getTime();
+  const onAir = programmes.find((one) => Date.parse(one.startAt) <= at && Date.parse(one.endAt) > at);
+  return onAir ? { program: partOf(onAir) } : {};
+}
+
+/** With session:manage alone. */
+async function tunerOf({ db, who }: Call, channelId: string): Promise<Pick<LiveSession, 'tuner'>> {
+  const stream = may(who, 'session:manage') ? await findOpenStream(db, channelId) : undefined;
+  return stream ? { tuner: { tunerId: stream.tuner_id, slot: stream.slot } } : {};
+}
+
+const partOf = ({ id, channelId, title, startAt, endAt }: NonNullable<LiveSession['program']>) => ({
+  ...{ id, channelId, title, startAt, endAt },
+});
+
+const segmentEndOf = (segments: readonly LiveSegment[]): number | undefined => {
+  const last = segments.at(-1);
+  return last && segmentEnd(last);
+};
+
+/** The noted outages, and times between segments that no one noted, such as those between two viewings. */
+function withGaps(noted: readonly Outage[], segments: readonly LiveSegment[]): Outage[] {
+  const gaps = segments.flatMap((one, at): Outage[] => {
+    const before = segments[at - 1];
+    if (!before || one.startMs - segmentEnd(before) <= GAP_MS) return [];
+    return [{ from: new Date(segmentEnd(before)), to: new Date(one.startMs), reason: 'not-received' }];
+  });
+  const isNoted = (gap: Outage): boolean => noted.some((one) => one.from < gap.to && one.to > gap.from);
+  return [...noted, ...gaps.filter((gap) => !isNoted(gap))].sort((a, b) => a.from.getTime() - b.from.getTime());
+}

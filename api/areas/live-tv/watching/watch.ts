@@ -1,0 +1,155 @@
+import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import {
+  decideLive,
+  type LiveChoice,
+  liveStart,
+  openRendition,
+  type PlaybackStart,
+  profileOf,
+  toSession,
+} from '#areas/playback/public.ts';
+import { insertSession, refuseRemote, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
+import { requireAllowed } from '#identity/restrictions.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, conflict, notFound } from '#kernel/errors.ts';
+import { newId } from '#platform/ids.ts';
+import { listSegments } from '#platform/live/segments.ts';
+import { endReservation, findOpenStream } from '#platform/live/streams.store.ts';
+import { refuseAge } from './age.ts';
+import { getChannelRow } from './channel.view.ts';
+import { programmesOf } from './programmes.ts';
+import { type LiveStream, receive } from './receive.ts';
+import { liveSessionOf } from './session.view.ts';
+import type { WatchLive } from './watching.schemas.ts';
+
+/** Tunes to a channel and opens a session for it. */
+export async function watch(call: Call, channelId: string, body: WatchLive): Promise<PlaybackStart> {
+  const item = await watchable(call, channelId);
+  const { given, profile } = await profileOf(call, body.client, body.dryRun);
+  if (body.dryRun) return dryWatch(call, item, { ...body, profile });
+  refuseRemote(call);
+  const stream = await receive(call, channelId, body);
+  try {
+    const bitrate = await bitrateOf(call, channelId);
+    const source = { channelId, streams: stream.facts, bitrate };
+    const choice = await decideLive(call, source, { ...body, profile });
+    await admit(call, choice);
+    await openRendition(call, channelId, choice);
+    const row = await open(call, { item, choice, stream, body, given });
+    return liveStart({ ...toSession(row, call.who), live: await liveSessionOf(call, row) });
+  } finally {
+    call.afterCommit(() => endReservation(call.deps.db, stream.id));
+  }
+}
+
+async function watchable({ db, who }: Call, channelId: string): Promise<VisibleItem> {
+  requireAllowed(who, 'liveTv');
+  const item = await getVisibleItem(db, who, channelId);
+  if (item.type !== 'channel') throw notFound();
+  const { drm } = await getChannelRow(db, who, channelId);
+  if (drm) throw new ApiError('MEDIA_NOT_PLAYABLE', 'This channel is encrypted', { reason: 'drm' });
+  await refuseAge(db, who, channelId);
+  return item;
+}
+
+/** Bits a second of the last segments. */
+async function bitrateOf({ deps }: Call, channelId: string): Promise<number> {
+  const recent = (await listSegments(deps, channelId)).slice(-5);
+  const ms = recent.reduce((sum, one) => sum + one.durationMs, 0);
+  return ms > 0 ? Math.round((recent.reduce((sum, one) => sum + one.bytes, 0) * 8000) / ms) : 0;
+}
+
+/** A place under the limits. */
+async function admit(call: Call, { decision }: LiveChoice): Promise<void> {
+  const { db, who, deps } = call;
+  const encodes = decision.method === 'transcode';
+  const serverCap = deps.settings.get('playback.maxStreams');
+  for (const id of await takePlace(db, who, { deviceId: who.deviceId, encodes, serverCap }))
+    await stopSession(db, id, { reason: 'replaced' });
+}
+
+interface Opening {
+  item: VisibleItem;
+  choice: LiveChoice;
+  stream: LiveStream;
+  body: WatchLive;
+  given: object;
+}
+
+async function open(call: Call, { item, choice, stream, body, given }: Opening): Promise<SessionRow> {
+  const { db, who, client, now } = call;
+  const id = newId();
+  const startMs = await startOf(call, item.id, body.startAt);
+  return insertSession(
+    db,
+    {
+      id,
+      account_id: who.accountId,
+      profile_id: who.profileId,
+      item_id: item.id,
+      file_id: item.id,
+      library_id: item.libraryId,
+      device_id: who.deviceId,
+      client_name: client.name,
+      address: client.address,
+      is_remote: !client.local,
+      method: choice.decision.method,
+      decision: choice.decision,
+      profile: given,
+      wish: { quality: body.quality, maxBitrate: body.maxBitrate },
+      url: `/api/v1/live/sessions/${id}/master.m3u8`,
+      transcode_session_id: null,
+      position_ms: startMs ?? now.getTime(),
+      duration_ms: null,
+      implicit: false,
+      encodes: choice.decision.method === 'transcode',
+      cast_device_id: body.castDeviceId,
+      room_id: body.roomId,
+      live: {
+        channelId: item.id,
+        streamId: stream.id,
+        rendition: choice.rendition,
+        ...(startMs !== undefined && { startMs }),
+      },
+    },
+    choice.decision.reasons,
+  );
+}
+
+/** Where playback begins, Unix ms, as far as the buffer reaches; undefined at the live edge. */
+async function startOf(
+  { deps, db, now }: Call,
+  channelId: string,
+  at: WatchLive['startAt'],
+): Promise<number | undefined> {
+  if (at === 'live') return undefined;
+  const [first] = await listSegments(deps, channelId);
+  if (!first) return undefined;
+  if (at === 'buffer') return first.startMs;
+  const [onAir] = await programmesOf(db, channelId, { from: now, to: now });
+  return onAir && Math.max(first.startMs, Date.parse(onAir.startAt));
+}
+
+/** The decision for a channel that is on; nothing is tuned for it. */
+async function dryWatch(
+  call: Call,
+  item: VisibleItem,
+  options: WatchLive & Pick<Parameters<typeof decideLive>[2], 'profile'>,
+): Promise<PlaybackStart> {
+  const stream = await findOpenStream(call.db, item.id);
+  if (!stream?.facts) throw conflict('not-tuned', 'The channel is not on, so its streams are not known');
+  const source = { channelId: item.id, streams: stream.facts, bitrate: await bitrateOf(call, item.id) };
+  const { decision } = await decideLive(call, source, options);
+  call.reply.status(200);
+  const { who, client, now } = call;
+  const at = now.toISOString();
+  return liveStart({
+    id: '00000000-0000-0000-0000-000000000000',
+    ...{ userId: who.accountId, profileId: who.profileId, itemId: item.id, mediaFileId: item.id },
+    ...{ state: 'stopped', positionMs: now.getTime(), durationMs: null, rate: 1, decision, url: '' },
+    transcodeSessionId: null,
+    client: { deviceId: who.deviceId ?? null, name: client.name ?? null, platform: null },
+    ...{ isRemote: !client.local, castDeviceId: null, roomId: null, queueId: null },
+    ...{ startedAt: at, lastReportAt: at, stoppedAt: null, stopReason: null },
+  });
+}

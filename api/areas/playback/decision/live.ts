@@ -1,0 +1,205 @@
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, invalid } from '#kernel/errors.ts';
+import type { ProbedStream } from '#platform/media.ts';
+import type { Rung } from '#platform/settings.ts';
+import type { PlaybackDecision, PlaybackReason } from '../playback.schemas.ts';
+import { readPreferences } from '../progress/preferences.ts';
+import { type CandidateFile, copiedAudio, copiedVideo, type DecisionInput, failed } from './candidates.ts';
+import { type Frame, rungFrame, rungsFor } from './ladder.ts';
+import { capsOf, limitsFrom, quality } from './limits.ts';
+import type { Profile } from './profiles.ts';
+import { audioFaults, videoFaults } from './support.ts';
+import { chooseAudio, type Track } from './tracks.ts';
+
+export interface LiveOptions {
+  profile: Profile;
+  quality?: string | undefined;
+  maxBitrate?: number | undefined;
+  audioLanguage?: string | undefined;
+}
+
+export interface LiveChoice {
+  decision: PlaybackDecision;
+  /** `source` for the segments as they were received, else the ladder id of an encoded rendition. */
+  rendition: string;
+}
+
+/** A channel as it is received. */
+export interface LiveSource {
+  channelId: string;
+  streams: readonly ProbedStream[];
+  /** Bits a second of the whole stream. */
+  bitrate: number;
+}
+
+/** Decides how a channel reaches the client: its own segments, or an encoded rendition. Throws 415 when neither may be. */
+export async function decideLive(call: Call, source: LiveSource, options: LiveOptions): Promise<LiveChoice> {
+  const input = await inputOf(call, options);
+  const file = fileOf(source);
+  const video = file.tracks.find((track) => track.kind === 'video');
+  const audio = chooseAudio(file.tracks, input.tracks);
+  const reasons = faultsOf({ file, video, audio }, input);
+  if (reasons.length === 0) return copied({ file, video, audio }, input);
+  const { limits } = input;
+  const may = !limits.remuxOnly && (video ? limits.videoTranscode : limits.audioTranscode);
+  if (!may) throw new ApiError('MEDIA_TRANSCODE_DISABLED', 'This needs a transcode, which is not allowed', { reasons });
+  return encoded({ file, video, audio }, input, reasons);
+}
+
+async function inputOf({ db, who, deps, client }: Call, options: LiveOptions): Promise<DecisionInput> {
+  const preferences = await readPreferences(db, who.profileId, deps.settings.get('playback.defaults'));
+  const ladder = deps.settings.get('playback.ladder');
+  const named = options.quality;
+  if (named !== undefined && !['auto', 'original'].includes(named) && !ladder.some((rung) => rung.id === named)) {
+    throw invalid(['body', 'quality'], 'unknown_quality', 'auto, original or a ladder id');
+  }
+  const languages = options.audioLanguage ? [options.audioLanguage] : preferences.audioLanguages;
+  return {
+    profile: options.profile,
+    limits: limitsFrom(who.limits, client.local),
+    ladder,
+    tracks: { ...preferences, audioLanguages: languages, subtitleStreamId: null },
+    dynamicRange: preferences.dynamicRange,
+    quality: named ?? (client.local ? preferences.homeQuality : preferences.remoteQuality),
+    maxBitrate: options.maxBitrate,
+    allow: { directPlay: false, directStream: true, transcode: true },
+  };
+}
+
+function fileOf({ channelId, streams, bitrate }: LiveSource): CandidateFile {
+  const tracks = streams.map((stream): Track => ({ ...stream, id: trackId(channelId, stream.index) }));
+  return {
+    id: channelId,
+    container: 'mpegts',
+    durationMs: 0,
+    bitrate,
+    keyframesKnown: true,
+    slowStorage: false,
+    tracks,
+  };
+}
+
+/** Tracks of a broadcast are no rows: their ids follow from the channel's. */
+const trackId = (channelId: string, index: number): string =>
+  `${channelId.slice(0, -2)}${(index & 0xff).toString(16).padStart(2, '0')}`;
+
+interface Received {
+  file: CandidateFile;
+  video: Track | undefined;
+  audio: Track | undefined;
+}
+
+const CARRIED_VIDEO = ['h264', 'mpeg2'];
+const CARRIED_AUDIO = ['aac', 'mp3', 'ac3', 'eac3'];
+/** Layer II is decoded by every decoder of MPEG audio in players of transport streams. */
+const heardAs = (audio: Track): Track => (audio.codec === 'mp2' ? { ...audio, codec: 'mp3' } : audio);
+
+/** What the client decodes in a transport stream: by HLS, or as a player of such files. */
+function decodersOf(profile: Profile): Pick<Profile['direct'][number], 'video' | 'audio'> & { isPlayer: boolean } {
+  const rules = profile.direct.filter(({ containers }) => containers.includes('mpegts'));
+  const { video = [], audio = [] } = profile.hls ?? {};
+  return {
+    video: [...video, ...rules.flatMap((rule) => rule.video)],
+    audio: [...audio, ...rules.flatMap((rule) => rule.audio)],
+    isPlayer: rules.length > 0,
+  };
+}
+
+/** Reasons against the segments as they are. */
+function faultsOf(received: Received, input: DecisionInput): PlaybackReason[] {
+  const { file, video } = received;
+  const found = [
+    ...failed([['container-not-supported', input.profile.hls?.segments.includes('ts') ?? false]]),
+    ...pictureFaults(received, input),
+    ...soundFaults(received, input),
+    ...capsOf(input).faults(file.bitrate, video?.height ?? 0),
+  ];
+  return [...new Set(found)];
+}
+
+function pictureFaults({ video }: Received, { profile }: DecisionInput): PlaybackReason[] {
+  if (!video) return [];
+  const carried = CARRIED_VIDEO.includes(video.codec);
+  return [
+    ...videoFaults(video, decodersOf(profile).video, profile),
+    ...failed([['video-codec-not-supported', carried]]),
+  ];
+}
+
+function soundFaults({ audio }: Received, { profile }: DecisionInput): PlaybackReason[] {
+  if (!audio) return [];
+  const decoders = decodersOf(profile);
+  const heard = decoders.isPlayer ? heardAs(audio) : audio;
+  return [
+    ...audioFaults(heard, decoders.audio, profile.maxAudioChannels),
+    ...failed([['audio-codec-not-supported', CARRIED_AUDIO.includes(heard.codec)]]),
+  ];
+}
+
+const PLAYED: PlaybackReason = 'live-source';
+
+function copied({ file, video, audio }: Received, input: DecisionInput): LiveChoice {
+  return {
+    rendition: 'source',
+    decision: {
+      method: 'direct_stream',
+      reasons: [PLAYED],
+      fileId: file.id,
+      container: 'ts',
+      ...(video && { video: copiedVideo(video, file) }),
+      ...(audio && { audio: copiedAudio(audio) }),
+      bitrate: file.bitrate,
+      quality: 'original',
+      alternatives: alternativesOf({ file, video, audio }, input),
+    },
+  };
+}
+
+function encoded(received: Received, input: DecisionInput, reasons: PlaybackReason[]): LiveChoice {
+  const { file, video, audio } = received;
+  const rung = rungOf(video, input);
+  return {
+    rendition: rung.id,
+    decision: {
+      method: 'transcode',
+      reasons: [PLAYED, ...reasons],
+      fileId: file.id,
+      container: 'ts',
+      ...(video && { video: encodedVideo(video, rung) }),
+      ...(audio && { audio: encodedAudio(audio, rung) }),
+      bitrate: rung.videoBitrate + rung.audioBitrate,
+      quality: rung.id,
+      alternatives: alternativesOf(received, input),
+    },
+  };
+}
+
+const frameOf = ({ width = 1280, height = 720 }: Track): Frame => ({ width, height });
+
+/** The best rung within the limits. Throws 415 for a client without H.264. */
+function rungOf(video: Track | undefined, input: DecisionInput): Rung {
+  const [rung] = video
+    ? rungsFor(frameOf(video), input.ladder, capsOf(input))
+    : input.ladder.filter(({ height }) => height === 0);
+  const plays = input.profile.hls?.video.some(({ codec }) => codec === 'h264') ?? false;
+  if (rung && plays) return rung;
+  throw new ApiError('MEDIA_UNSUPPORTED_CODEC', 'This client plays no live stream', { reason: 'client' });
+}
+
+function encodedVideo(video: Track, rung: Rung): NonNullable<PlaybackDecision['video']> {
+  const size = rungFrame(frameOf(video), rung);
+  return {
+    ...{ action: 'encode', codec: 'h264', ...size, bitrate: rung.videoBitrate },
+    ...{ toneMapped: false, deinterlaced: video.interlaced ?? false },
+  };
+}
+
+function encodedAudio({ id }: Track, { audioBitrate }: Rung): NonNullable<PlaybackDecision['audio']> {
+  return { action: 'encode', streamId: id, codec: 'aac', channels: 2, bitrate: audioBitrate };
+}
+
+/** The quality menu, in which the source is a copied stream. */
+function alternativesOf({ file, video, audio }: Received, input: DecisionInput): PlaybackDecision['alternatives'] {
+  const [original, ...rungs] = quality.alternatives({ file, video, audio, subtitle: undefined }, input);
+  return [...(original ? [{ ...original, method: 'direct_stream' as const }] : []), ...rungs];
+}

@@ -1,0 +1,33 @@
+import { offerTranscodeSession } from '#areas/streaming/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { isRenditionOpen, type RenditionOptions, wantRendition } from '#platform/live/renditions.store.ts';
+import type { LiveChoice } from '../decision/live.ts';
+import { placesOf, refuseFull } from './places.ts';
+
+/** Bits a second from which a rung holds the field rate of an interlaced broadcast. */
+const FIELD_RATE_BITS = 2_500_000;
+const SOUND_BITS = 128_000;
+
+function optionsOf({ decision: { video, audio } }: LiveChoice): RenditionOptions {
+  return {
+    audioBitrate: audio?.bitrate ?? SOUND_BITS,
+    ...(video && {
+      video: {
+        ...{ width: video.width, height: video.height, bitrate: video.bitrate, deinterlace: video.deinterlaced },
+        fieldRate: video.deinterlaced && video.bitrate >= FIELD_RATE_BITS,
+      },
+    }),
+  };
+}
+
+/**
+ * Has a transcode worker encode the rendition of a decision, or joins the one that is encoded already. Throws 503 when
+ * every slot is taken.
+ */
+export async function openRendition(call: Call, channelId: string, choice: LiveChoice): Promise<void> {
+  const { rendition } = choice;
+  if (rendition === 'source') return;
+  if (!(await isRenditionOpen(call.db, channelId, rendition))) refuseFull(await placesOf(call));
+  const id = await wantRendition(call.db, { channelId, rendition, options: optionsOf(choice) });
+  call.afterCommit(() => offerTranscodeSession(call.deps.redis, id));
+}

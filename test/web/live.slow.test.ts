@@ -1,0 +1,61 @@
+// A channel in the browser: its picture, pause and rewind within the buffer, the live edge, and the next channel.
+import { expect } from 'chai';
+import type { Api } from '#support/api.ts';
+import { LiveStage } from '#support/live-stage.ts';
+import { eventually } from '#support/stores.ts';
+import { tunerBox } from '#support/tuner-box.ts';
+import { openSignedIn } from './support/player.ts';
+import { ownedServer } from './support/server.ts';
+
+const POSITION = `document.querySelector('video').currentTime`;
+
+describe('live television in the browser', function () {
+  this.timeout(120_000);
+  let api: Api;
+  let one: string;
+  let two: string;
+
+  before(async () => {
+    api = await ownedServer();
+    const stage = new LiveStage(api);
+    await stage.prepare();
+    const box = await tunerBox('h264', 1);
+    const tunerId = await stage.tuner(1);
+    one = await stage.channel('One', [{ tunerId, url: box.channel('1') }]);
+    two = await stage.channel('Two', [{ tunerId, url: box.channel('2') }]);
+    await stage.process(tunerId);
+    await eventually(() => api.deps.redis.exists(`foyer:live:tuner:${tunerId}`).catch(() => 0), 60_000);
+  });
+
+  it('plays, pauses, goes back, returns to the live picture, and zaps with one tuner', async () => {
+    const app = await openSignedIn(api.url, `/live/watch/${one}`);
+    const { page } = app;
+    const position = (): Promise<number> => page.evaluate<number>(POSITION);
+    await page.locator('h1:has-text("1 One")').waitFor({ timeout: 40_000 });
+    await eventually(async () => (await position()) > 1, 30_000);
+    await page.locator('button:has-text("Live")').waitFor();
+
+    await page.keyboard.press('k');
+    await eventually(() => page.evaluate<boolean>(`document.querySelector('video').paused`));
+    const before = await position();
+    await eventually(
+      async () => Number(await page.locator('input[type=range]').getAttribute('max')) > before + 12,
+      40_000,
+    );
+    await page.keyboard.press('k');
+    await page.keyboard.press('ArrowLeft');
+    await eventually(async () => (await position()) < before);
+    await page.keyboard.press('End');
+    await eventually(async () => (await position()) > before + 3, 20_000);
+
+    const channels = [one, two].map((id, at) => ({ id, number: String(at + 1) }));
+    await page.evaluate(`sessionStorage.setItem('foyer.live.zap', ${JSON.stringify(JSON.stringify(channels))})`);
+    await page.reload();
+    await page.locator('h1:has-text("1 One")').waitFor({ timeout: 40_000 });
+    await page.keyboard.press('PageUp');
+    await page.locator('h1:has-text("2 Two")').waitFor({ timeout: 40_000 });
+    await eventually(async () => (await position()) > 0.5, 30_000);
+    expect(await api.deps.db('playback_sessions').whereNot({ state: 'stopped' })).to.have.length(1);
+    await app.close();
+  });
+});

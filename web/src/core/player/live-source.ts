@@ -1,0 +1,80 @@
+// A sliding HLS stream: times are those of the broadcast, Unix ms.
+import Hls, { type Fragment } from 'hls.js';
+import { liveConfig } from './hls.ts';
+import type { Sign } from './recovery.ts';
+
+export interface LiveSource {
+  /** The time of the picture that is shown; undefined before the first one. */
+  now(): number | undefined;
+  seek(atMs: number): void;
+  /** To the newest picture that plays without a pause. */
+  toEdge(): void;
+  destroy(): void;
+}
+
+export interface LiveSourceOptions {
+  video: HTMLVideoElement;
+  url: string;
+  fault(sign: Sign): void;
+}
+
+/** The time of the broadcast on the clock of the media element. */
+function placeOf(fragments: readonly Fragment[], atMs: number): number | undefined {
+  const dated = fragments.filter((one) => one.programDateTime !== null);
+  const last = dated.findLast((one) => (one.programDateTime ?? 0) <= atMs) ?? dated[0];
+  if (!last) return undefined;
+  const into = Math.min(Math.max(0, (atMs - (last.programDateTime ?? 0)) / 1000), last.duration);
+  return last.start + into;
+}
+
+export function liveSource(options: LiveSourceOptions): LiveSource {
+  return Hls.isSupported() ? hlsSource(options) : nativeSource(options);
+}
+
+function hlsSource({ video, url, fault }: LiveSourceOptions): LiveSource {
+  const hls = new Hls(liveConfig);
+  hls.on(Hls.Events.ERROR, (_event, { fatal, type, response }) => {
+    if (!fatal) return;
+    if (type === Hls.ErrorTypes.MEDIA_ERROR) hls.recoverMediaError();
+    else fault({ kind: 'network', status: response?.code ?? 0 });
+  });
+  hls.loadSource(url);
+  hls.attachMedia(video);
+  const fragments = (): readonly Fragment[] => hls.latestLevelDetails?.fragments ?? [];
+  return {
+    now: () => hls.playingDate?.getTime(),
+    seek(atMs) {
+      const place = placeOf(fragments(), atMs);
+      if (place !== undefined) video.currentTime = place;
+    },
+    toEdge() {
+      const { liveSyncPosition } = hls;
+      if (liveSyncPosition) video.currentTime = liveSyncPosition;
+    },
+    destroy: () => hls.destroy(),
+  };
+}
+
+/** Browsers without Media Source Extensions know the date of the beginning. */
+function nativeSource({ video, url, fault }: LiveSourceOptions): LiveSource {
+  const dated = video as HTMLVideoElement & { getStartDate?(): Date };
+  const begin = (): number => dated.getStartDate?.().getTime() ?? Number.NaN;
+  const failed = (): void => fault({ kind: 'network', status: 404 });
+  video.addEventListener('error', failed);
+  video.src = url;
+  return {
+    now: () => (Number.isNaN(begin()) ? undefined : begin() + video.currentTime * 1000),
+    seek(atMs) {
+      if (!Number.isNaN(begin())) video.currentTime = (atMs - begin()) / 1000;
+    },
+    toEdge() {
+      const { seekable } = video;
+      if (seekable.length > 0) video.currentTime = Math.max(0, seekable.end(seekable.length - 1) - 8);
+    },
+    destroy() {
+      video.removeEventListener('error', failed);
+      video.removeAttribute('src');
+      video.load();
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { default as LivePage } from './LivePage.svelte';
+export { keepZapList } from './zap.ts';

@@ -1,0 +1,3 @@
+export const load = ({ params }: { params: { channelId: string } }): { channelId: string } => ({
+  channelId: params.channelId,
+});

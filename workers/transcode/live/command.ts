@@ -1,0 +1,41 @@
+import type { RenditionOptions } from '#platform/live/renditions.store.ts';
+import type { Encoder } from '../encoders.ts';
+
+const PEAK = 1.5;
+/** A keyframe each second: segments begin at the first one after the boundary of the source. */
+const KEYFRAMES = 'expr:if(isnan(prev_forced_t),1,gte(t,prev_forced_t+1))';
+
+/** Arguments that encode a transport stream from a pipe to a pipe, on the clock of the source. */
+export function liveArguments({ video, audioBitrate }: RenditionOptions, encoder: Encoder, threads: number): string[] {
+  return [
+    ...['-hide_banner', '-nostdin', '-loglevel', 'error', ...encoder.device, '-protocol_whitelist', 'pipe'],
+    ...['-fflags', '+genpts+discardcorrupt', '-probesize', '2000000', '-analyzeduration', '1500000'],
+    ...['-copyts', '-f', 'mpegts', '-i', 'pipe:0', '-dn', '-sn'],
+    ...(video ? pictureArguments(video, encoder, threads) : []),
+    ...['-map', '0:a:0?', '-af', 'aresample=48000:async=1', '-c:a', 'aac', '-b:a', String(audioBitrate), '-ac', '2'],
+    ...['-max_interleave_delta', '500000', '-muxdelay', '0', '-muxpreload', '0', '-flush_packets', '1'],
+    ...['-avoid_negative_ts', 'disabled', '-mpegts_copyts', '1', '-f', 'mpegts', 'pipe:1'],
+  ];
+}
+
+function pictureArguments(
+  { width, height, bitrate, deinterlace, fieldRate }: NonNullable<RenditionOptions['video']>,
+  encoder: Encoder,
+  threads: number,
+): string[] {
+  const filters = [
+    ...(deinterlace ? [`bwdif=mode=${fieldRate ? 'send_field' : 'send_frame'}`] : []),
+    `scale=w=${width}:h=${height}:flags=bicubic`,
+    'setsar=1',
+    'format=yuv420p',
+    ...encoder.filters,
+  ];
+  const rate = String(bitrate);
+  return [
+    ...['-map', '0:v:0', '-vf', filters.join(','), '-c:v', encoder.codec, ...encoder.options],
+    ...['-profile:v', 'high', '-bf', '0', '-threads:v', String(threads)],
+    ...(encoder.gpu ? ['-b:v', rate] : ['-rc-lookahead', '10']),
+    ...['-maxrate', rate, '-bufsize', String(Math.round(bitrate * PEAK))],
+    ...['-g', '600', '-force_key_frames:v', KEYFRAMES, '-fps_mode:v', 'passthrough'],
+  ];
+}

@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '#platform/db.ts';
+import {
+  type RenditionRow,
+  releaseRendition,
+  renditionTrack,
+  renewRendition,
+} from '#platform/live/renditions.store.ts';
+import { addSegment, LIVE_BUCKET, type LiveSegment, listSegments, segmentKey } from '#platform/live/segments.ts';
+import type { Log } from '#platform/log.ts';
+import type { Objects } from '#platform/objects.ts';
+import type { Redis } from '#platform/redis.ts';
+import type { Encoder } from '../encoders.ts';
+import { type FfmpegProcess, startFfmpeg } from '../ffmpeg.ts';
+import { liveArguments } from './command.ts';
+import { EncodedCutter, type EncodedPiece, firstTicks } from './cutter.ts';
+
+export interface RenditionDeps {
+  db: Db;
+  redis: Redis;
+  objects: Objects;
+  log: Log;
+  encoder: Encoder;
+  threads: number;
+  workerId: string;
+}
+
+const LOOK_MS = 300;
+/** Segments behind the edge from which a new rendition begins. */
+const BEHIND = 2;
+
+/** An encoder on one timeline of the source. */
+interface Run {
+  ffmpeg: FfmpegProcess;
+  cutter: EncodedCutter;
+  /** Segments of the source that went in, by number. */
+  sent: Map<number, LiveSegment>;
+  read: Promise<void>;
+}
+
+/** Encodes the segments of a channel as they come, from its claim until no one wants it. */
+export class LiveRendition {
+  readonly id: string;
+  readonly over: Promise<void>;
+  readonly #row: RenditionRow;
+  readonly #deps: RenditionDeps;
+  readonly #stop = new AbortController();
+  #run: Run | undefined;
+  #made = false;
+  #failure: Error | undefined;
+  #writes: Promise<void> = Promise.resolve();
+
+  constructor(row: RenditionRow, deps: RenditionDeps) {
+    this.id = row.id;
+    this.#row = row;
+    this.#deps = deps;
+    this.over = this.#work();
+  }
+
+  /** Renews the lease, and ends when another worker has it or no one wants it. */
+  async renew(): Promise<void> {
+    const { db, workerId: holder } = this.#deps;
+    if (!(await renewRendition(db, { id: this.id, holder, isGood: this.#made }))) this.stop();
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  async #work(): Promise<void> {
+    let isFault = false;
+    try {
+      await this.#follow();
+    } catch (error) {
+      isFault = !this.#stop.signal.aborted;
+      if (isFault) this.#deps.log.warn({ rendition: this.id, err: (error as Error).message }, 'live rendition failed');
+    } finally {
+      this.#run?.ffmpeg.kill();
+      await this.#writes.catch(() => undefined);
+      const { db, workerId: holder } = this.#deps;
+      await releaseRendition(db, { id: this.id, holder, isFault }).catch(() => undefined);
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    const stored = await listSegments(this.#deps, renditionTrack(this.#row.channel_id, this.#row.rendition));
+    let after = stored.at(-1)?.sequence ?? -1;
+    while (!signal.aborted) {
+      const all = await listSegments(this.#deps, this.#row.channel_id);
+      const fresh = all.filter((one) => one.sequence > after);
+      // A worker that takes over goes on where the last one was, unless that is long ago.
+      for (const segment of fresh.length > BEHIND * 3 ? fresh.slice(-BEHIND) : fresh) {
+        signal.throwIfAborted();
+        await this.#encode(segment);
+        after = segment.sequence;
+      }
+      if (this.#failure) throw this.#failure;
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #encode(segment: LiveSegment): Promise<void> {
+    const bytes = await this.#bytesOf(segment);
+    const last = [...(this.#run?.sent.values() ?? [])].at(-1);
+    if (last && (last.discontinuity !== segment.discontinuity || last.sequence + 1 !== segment.sequence)) {
+      await this.#finish();
+    }
+    const ticks = firstTicks(bytes);
+    if (ticks === undefined) return;
+    this.#run ??= await this.#start();
+    const { ffmpeg, cutter, sent } = this.#run;
+    sent.set(segment.sequence, segment);
+    cutter.expect({ sequence: segment.sequence, ticks });
+    if (ffmpeg.input && !ffmpeg.input.write(bytes)) await drained(ffmpeg, this.#stop.signal);
+  }
+
+  async #bytesOf(segment: LiveSegment): Promise<Buffer> {
+    const stream = await this.#deps.objects.get(LIVE_BUCKET, segmentKey(this.#row.channel_id, segment));
+    return Buffer.concat(await stream.toArray());
+  }
+
+  async #start(): Promise<Run> {
+    const { encoder, threads } = this.#deps;
+    const args = liveArguments(this.#row.options, encoder, threads);
+    const ffmpeg = await startFfmpeg(args, { outputs: 1, gpu: encoder.gpu, input: true });
+    ffmpeg.input?.on('error', () => undefined); // its exit shows why
+    const sent = new Map<number, LiveSegment>();
+    const cutter = new EncodedCutter((piece) => this.#store(piece, sent));
+    const run = { ffmpeg, cutter, sent, read: readAll(ffmpeg, cutter) };
+    void ffmpeg.ended.then(({ code, words }) => {
+      if (code === 0 || this.#stop.signal.aborted) return;
+      this.#failure = new Error(words.slice(-500));
+    });
+    return run;
+  }
+
+  /** Encodes the segments that went in to their end. */
+  async #finish(): Promise<void> {
+    const run = this.#run;
+    this.#run = undefined;
+    run?.ffmpeg.input?.end();
+    await run?.read;
+  }
+
+  #store(piece: EncodedPiece, sent: Map<number, LiveSegment>): void {
+    const source = sent.get(piece.sequence);
+    for (const number of sent.keys()) if (number < piece.sequence) sent.delete(number);
+    if (!source) return;
+    const segment: LiveSegment = {
+      ...source,
+      startMs: source.startMs + Math.round(piece.lateTicks / 90),
+      durationMs: Math.max(1, Math.round(piece.durationTicks / 90)),
+      bytes: piece.bytes.length,
+    };
+    const track = renditionTrack(this.#row.channel_id, this.#row.rendition);
+    const { objects } = this.#deps;
+    this.#writes = this.#writes
+      .then(async () => {
+        await objects.put(LIVE_BUCKET, segmentKey(track, segment), piece.bytes);
+        await addSegment(this.#deps, track, segment);
+        this.#made = true;
+      })
+      .catch((error: Error) => this.#deps.log.warn({ err: error.message }, 'encoded segment not stored'));
+  }
+}
+
+/** Resolves at the end of the encoder's output. */
+async function readAll({ outputs }: FfmpegProcess, cutter: EncodedCutter): Promise<void> {
+  try {
+    for await (const chunk of outputs[0] as AsyncIterable<Buffer>) cutter.push(chunk);
+    cutter.end();
+  } catch {
+    // killed: an incomplete segment is not stored
+  }
+}
+
+async function drained({ input, ended }: FfmpegProcess, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = (): void => resolve();
+  input?.once('drain', done);
+  signal.addEventListener('abort', done, { once: true });
+  void ended.then(done);
+  await promise;
+  signal.removeEventListener('abort', done);
+}

@@ -1,0 +1,70 @@
+import type { OutboundOptions } from '#platform/outbound.ts';
+import { OutboundRefused } from '#platform/outbound.ts';
+import type { OpenAnswer, OutboundStream } from '#platform/outbound-stream.ts';
+import { withoutCredential } from '../source.ts';
+import { chunksOf, textOf } from './bodies.ts';
+import { readDatagrams } from './datagrams.ts';
+import { faultOfAnswer, SourceFault } from './fault.ts';
+import { readHls } from './hls.ts';
+
+/** Time to the head of the response: a device locks on its signal first. */
+const HEAD_MS = 8000;
+/** Silence of a stream, and of a list, whose segments come one by one. */
+const STREAM_SILENT_MS = 3000;
+const LIST_SILENT_MS = 15_000;
+const LIST_TYPE = /mpegurl/i;
+
+export interface SourceAddress {
+  url: string;
+  headers: Record<string, string>;
+  userAgent?: string | undefined;
+}
+
+export interface ReaderDeps {
+  send: OutboundStream;
+  /** Networks in which sources may be. */
+  networks: Pick<OutboundOptions, 'allow' | 'always'>;
+  signal: AbortSignal;
+}
+
+export interface Reading {
+  /** A transport stream. */
+  bytes: AsyncIterable<Buffer>;
+  /** Silence after which the source has failed. */
+  silentMs: number;
+}
+
+/**
+ * Opens a source: a transport stream over HTTP, a list of HLS that is followed, or a multicast group. Throws
+ * `SourceFault`.
+ */
+export async function openSource(source: SourceAddress, deps: ReaderDeps): Promise<Reading> {
+  const protocol = URL.canParse(source.url) ? new URL(source.url).protocol : '';
+  if (protocol === 'udp:' || protocol === 'rtp:') {
+    return { bytes: readDatagrams(new URL(source.url), deps.signal), silentMs: STREAM_SILENT_MS };
+  }
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new SourceFault('refused', 'this kind of address is not read');
+  const { url, headers } = withoutCredential(source.url);
+  const agent = source.userAgent ? { 'user-agent': source.userAgent } : {};
+  const sent = { ...deps.networks, headers: { ...headers, ...agent, ...source.headers }, signal: deps.signal };
+  const answer = await request(url, { ...sent, timeoutMs: HEAD_MS }, deps.send);
+  const isList = LIST_TYPE.test(answer.headers['content-type'] ?? '') || /\.m3u8$/i.test(new URL(answer.url).pathname);
+  if (!isList) return { bytes: chunksOf(answer), silentMs: STREAM_SILENT_MS };
+  const text = await textOf(answer);
+  const get = (address: string): Promise<OpenAnswer> => request(address, { ...sent, timeoutMs: HEAD_MS }, deps.send);
+  return { bytes: readHls({ text, url: answer.url, get, signal: deps.signal }), silentMs: LIST_SILENT_MS };
+}
+
+async function request(url: string, options: OutboundOptions, send: OutboundStream): Promise<OpenAnswer> {
+  let answer: OpenAnswer;
+  try {
+    answer = await send(url, options);
+  } catch (error) {
+    const refused = error instanceof OutboundRefused && error.reason !== 'time';
+    throw new SourceFault(refused ? 'refused' : 'unreachable', (error as Error).message);
+  }
+  if (answer.status === 200) return answer;
+  answer.body.destroy();
+  throw faultOfAnswer(answer.status, answer.headers);
+}

@@ -1,0 +1,265 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LiveSegment, listSegments, liveNews, segmentEnd } from '#platform/live/segments.ts';
+import type { StreamFault } from '#platform/live/streams.store.ts';
+import type { ProbedStream } from '#platform/media.ts';
+import { ffprobe } from '#workers/probe/ffprobe.ts';
+import { fileOf } from '#workers/probe/ffprobe-answer.ts';
+import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
+import { LiveCutter, type Piece } from './cutter.ts';
+import type { KeeperDeps } from './deps.ts';
+import { SourceFault } from './fault.ts';
+import { openSource, type Reading, type SourceAddress } from './reader.ts';
+import { closeOutages, markLive, openOutage } from './streams.store.ts';
+
+/** Time to the first bytes after the head of the response. */
+const FIRST_BYTES_MS = 5000;
+/** Time in which a device frees a slot. */
+const FREED_MS = 3000;
+/** A clock of the broadcast that differs by more is set again. */
+const DRIFT_MS = 8000;
+/** The first segments may be too short to probe. */
+const PROBES = 3;
+
+/** Only copied, by one demuxer and without a network. */
+const ARGUMENTS = [
+  ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-protocol_whitelist', 'pipe'],
+  ...['-fflags', '+genpts+discardcorrupt', '-probesize', '1000000', '-analyzeduration', '800000'],
+  ...['-f', 'mpegts', '-i', 'pipe:0', '-map', '0:v:0?', '-map', '0:a?', '-dn', '-sn', '-c', 'copy'],
+  ...['-max_interleave_delta', '500000', '-muxdelay', '0', '-muxpreload', '0', '-flush_packets', '1'],
+  ...['-f', 'mpegts', 'pipe:1'],
+];
+
+export interface Attempt {
+  streamId: string;
+  channelId: string;
+  epoch: number;
+  source: SourceAddress;
+}
+
+/** One attempt to receive a channel from one source, until it fails or is stopped. */
+export class Reception {
+  readonly #attempt: Attempt;
+  readonly #deps: KeeperDeps;
+  readonly #stop = new AbortController();
+  #last: LiveSegment | undefined;
+  #made: LiveSegment | undefined;
+  #next: Omit<LiveSegment, 'startMs' | 'durationMs' | 'bytes'> | undefined;
+  #begun: Promise<void> = Promise.resolve();
+  #receivedAt = 0;
+  #heardAt = 0;
+  #probes = 0;
+  #live = false;
+  /** The source ended, and ffmpeg ends with it. */
+  #ending = false;
+  #writes: Promise<void> = Promise.resolve();
+  #fault: Error | undefined;
+
+  constructor(attempt: Attempt, deps: KeeperDeps) {
+    this.#attempt = attempt;
+    this.#deps = deps;
+  }
+
+  /** Bits a second of the last segment. */
+  get bitrate(): number | undefined {
+    return this.#made && Math.round((this.#made.bytes * 8000) / this.#made.durationMs);
+  }
+
+  get isLive(): boolean {
+    return this.#live;
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** The reason for which the source failed; undefined after `stop`. */
+  async run(): Promise<StreamFault | undefined> {
+    try {
+      this.#begun = this.#begin();
+      await Promise.all([this.#receive(), this.#begun]);
+      await this.#writes;
+      throw this.#fault ?? new SourceFault('ended', 'the source ended');
+    } catch (error) {
+      await this.#writes.catch(() => undefined);
+      if (this.#stop.signal.aborted && !this.#fault) return undefined;
+      const fault = this.#fault ?? (error as Error);
+      const reason = fault instanceof SourceFault ? fault.reason : 'not-media';
+      this.#deps.log.warn({ channel: this.#attempt.channelId, reason, err: fault.message }, 'source failed');
+      await this.#noteOutage(reason);
+      return reason;
+    } finally {
+      this.#stop.abort();
+    }
+  }
+
+  /** Numbers go on after the last segment of the channel, wherever it was received. */
+  async #begin(): Promise<void> {
+    const { channelId, streamId, epoch } = this.#attempt;
+    const stored = await listSegments(this.#deps, channelId).catch(() => []);
+    const known = [...stored, ...this.#deps.spool.pending(channelId)];
+    this.#last = known.reduce<LiveSegment | undefined>(
+      (best, one) => (best && best.sequence > one.sequence ? best : one),
+      undefined,
+    );
+    this.#next = {
+      sequence: this.#last ? this.#last.sequence + 1 : Math.floor(Date.now() / 1000),
+      discontinuity: this.#last ? this.#last.discontinuity + 1 : 0,
+      epoch,
+      streamId,
+    };
+  }
+
+  async #receive(): Promise<void> {
+    const ffmpeg = startFfmpeg(ARGUMENTS, { outputs: 1, gpu: false, input: true });
+    ffmpeg.catch(() => undefined);
+    try {
+      const reading = await this.#open();
+      await this.#pump(reading, await ffmpeg);
+    } finally {
+      (await ffmpeg).kill();
+    }
+  }
+
+  /** A device needs a moment to free the slot of a stream that has just ended. */
+  async #open(): Promise<Reading> {
+    const { networks, send, releasedAt } = this.#deps;
+    const { signal } = this.#stop;
+    for (;;) {
+      try {
+        return await openSource(this.#attempt.source, { send, networks: networks(), signal });
+      } catch (error) {
+        const isBusy = error instanceof SourceFault && error.reason === 'busy';
+        if (!isBusy || Date.now() - releasedAt() > FREED_MS) throw error;
+        await sleep(200, undefined, { signal });
+      }
+    }
+  }
+
+  async #pump(reading: Reading, ffmpeg: FfmpegProcess): Promise<void> {
+    const cutter = new LiveCutter((piece) => this.#onPiece(piece));
+    const output = this.#read(ffmpeg, cutter);
+    const watch = setInterval(() => this.#requireBytes(reading), 250);
+    this.#heardAt = performance.now();
+    ffmpeg.input?.on('error', () => undefined); // its exit shows why
+    const ended = ffmpeg.ended.then(({ words }) => {
+      if (!this.#ending) this.#fail(new SourceFault('not-media', words.slice(-300) || 'ffmpeg ended'));
+    });
+    try {
+      for await (const chunk of reading.bytes) {
+        this.#receivedAt ||= Date.now();
+        this.#heardAt = performance.now();
+        if (this.#stop.signal.aborted) break;
+        if (ffmpeg.input && !ffmpeg.input.write(chunk)) await this.#room(ffmpeg);
+      }
+    } finally {
+      clearInterval(watch);
+      this.#ending = true;
+      if (!this.#stop.signal.aborted) {
+        // The received bytes are cut to their end before the source counts as ended.
+        this.#stop.signal.addEventListener('abort', () => ffmpeg.kill());
+        ffmpeg.input?.end();
+        await Promise.race([output, new Promise((resolve) => setTimeout(resolve, 1000))]);
+        cutter.end();
+      }
+    }
+    void ended;
+  }
+
+  async #room({ input }: FfmpegProcess): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = (): void => resolve();
+      input?.once('drain', done);
+      input?.once('close', done);
+      this.#stop.signal.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  async #read(ffmpeg: FfmpegProcess, cutter: LiveCutter): Promise<void> {
+    try {
+      for await (const chunk of ffmpeg.outputs[0] as AsyncIterable<Buffer>) cutter.push(chunk);
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+
+  #requireBytes({ silentMs }: Reading): void {
+    const limit = this.#receivedAt === 0 ? FIRST_BYTES_MS : silentMs;
+    if (performance.now() - this.#heardAt < limit) return;
+    this.#fail(new SourceFault(this.#receivedAt === 0 ? 'no-signal' : 'stalled', 'the source is silent'));
+  }
+
+  #fail(error: Error): void {
+    if (this.#stop.signal.aborted) return;
+    this.#fault = error;
+    this.#stop.abort();
+  }
+
+  #onPiece(piece: Piece): void {
+    this.#writes = this.#writes.then(() => this.#take(piece)).catch((error: Error) => this.#fail(error));
+  }
+
+  async #take(piece: Piece): Promise<void> {
+    await this.#begun;
+    if (!this.#next) throw new Error('no number');
+    const { channelId } = this.#attempt;
+    const segment = {
+      ...this.#next,
+      startMs: this.#startOf(piece),
+      durationMs: piece.durationMs,
+      bytes: piece.bytes.length,
+    };
+    this.#next = { ...this.#next, sequence: segment.sequence + 1 };
+    this.#made = segment;
+    await this.#deps.spool.put(channelId, segment, piece.bytes);
+    if (!this.#live) await this.#goLive(piece, segment);
+  }
+
+  /** Dates come from reception and follow the broadcast's own clock from there. */
+  #startOf({ atMs, durationMs }: Piece): number {
+    const expected = this.#receivedAt + atMs;
+    const drift = Date.now() - (expected + durationMs);
+    if (Math.abs(drift) <= DRIFT_MS) return expected;
+    this.#receivedAt += drift;
+    return this.#receivedAt + atMs;
+  }
+
+  async #goLive(piece: Piece, segment: LiveSegment): Promise<void> {
+    const facts = await this.#probe(piece);
+    if (!facts) return;
+    const { db } = this.#deps;
+    const { streamId: id, epoch, channelId } = this.#attempt;
+    this.#live = true;
+    await markLive(db, { id, epoch }, facts);
+    if (this.#last?.streamId === id && segment.startMs - segmentEnd(this.#last) > 500) {
+      await openOutage(db, channelId, { from: new Date(segmentEnd(this.#last)), reason: 'tuner-restarted' });
+    }
+    await closeOutages(db, channelId, new Date(segment.startMs));
+    await this.#deps.redis.publish(liveNews(channelId), 'live').catch(() => 0);
+  }
+
+  async #probe(piece: Piece): Promise<ProbedStream[] | undefined> {
+    const path = join(this.#deps.folder, `probe-${this.#attempt.streamId}.ts`);
+    const sniffed = { demuxer: 'mpegts', container: 'mpegts' };
+    try {
+      await writeFile(path, piece.bytes);
+      const show = ['-show_streams', '-show_format'];
+      return fileOf(await ffprobe({ path, sniffed, show, signal: this.#stop.signal }), sniffed).streams;
+    } catch (error) {
+      this.#probes += 1;
+      if (this.#probes >= PROBES) throw new SourceFault('not-media', (error as Error).message);
+      return undefined;
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  async #noteOutage(reason: StreamFault): Promise<void> {
+    const last = this.#made ?? (this.#last?.streamId === this.#attempt.streamId ? this.#last : undefined);
+    if (!last) return;
+    await openOutage(this.#deps.db, this.#attempt.channelId, { from: new Date(segmentEnd(last)), reason }).catch(
+      () => undefined,
+    );
+  }
+}

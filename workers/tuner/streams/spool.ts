@@ -1,0 +1,127 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  addSegment,
+  LIVE_BUCKET,
+  type LiveSegment,
+  parseSegmentName,
+  segmentKey,
+  segmentName,
+} from '#platform/live/segments.ts';
+import type { Log } from '#platform/log.ts';
+import type { Objects } from '#platform/objects.ts';
+import type { Redis } from '#platform/redis.ts';
+
+const RETRY_MS = 1000;
+
+export interface SpoolDeps {
+  redis: Redis;
+  objects: Objects;
+  log: Log;
+  /** Folder of this tuner for segments that the object store has not taken. */
+  folder: string;
+  /** Limit of that folder; the oldest segments go first. */
+  mostBytes: number;
+}
+
+interface Held {
+  channelId: string;
+  segment: LiveSegment;
+}
+
+/** Writes segments to disk and uploads them in order, so that neither an absent store nor a killed process loses one. */
+export class Spool {
+  readonly #deps: SpoolDeps;
+  #held: Held[] = [];
+  #uploading: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(deps: SpoolDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads what a former process left. */
+  async open(): Promise<void> {
+    await mkdir(this.#deps.folder, { recursive: true });
+    for (const file of (await readdir(this.#deps.folder)).sort()) {
+      const [channelId = '', name = ''] = file.split('~');
+      const segment = parseSegmentName(name);
+      if (segment) this.#held.push({ channelId, segment });
+      else await rm(join(this.#deps.folder, file), { force: true });
+    }
+    this.#upload();
+  }
+
+  /** Segments of a channel that are not in the store yet. */
+  pending(channelId: string): LiveSegment[] {
+    return this.#held.filter((one) => one.channelId === channelId).map(({ segment }) => segment);
+  }
+
+  /** Resolves once the segment is on disk; its upload goes on by itself. */
+  async put(channelId: string, segment: LiveSegment, bytes: Buffer): Promise<void> {
+    const held = { channelId, segment };
+    const path = this.#path(held);
+    await this.#makeRoom(bytes.length);
+    await writeFile(`${path}.part`, bytes);
+    await rename(`${path}.part`, path);
+    this.#held.push(held);
+    this.#upload();
+  }
+
+  /** Resolves when everything is uploaded, or after `limitMs`. */
+  async drain(limitMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, limitMs);
+    });
+    await Promise.race([this.#uploading, late]);
+    clearTimeout(timer);
+    this.#stopped = true;
+  }
+
+  #path({ channelId, segment }: Held): string {
+    return join(this.#deps.folder, `${channelId}~${segmentName(segment)}`);
+  }
+
+  async #makeRoom(bytes: number): Promise<void> {
+    let size = this.#held.reduce((sum, { segment }) => sum + segment.bytes, bytes);
+    while (size > this.#deps.mostBytes && this.#held.length > 1) {
+      const [oldest] = this.#held.splice(1, 1); // the first one may be on its way
+      if (!oldest) return;
+      size -= oldest.segment.bytes;
+      await rm(this.#path(oldest), { force: true });
+      this.#deps.log.warn({ channel: oldest.channelId }, 'no space: a segment is lost');
+    }
+  }
+
+  #upload(): void {
+    this.#uploading ??= this.#run().finally(() => {
+      this.#uploading = undefined;
+    });
+  }
+
+  async #run(): Promise<void> {
+    for (let next = this.#held[0]; next && !this.#stopped; next = this.#held[0]) {
+      try {
+        await this.#store(next);
+        this.#held = this.#held.filter((one) => one !== next);
+      } catch (error) {
+        this.#deps.log.warn({ err: (error as Error).message }, 'segment not stored yet');
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  async #store(held: Held): Promise<void> {
+    const path = this.#path(held);
+    const { objects, redis } = this.#deps;
+    const bytes = await readFile(path).catch(() => undefined);
+    if (bytes) {
+      await objects.put(LIVE_BUCKET, segmentKey(held.channelId, held.segment), bytes);
+      await addSegment({ objects, redis }, held.channelId, held.segment);
+      await rm(path, { force: true });
+    } else if (await stat(this.#deps.folder).catch(() => undefined)) {
+      this.#deps.log.warn({ channel: held.channelId }, 'a held segment is gone');
+    }
+  }
+}
