@@ -17,6 +17,8 @@ import { makeFingerprints } from './fingerprint/fingerprint.ts';
 import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
+import { createGuideRefresh } from './live/guide/refresh.ts';
+import { trimGuide } from './live/guide/trim.ts';
 import { analyseDatabase } from './maintenance.ts';
 import { indexKeyframes } from './media-keyframes.ts';
 import { createRefresh } from './metadata/refresh.ts';
@@ -105,4 +107,6 @@ export const handlers = {
   'spine.check': createSpineCheck(),
   'email.digest': createDigests(),
   'logs.trim': trimLogs,
+  'live.guide': createGuideRefresh(),
+  'live.trim': trimGuide,
 } satisfies Handlers;

@@ -20,6 +20,7 @@ import { keepBackups } from './backup/keeper.ts';
 import { watchDisks } from './disk-watch.ts';
 import { handlers } from './handlers.ts';
 import { sweepJobCounts } from './job-counts.ts';
+import { keepGuides } from './live/guide/keeper.ts';
 import { describingCatalogues } from './people/catalogues.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
 import { keepSealed } from './resealing.ts';
@@ -61,6 +62,7 @@ const stopAnswering = answerChecks(deps, 'worker');
 const trimming = keepTranscodeCache(deps, stopping.signal);
 const backingUp = keepBackups({ ...deps, keys }, stopping.signal);
 const searching = keepSearched(deps, stopping.signal);
+const guiding = keepGuides(deps, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
 const checking = keepAgentsChecked(deps, stopping.signal);
 describePeopleBy(describingCatalogues(deps));
@@ -82,6 +84,7 @@ async function leave(): Promise<void> {
     trimming,
     backingUp,
     searching,
+    guiding,
     sealing,
     checking,
   ]);

@@ -48,6 +48,11 @@ const kinds: readonly Kind[] = [
     nameOf: (key) => /^trickplay\/([0-9a-f-]{36})\//.exec(key)?.[1],
     held: async (db, names) => db('media_files').whereIn('id', names).pluck('id'),
   },
+  {
+    bucket: 'foyer-live',
+    nameOf: (key) => /^sources\/guide\/([0-9a-f-]{36})\//.exec(key)?.[1],
+    held: async (db, names) => (await db('guide_sources').whereIn('upload_id', names).pluck('upload_id')) as string[],
+  },
 ];
 
 /**

@@ -29,6 +29,7 @@ const LASTING: readonly SealedColumn[] = [
   { table: 'backup_places', column: 'secret', row: 'id::text' },
   { table: 'backup_settings', column: 'passphrase', row: `'one'::text` },
   { table: 'storages', column: 'secrets', row: 'id::text' },
+  { table: 'guide_sources', column: 'secrets', row: 'id::text' },
   { table: 'catalogue_keys', column: 'sealed', row: 'name' },
   { table: 'plus_licence', column: 'sealed', row: `'one'::text` },
 ];

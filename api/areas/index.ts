@@ -16,6 +16,7 @@ import { jobsArea } from './jobs/index.ts';
 import { labelsArea } from './labels/index.ts';
 import { librariesArea } from './libraries/index.ts';
 import { libraryTypesArea } from './library-types/index.ts';
+import { liveTvArea } from './live-tv/index.ts';
 import { maintenanceArea } from './maintenance/index.ts';
 import { notificationsArea } from './notifications/index.ts';
 import { peopleArea } from './people/index.ts';
@@ -64,6 +65,7 @@ export const areas = [
   subtitlesArea,
   collectionsArea,
   searchArea,
+  liveTvArea,
   serverAccountArea,
   plusArea,
   settingsArea,

@@ -96,6 +96,7 @@ const Environment = z.object({
   FOYER_SERVER_NAME: z.string().default('Foyer'),
   FOYER_TRUSTED_PROXIES: jsonOf(z.array(z.string())).default([]),
   FOYER_WEBHOOK_NETWORKS: jsonOf(z.array(z.string())).default([]),
+  FOYER_LIVE_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_BACKUP: jsonOf(DeclaredBackup).optional(),
   FOYER_BACKUP_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_STORAGE_NETWORKS: jsonOf(z.array(z.string())).default([]),
@@ -151,6 +152,8 @@ export interface Config {
   trustedProxies: string[];
   /** CIDRs of `spec.network.allow.webhooks`. */
   webhookNetworks: string[];
+  /** CIDRs of `spec.network.allow.live`, for guides and first tries of tuners. */
+  liveNetworks: string[];
   /** Backups as the resource declares them. */
   declaredBackup: DeclaredBackup | undefined;
   /** CIDRs allowed for backup buckets although they are closed by default. */
@@ -212,6 +215,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     serverName: e.FOYER_SERVER_NAME,
     trustedProxies: e.FOYER_TRUSTED_PROXIES,
     webhookNetworks: e.FOYER_WEBHOOK_NETWORKS,
+    liveNetworks: e.FOYER_LIVE_NETWORKS,
     declaredBackup: e.FOYER_BACKUP,
     backupNetworks: e.FOYER_BACKUP_NETWORKS,
     storageNetworks: e.FOYER_STORAGE_NETWORKS,

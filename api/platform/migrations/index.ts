@@ -81,6 +81,7 @@ import * as viewingPlayed from './20261127004110_viewing_played.ts';
 import * as maintenanceCreate from './20261127004200_maintenance_create.ts';
 import * as uploadsCreate from './20261127006000_uploads_create.ts';
 import * as liveCreate from './20261127100000_live_create.ts';
+import * as liveGuide from './20261127101000_live_guide.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -182,4 +183,5 @@ export const migrations: Record<string, Migration> = {
   '20261127004200_maintenance_create': maintenanceCreate,
   '20261127006000_uploads_create': uploadsCreate,
   '20261127100000_live_create': liveCreate,
+  '20261127101000_live_guide': liveGuide,
 };

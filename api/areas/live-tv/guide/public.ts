@@ -1,0 +1,24 @@
+/** The guide for the rest of Live TV, for other areas and for the workers. */
+export { type FoundProgram, getProgram } from './guide.ts';
+export { MIN_SCORE, matchSource, matchUnmapped } from './match-guide.ts';
+export { GuidePlace, openPlace, TRY_MS, type Tried } from './orders.ts';
+export { type ProgramContext, programFields } from './program-fields.ts';
+export { LiveProgram } from './programs.schemas.ts';
+export {
+  findInWindow,
+  findNowAndNext,
+  findOtherAirings,
+  findProgramRow,
+  findShown,
+  onlyInWindow,
+  type ProgramRow,
+  selectPrograms,
+  type ShownOn,
+} from './programs.store.ts';
+export { isRestricted, nowAndNext, type OnAir, toProgram } from './programs.view.ts';
+export { copyIncoming, lockGuides, mergeIncoming, putGuideChannels } from './refresh.store.ts';
+export { type DueReminder, takeDueReminders } from './reminders.store.ts';
+export { guidePlaceOf, nextRefresh, uploadedBytes } from './source-rules.ts';
+export { findSourceRow as findGuideSource, type SourceRow } from './sources.store.ts';
+export { coverageOf, findDueSources, findState, putState } from './states.store.ts';
+export { deleteOldPrograms, deleteUnlisted, deleteUnusedTitles, findUnlisted } from './trim.store.ts';

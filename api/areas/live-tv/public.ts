@@ -1,0 +1,3 @@
+/** Live TV for other areas and for workers. */
+export * from './guide/public.ts';
+export { liveNetworks, liveOutbound, requestOf } from './tuners/addresses.ts';
