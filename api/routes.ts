@@ -397,6 +397,25 @@ export const routedAreas: readonly RoutedArea[] = [
     ],
   },
   {
+    slug: 'live-tv',
+    load: async () => (await import('./areas/live-tv/index.ts')).liveTvArea,
+    routes: [
+      ['get', '/live/guide', 'getLiveGuide'],
+      ['get', '/live/programs', 'listLivePrograms'],
+      ['get', '/live/programs/:id', 'getLiveProgram'],
+      ['put', '/live/programs/:id/reminder', 'setProgramReminder'],
+      ['delete', '/live/programs/:id/reminder', 'removeProgramReminder'],
+      ['get', '/live/guide/sources', 'listGuideSources'],
+      ['post', '/live/guide/sources', 'createGuideSource'],
+      ['patch', '/live/guide/sources/:id', 'updateGuideSource'],
+      ['delete', '/live/guide/sources/:id', 'deleteGuideSource'],
+      ['post', '/live/guide/sources/:id/refresh', 'refreshGuideSource'],
+      ['get', '/live/guide/sources/:id/channels', 'listGuideSourceChannels'],
+      ['put', '/live/guide/mappings', 'setGuideMappings'],
+      ['post', '/live/guide/match', 'matchGuideChannels'],
+    ],
+  },
+  {
     slug: 'server-account',
     load: async () => (await import('./areas/server-account/index.ts')).serverAccountArea,
     routes: [

@@ -17,6 +17,7 @@ import type { JobsOperations } from './jobs.ts';
 import type { LabelsOperations } from './labels.ts';
 import type { LibrariesOperations } from './libraries.ts';
 import type { LibraryTypesOperations } from './library-types.ts';
+import type { LiveTvOperations } from './live-tv.ts';
 import type { MaintenanceOperations } from './maintenance.ts';
 import type { NotificationsOperations } from './notifications.ts';
 import type { PeopleOperations } from './people.ts';
@@ -58,6 +59,7 @@ export type * from './jobs.ts';
 export type * from './labels.ts';
 export type * from './libraries.ts';
 export type * from './library-types.ts';
+export type * from './live-tv.ts';
 export type * from './maintenance.ts';
 export type * from './notifications.ts';
 export type * from './people.ts';
@@ -101,6 +103,7 @@ export interface Operations
     LabelsOperations,
     LibrariesOperations,
     LibraryTypesOperations,
+    LiveTvOperations,
     MaintenanceOperations,
     NotificationsOperations,
     PeopleOperations,

@@ -1,7 +1,7 @@
 // Channels and programmes of a guide, as they are stored.
 import { hash } from 'node:crypto';
-import { folded } from '#platform/agents/score.ts';
 import { ageYears } from '#platform/age-ratings.ts';
+import { folded } from '#platform/agents/score.ts';
 import { calendarDay } from '#platform/calendar.ts';
 import { kindOf, type ProgramKind } from './kinds.ts';
 import { type Numbers, numbersOf } from './numbers.ts';
@@ -119,7 +119,8 @@ function about(entry: Element, title: string): Omit<Programme, 'channel' | 'star
   };
 }
 
-interface Named extends Numbers {
+interface Named extends Omit<Numbers, 'progId'> {
+  progId?: string | undefined;
   title: string;
   episodeTitle?: string | undefined;
   kind: ProgramKind;

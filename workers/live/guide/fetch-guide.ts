@@ -1,14 +1,14 @@
 // Brings the bytes of a guide into a file of the scratch folder.
+
 import { createWriteStream } from 'node:fs';
-import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { finished } from 'node:stream/promises';
 import type { GuidePlace } from '#areas/live-tv/guide/orders.ts';
 import { liveNetworks, liveOutbound, requestOf, uploadedBytes } from '#areas/live-tv/public.ts';
-import { type Outbound, OutboundRefused, type OutboundOptions } from '#platform/outbound.ts';
-import { GuideRefused } from './refused.ts';
+import { type Outbound, type OutboundOptions, OutboundRefused } from '#platform/outbound.ts';
 import type { WorkerDeps } from '#workers/work.ts';
+import { GuideRefused } from './refused.ts';
 
 const MOST_BYTES = 512 << 20;
 const FETCH_MS = 10 * 60_000;
@@ -54,23 +54,20 @@ async function fetched(fetching: Fetching, path: string, { etag, lastModified }:
     ...(etag !== null && { 'if-none-match': etag }),
     ...(lastModified !== null && { 'if-modified-since': lastModified }),
   };
-  const file = createWriteStream(path);
+  const file = await open(path, 'w');
   try {
     const answer = await requested(fetching, url, {
       ...options,
       headers: { ...options.headers, ...conditions },
       ...{ maxBytes: MOST_BYTES, timeoutMs: FETCH_MS },
-      sink: async (chunk) => {
-        if (!file.write(chunk)) await once(file, 'drain');
-      },
+      sink: (chunk) => file.appendFile(chunk),
     });
     if (answer.status === 304) return { unchanged: true };
     if (answer.status !== 200) throw new GuideRefused('unreachable', `the address answers ${answer.status}`);
     const header = (name: 'etag' | 'last-modified'): string | null => answer.headers[name]?.slice(0, 500) ?? null;
     return { unchanged: false, etag: header('etag'), lastModified: header('last-modified') };
   } finally {
-    file.end();
-    await finished(file);
+    await file.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { GuideRefused } from './refused.ts';
 import type { Read, Reading, Said } from './reading.ts';
+import { GuideRefused } from './refused.ts';
 
 const MEMORY_MB = 256;
 

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   copyIncoming,
@@ -77,7 +77,9 @@ async function refresh(refreshing: Refreshing): Promise<object> {
   const place = await guidePlaceOf(db, await ringOf(work.config.keysFile), row);
   if (!place) throw new GuideRefused('no_address', 'the tuner names no guide any more');
   const state = await findState(db, row.id);
-  const path = join(work.config.scratchDir, `guide-${work.jobId}.xml`);
+  await mkdir(work.config.scratchDir, { recursive: true });
+  const folder = await mkdtemp(join(work.config.scratchDir, 'guide-'));
+  const path = join(folder, 'guide');
   try {
     const known = { etag: state?.etag ?? null, lastModified: state?.last_modified ?? null };
     const fetched = await fetchGuide({ deps: work, place, signal: work.signal, outbound }, path, known);
@@ -85,7 +87,7 @@ async function refresh(refreshing: Refreshing): Promise<object> {
     await succeeded(refreshing);
     return { unchanged: fetched.unchanged, ...counts };
   } finally {
-    await rm(path, { force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -153,7 +155,11 @@ async function failed({ work, row }: Refreshing, thrown: unknown): Promise<never
     });
     if (tells)
       await notify(tx, {
-        ...{ kind: 'guide-failing', to: { permission: 'library:manage' }, target: { kind: 'guide-source', id: row.id } },
+        ...{
+          kind: 'guide-failing',
+          to: { permission: 'library:manage' },
+          target: { kind: 'guide-source', id: row.id },
+        },
         ...{ data: { name: row.name }, url: '/admin/guide' },
       });
   });

@@ -17,7 +17,6 @@ import type { GuideSourceChange } from './sources.schemas.ts';
 import {
   addressOf,
   deleteSourceRow,
-  type GuideAddress,
   lockSources,
   markOfAddress,
   type SourceRow,
@@ -78,19 +77,20 @@ async function save(call: Call, row: SourceRow, { change, place }: Changing): Pr
   const after = await getSource(db, id);
   await reschedule(call, after);
   const reads = place || after.days !== row.days || after.shift_minutes !== row.shift_minutes;
-  if (place || reads) await putState(db, id, { etag: null, last_modified: null });
+  if (reads) await putState(db, id, { etag: null, last_modified: null });
   if (after.enabled && (reads || !row.enabled)) await requestRefresh(call, after);
   return after;
 }
 
 function columnsOf({ deps: { keys } }: Call, id: string, { change, place }: Changing): Partial<SourceRow> {
-  const address: GuideAddress | undefined = place && place.uploadId === undefined ? place : undefined;
+  const { url, headers } = place ?? {};
   const { managedBy, file } = change;
   return {
     ...(change.name !== undefined && { name: change.name }),
-    ...(address?.url !== undefined && {
-      ...{ address: maskedAddress(address.url), address_mark: markOfAddress(keys, address.url) },
-      ...{ secrets: sealAddress(keys, id, address), header_names: Object.keys(address.headers ?? {}) },
+    ...(url !== undefined && {
+      ...{ address: maskedAddress(url), address_mark: markOfAddress(keys, url) },
+      secrets: sealAddress(keys, id, { url, ...(headers && { headers }) }),
+      header_names: Object.keys(headers ?? {}),
     }),
     ...(file && { upload_id: file.id }),
     ...(change.enabled !== undefined && { enabled: change.enabled }),

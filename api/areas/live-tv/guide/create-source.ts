@@ -25,7 +25,10 @@ import {
 } from './sources.store.ts';
 
 /** Saves a source whose guide answers, and queues its refresh. Throws 400, 403, 404, 409 and 502 as createGuideSource describes. */
-export async function createSource(call: Call, draft: GuideSourceDraft): Promise<{ row: SourceRow; repeated: boolean }> {
+export async function createSource(
+  call: Call,
+  draft: GuideSourceDraft,
+): Promise<{ row: SourceRow; repeated: boolean }> {
   try {
     refuseForeignManager(call, draft.managedBy);
     const made = await findManaged(call, draft);

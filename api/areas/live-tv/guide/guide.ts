@@ -1,8 +1,8 @@
 // Pages of the guide and lists of programmes, as the caller may see them.
 import type { Knex } from 'knex';
 import type { Call } from '#kernel/endpoint.ts';
-import { answerUnlessSame } from '#kernel/etag.ts';
 import { ApiError, invalid, notFound } from '#kernel/errors.ts';
+import { answerUnlessSame } from '#kernel/etag.ts';
 import { parseFilter } from '#kernel/filter.ts';
 import { applyRules } from '#kernel/filter-sql.ts';
 import { type Page, pageOf, parseSort } from '#kernel/page.ts';
@@ -159,8 +159,7 @@ export async function getProgram({ db, who }: Pick<Call, 'db' | 'who'>, id: stri
 
 /** Throws 403 for a programme above the age limit. */
 export function refuseRestricted({ who }: Pick<Call, 'who'>, { row }: FoundProgram): void {
-  if (isRestricted(who, row))
-    throw new ApiError('FORBIDDEN', 'The programme is above the age limit', { by: 'age' });
+  if (isRestricted(who, row)) throw new ApiError('FORBIDDEN', 'The programme is above the age limit', { by: 'age' });
 }
 
 export async function programDetail(call: Call, id: string): Promise<ProgramDetail> {

@@ -1,8 +1,7 @@
-import { announceChannels } from './announce.ts';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { page } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { applyMatches, putHandMappings } from './mappings.store.ts';
+import { announceChannels } from './announce.ts';
 import {
   GuideChannelsQuery,
   GuideSourceChannel,
@@ -11,6 +10,7 @@ import {
   MatchAnswer,
   MatchBody,
 } from './mappings.schemas.ts';
+import { applyMatches, putHandMappings } from './mappings.store.ts';
 import { guideChannelsPage } from './mappings.view.ts';
 import { matchesFor } from './match-guide.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery, sortQuery, type SortTable } from '#kernel/page.ts';
+import { pageQuery, type SortTable, sortQuery } from '#kernel/page.ts';
 import { Id, queryBool } from '#kernel/schemas.ts';
 import { MIN_SCORE } from './match-guide.ts';
 

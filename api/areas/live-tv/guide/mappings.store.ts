@@ -63,7 +63,9 @@ export async function putSuggestions(db: Db, sourceId: string, matches: readonly
       where o.id = g.id and g.source_id = ?
         and (g.suggestion_channel_id, g.suggestion_score, g.suggestion_by) is distinct from (b.channel, b.score, b.by)`,
     [
-      JSON.stringify(matches.map(({ channelId: channel, guideId: guide, score, by }) => ({ channel, guide, score, by }))),
+      JSON.stringify(
+        matches.map(({ channelId: channel, guideId: guide, score, by }) => ({ channel, guide, score, by })),
+      ),
       sourceId,
     ],
   );

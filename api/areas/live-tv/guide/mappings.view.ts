@@ -79,8 +79,10 @@ function toGuideChannel(row: GuideChannelRow): GuideSourceChannel {
     ...{ id: row.guide_id, names: row.names, programs: row.programs, mappedTo: row.mapped },
     ...(row.number !== null && { number: row.number }),
     ...(row.icon_url !== null && { iconUrl: true }),
-    ...(channelId !== null && score !== null && by !== null && {
-      suggestion: { channelId, score: Math.round(score * 100) / 100, by },
-    }),
+    ...(channelId !== null &&
+      score !== null &&
+      by !== null && {
+        suggestion: { channelId, score: Math.round(score * 100) / 100, by },
+      }),
   };
 }

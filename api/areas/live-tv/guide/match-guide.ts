@@ -10,7 +10,10 @@ export async function matchUnmapped(db: Db, channelIds?: readonly string[]): Pro
   const channels = await findToMatch(db, { ids: channelIds, unmapped: true });
   if (channels.length === 0) return [];
   const matches = matchChannels(channels, await findCandidates(db));
-  return applyMatches(db, matches.filter(({ score }) => score >= MIN_SCORE));
+  return applyMatches(
+    db,
+    matches.filter(({ score }) => score >= MIN_SCORE),
+  );
 }
 
 /** After a refresh: the suggestions of the source, and the channels that are still without a guide. */

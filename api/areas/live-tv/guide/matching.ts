@@ -30,10 +30,44 @@ export interface Match {
 }
 
 /** Words that say how a channel is sent, not which it is. */
-const QUALITY = new Set(['hd', 'fhd', 'uhd', 'sd', '4k', '8k', 'hevc', 'h265', 'h264', '1080p', '1080i', '720p', '576p']);
+const QUALITY = new Set([
+  'hd',
+  'fhd',
+  'uhd',
+  'sd',
+  '4k',
+  '8k',
+  'hevc',
+  'h265',
+  'h264',
+  '1080p',
+  '1080i',
+  '720p',
+  '576p',
+]);
 /** Words of places, which playlists put before or behind the name. */
 const REGIONS = new Set([
-  ...['uk', 'us', 'usa', 'de', 'at', 'ch', 'fr', 'it', 'es', 'pt', 'nl', 'be', 'ie', 'ca', 'au', 'nz', 'se', 'no', 'dk'],
+  ...[
+    'uk',
+    'us',
+    'usa',
+    'de',
+    'at',
+    'ch',
+    'fr',
+    'it',
+    'es',
+    'pt',
+    'nl',
+    'be',
+    'ie',
+    'ca',
+    'au',
+    'nz',
+    'se',
+    'no',
+    'dk',
+  ],
   ...['fi', 'pl', 'cz', 'hu', 'ro', 'gr', 'tr', 'br', 'mx', 'ar', 'in', 'za', 'gb'],
 ]);
 const MOST_NAME = 200;
@@ -41,7 +75,9 @@ const MOST_NAME = 200;
 /** `UK: BBC One HD`, `bbc-one` and `BBC 1 (UK)` compare equal but for the number; `+1` stays, because it is another channel. */
 export function channelKey(name: string): string {
   const marked = name.slice(0, MOST_NAME).replace(/\+(\d{1,2})\b/g, ' plus$1 ');
-  const words = folded(marked).split(' ').filter((word) => word !== '' && !QUALITY.has(word));
+  const words = folded(marked)
+    .split(' ')
+    .filter((word) => word !== '' && !QUALITY.has(word));
   while (words.length > 1 && REGIONS.has(words[0] ?? '')) words.shift();
   while (words.length > 1 && REGIONS.has(words.at(-1) ?? '')) words.pop();
   return words.map((word) => NUMBERS[word] ?? word).join('');

@@ -1,7 +1,7 @@
 // Fields by which programmes are filtered, and orders of their lists.
 import type { Knex } from 'knex';
-import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Principal } from '#identity/principal.ts';
+import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Condition } from '#kernel/filter.ts';
 import { flag, folded, related, type SqlField, scalar, type Where } from '#kernel/filter-sql.ts';
 import type { SortTable } from '#kernel/page.ts';
@@ -60,7 +60,11 @@ const ownedItems: readonly ((inner: Query, who: Principal) => void)[] = [
 ];
 
 const owned: Where<ProgramContext> = (query, condition, { who }) => {
-  const subs = ownedItems.map((start) => (inner: Query): void => start(inner.select(inner.client.raw('1')), who));
+  const subs = ownedItems.map(
+    (start) =>
+      (inner: Query): void =>
+        start(inner.select(inner.client.raw('1')), who),
+  );
   if (isTrue(condition)) query.where((any: Query) => subs.forEach((sub) => void any.orWhereExists(sub)));
   else for (const sub of subs) query.whereNotExists(sub);
 };
@@ -82,7 +86,10 @@ export const programFields = {
   is_new: { kind: 'boolean', where: flag('p.is_new') },
   is_live: { kind: 'boolean', where: flag('p.is_live') },
   is_premiere: { kind: 'boolean', where: flag('p.is_premiere') },
-  group: { kind: 'tag', where: related((inner) => shown(inner.whereNotNull('fc.group_name')), folded('foyer_fold(fc.group_name)')) },
+  group: {
+    kind: 'tag',
+    where: related((inner) => shown(inner.whereNotNull('fc.group_name')), folded('foyer_fold(fc.group_name)')),
+  },
   favorite: { kind: 'boolean', where: favorite },
   year: { kind: 'number', integer: true, where: scalar('p.year', 'numeric') },
   hd: { kind: 'boolean', where: flag('coalesce(p.hd, false)') },

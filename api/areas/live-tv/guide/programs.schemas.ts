@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { pageQuery, sortQuery } from '#kernel/page.ts';
 import { filterQuery } from '#kernel/filter.ts';
-import { commaList, Id, ImageRef, Milliseconds, Moment, Timestamp } from '#kernel/schemas.ts';
+import { pageQuery, sortQuery } from '#kernel/page.ts';
+import { commaList, Id, Milliseconds, Moment, Timestamp } from '#kernel/schemas.ts';
 import { LiveChannel } from './channel-views.ts';
 import { programFields, programSorts } from './program-fields.ts';
 import { rowFields, rowSorts } from './row-fields.ts';
 
 export const programKinds = ['movie', 'series', 'sports', 'news', 'kids', 'music', 'other'] as const;
-export type ProgramKind = (typeof programKinds)[number];
+export const ProgramKind = z.enum(programKinds).meta({ id: 'ProgramKind' });
+export type ProgramKind = z.output<typeof ProgramKind>;
 
 const Text = z.string().meta({ example: 'The Evening News' });
 
@@ -18,7 +19,7 @@ const members = {
   episodeTitle: z.string().optional(),
   startAt: Timestamp,
   endAt: Timestamp,
-  kind: z.enum(programKinds),
+  kind: ProgramKind,
   categories: z.array(z.string()),
   seasonNumber: z.int().optional(),
   episodeNumber: z.int().optional(),
@@ -33,9 +34,7 @@ const members = {
   ageRating: z.string().optional(),
   starRating: z.number().min(0).max(10).optional().describe('Of ten'),
   hd: z.boolean().optional(),
-  image: ImageRef.optional(),
   reminder: z.object({ id: Id, leadMs: Milliseconds }).optional().describe('Of the profile'),
-  recording: z.object({ id: Id, state: z.string(), ruleId: Id.optional() }).optional(),
   libraryItemId: Id.optional().describe('The same film or episode in a library that the caller sees'),
 };
 

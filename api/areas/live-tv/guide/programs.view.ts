@@ -1,8 +1,8 @@
 import type { Principal } from '#identity/principal.ts';
+import { onlyVisibleItems } from '#identity/visibility.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
-import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { GuideProgram, LiveProgram } from './programs.schemas.ts';
 import { findNowAndNext, type ProgramRow } from './programs.store.ts';
 
@@ -31,9 +31,10 @@ export function toGuideProgram(who: Principal, row: ProgramRow, channelId: strin
       ...{ episodeKey: row.episode_key, seriesKey: row.series_key, year: row.year, ageRating: row.age_rating },
       ...{ originalAirDate: row.original_air_date as string | null, starRating: row.star_rating, hd: row.hd },
     }),
-    ...(row.reminder_id !== null && row.reminder_ms !== null && {
-      reminder: { id: row.reminder_id, leadMs: row.reminder_ms },
-    }),
+    ...(row.reminder_id !== null &&
+      row.reminder_ms !== null && {
+        reminder: { id: row.reminder_id, leadMs: row.reminder_ms },
+      }),
   };
 }
 
@@ -57,7 +58,10 @@ export async function withLibraryItems<P extends GuideProgram>(db: Db, who: Prin
   const episodes = programs.flatMap(({ id, title, seasonNumber: season, episodeNumber: episode }) =>
     season === undefined || episode === undefined ? [] : [{ id, title, season, episode }],
   );
-  const found = new Map([...(await itemsOf(db, who, 'movie', films)), ...(await itemsOf(db, who, 'episode', episodes))]);
+  const found = new Map([
+    ...(await itemsOf(db, who, 'movie', films)),
+    ...(await itemsOf(db, who, 'episode', episodes)),
+  ]);
   return programs.map((program) => {
     const libraryItemId = found.get(program.id);
     return libraryItemId === undefined ? program : { ...program, libraryItemId };

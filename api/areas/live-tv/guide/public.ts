@@ -12,8 +12,8 @@ export {
   findShown,
   onlyInWindow,
   type ProgramRow,
-  selectPrograms,
   type ShownOn,
+  selectPrograms,
 } from './programs.store.ts';
 export { isRestricted, nowAndNext, type OnAir, toProgram } from './programs.view.ts';
 export { copyIncoming, lockGuides, mergeIncoming, putGuideChannels } from './refresh.store.ts';

@@ -78,14 +78,14 @@ const PLACED = `
     join guide_titles t on t.text = i.title
     left join guide_titles e on e.text = i.episode_title`;
 
-/** The programmes of the source that the new guide covers: the past stays, until it is deleted by its age. */
+/** What the new guide decides: all to come, and the past since its first programme. Older ones stay until they are deleted by their age. */
 const OLD = `
   create temp table guide_old on commit drop as
   select p.id, p.channel, p.start_at, p.end_at, p.title, p.episode_title, p.hash
     from guide_programs p
     join guide_channels c on c.id = p.channel
     left join (select channel, min(start_at) as since from guide_new group by channel) n on n.channel = p.channel
-   where c.source_id = ? and p.end_at > coalesce(n.since, now())`;
+   where c.source_id = ? and p.end_at > least(n.since, now())`;
 
 const SAME_EPISODE = `o.title = n.title_id and o.episode_title is not distinct from n.episode_title_id`;
 

@@ -1,5 +1,5 @@
-import { newId } from '#platform/ids.ts';
 import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
 import { rowsOf } from '#platform/rows.ts';
 
 /** Reminders of a profile that wait. */

@@ -3,12 +3,19 @@ import { Cron } from 'croner';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, notFound } from '#kernel/errors.ts';
 import type { ManagedBy } from '#platform/config.ts';
+import type { Db } from '#platform/db.ts';
 import type { Keys } from '#platform/keys.ts';
 import type { Objects } from '#platform/objects.ts';
 import { enqueue, startNow } from '#platform/queue.ts';
-import { addressOf, findSourceRow, listSourceRows, markOfAddress, ownGuideOf, type SourceRow } from './sources.store.ts';
-import type { Db } from '#platform/db.ts';
 import type { GuidePlace } from './orders.ts';
+import {
+  addressOf,
+  findSourceRow,
+  listSourceRows,
+  markOfAddress,
+  ownGuideOf,
+  type SourceRow,
+} from './sources.store.ts';
 
 export const MOST_SOURCES = 50;
 /** Fields that a resource declares. */

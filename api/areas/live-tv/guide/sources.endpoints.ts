@@ -1,5 +1,4 @@
-import { readJob } from '#areas/jobs/public.ts';
-import { Job } from '#areas/jobs/public.ts';
+import { Job, readJob } from '#areas/jobs/public.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';

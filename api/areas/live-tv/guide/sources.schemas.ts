@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { CronText } from '#kernel/cron.ts';
 import { Id, ManagedBy, Timestamp } from '#kernel/schemas.ts';
 import { stored } from '#kernel/stored-uploads.ts';
-import { CronText } from '#kernel/cron.ts';
 
 /** Largest uploaded guide, as it is sent. */
 export const GUIDE_BYTES = 64 << 20;

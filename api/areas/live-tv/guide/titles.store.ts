@@ -13,11 +13,10 @@ const patternOf = (q: string): string => (q.length < 3 ? `${likeText(q)}%` : `%$
 /** Restricts a query over `guide_programs as p` to those whose title, or that of the episode, contains the text. */
 export async function onlyTitled(db: Db, query: Knex.QueryBuilder, q: string): Promise<void> {
   const pattern = patternOf(q);
-  const rows = await rowsOf<{ id: number }>(
-    db,
-    'select id from guide_titles where folded like foyer_fold(?) limit ?',
-    [pattern, MOST_LISTED + 1],
-  );
+  const rows = await rowsOf<{ id: number }>(db, 'select id from guide_titles where folded like foyer_fold(?) limit ?', [
+    pattern,
+    MOST_LISTED + 1,
+  ]);
   if (rows.length > MOST_LISTED) {
     const matching = '(select id from guide_titles where folded like foyer_fold(?))';
     void query.whereRaw(`(p.title in ${matching} or p.episode_title in ${matching})`, [pattern, pattern]);
