@@ -125,7 +125,8 @@ export async function newGuidePlace(): Promise<GuidePlaceForTests> {
     async channel(number, more = {}) {
       const { item = {}, ...columns } = more as { item?: object };
       const id = await givenItem(db, library, { type: 'channel', title: `Channel ${number}`, ...item });
-      const order = Math.round(Number(number) * 1000);
+      const [major = 0, minor = 0] = number.split('.').map(Number);
+      const order = major * 1000 + minor;
       const row = { id, library_id: library.id, number, number_order: order, name: `Channel ${number}` };
       await db('live_channels').insert({ ...row, ...columns });
       return id;

@@ -27,6 +27,7 @@ export class XmltvReader {
   #depth = 0;
   #count = 0;
   #held = 0;
+  #isXmltv = false;
   #isWhole = false;
 
   constructor(taken: (entry: Element) => void) {
@@ -44,7 +45,7 @@ export class XmltvReader {
 
   /** Whether the root was seen to be `tv`. */
   get isXmltv(): boolean {
-    return this.#depth > 0 || this.#isWhole;
+    return this.#isXmltv;
   }
 
   write(text: string): void {
@@ -62,6 +63,7 @@ export class XmltvReader {
     this.#held = 0;
     this.#depth += 1;
     if (this.#depth === 1 && name !== 'tv') throw new GuideRefused('not_xmltv', `the document is ${name.slice(0, 40)}`);
+    this.#isXmltv = true;
     const inside = this.#open.length > 0;
     const isEntry = this.#depth === 2 && (name === 'channel' || name === 'programme');
     if (!isEntry && !inside) return;

@@ -1,12 +1,12 @@
 // Which channel of a guide is which channel of the tuners.
-import { folded, similarity } from '#platform/agents/score.ts';
+import { folded } from '#platform/agents/score.ts';
 
 export type MatchedBy = 'id' | 'name' | 'number';
 
 export interface ToMatch {
   id: string;
   name: string;
-  callSign?: string | undefined;
+  callSign?: string | null;
   number: string;
   /** `tvg-id` of its sources. */
   tvgIds: readonly string[];
@@ -16,7 +16,7 @@ export interface Candidate {
   sourceId: string;
   guideId: string;
   names: readonly string[];
-  number?: string | undefined;
+  number?: string | null;
   /** Of the source; the higher one wins a tie. */
   priority: number;
 }
@@ -93,9 +93,12 @@ const idKey = (id: string): string => id.slice(0, MOST_NAME).toLowerCase().trim(
 const SCORES = { id: 1, name: 0.95, callSign: 0.9, number: 0.6 } as const;
 /** A number alone says nothing: the names must be this alike. */
 const LIKE = 0.5;
+/** Candidates of one number that are compared. */
+const MOST_ALIKE = 50;
 
 /** Candidates by each key; a better one comes first. */
 class Index {
+  readonly #pairs = new Map<string, Set<string>>();
   readonly #ids = new Map<string, Candidate[]>();
   readonly #names = new Map<string, Candidate[]>();
   readonly #numbers = new Map<string, Candidate[]>();
@@ -106,7 +109,7 @@ class Index {
       add(this.#ids, idKey(guideId), candidate);
       const keys = new Set([...names, guideId.replace(/\.[a-z]{2,3}$/i, '')].map(channelKey));
       for (const key of keys) add(this.#names, key, candidate);
-      if (number !== undefined) add(this.#numbers, number, candidate);
+      if (number) add(this.#numbers, number, candidate);
     }
   }
 
@@ -117,9 +120,15 @@ class Index {
     if (byId) return of(byId, 'id', SCORES.id);
     const byName = this.#named(channel.name);
     if (byName) return of(byName, 'name', SCORES.name);
-    const bySign = channel.callSign === undefined ? undefined : this.#named(channel.callSign);
+    const bySign = channel.callSign ? this.#named(channel.callSign) : undefined;
     if (bySign) return of(bySign, 'name', SCORES.callSign);
     return this.#numbered(channel, of);
+  }
+
+  #pairsOf(name: string): Set<string> {
+    const known = this.#pairs.get(name) ?? pairsOf(name);
+    this.#pairs.set(name, known);
+    return known;
   }
 
   #named(name: string): Candidate | undefined {
@@ -132,13 +141,27 @@ class Index {
     channel: ToMatch,
     of: (candidate: Candidate | undefined, by: MatchedBy, score: number) => Match | undefined,
   ): Match | undefined {
-    const alike = (this.#numbers.get(channel.number) ?? []).slice(0, 50).map((candidate) => ({
+    const own = pairsOf(channel.name);
+    const alike = (this.#numbers.get(channel.number) ?? []).slice(0, MOST_ALIKE).map((candidate) => ({
       candidate,
-      like: Math.max(0, ...candidate.names.map((name) => similarity(name, channel.name))),
+      like: Math.max(0, ...candidate.names.map((name) => likeness(own, this.#pairsOf(name)))),
     }));
     const best = alike.filter(({ like }) => like >= LIKE).toSorted((a, b) => b.like - a.like)[0];
     return best && of(best.candidate, 'number', Math.round((SCORES.number + 0.4 * best.like) * 100) / 100);
   }
+}
+
+/** Pairs of letters of a name. */
+function pairsOf(name: string): Set<string> {
+  const key = channelKey(name);
+  return new Set(Array.from({ length: Math.max(0, key.length - 1) }, (_, at) => key.slice(at, at + 2)));
+}
+
+/** 0 to 1 by the pairs that two names share. */
+function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const pair of one) if (other.has(pair)) shared += 1;
+  return shared === 0 ? 0 : (2 * shared) / (one.size + other.size);
 }
 
 function add(map: Map<string, Candidate[]>, key: string, candidate: Candidate): void {
