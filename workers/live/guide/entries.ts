@@ -84,17 +84,20 @@ export function channelOf(entry: Element): GuideChannel | undefined {
 /** A programme; undefined for an entry without channel, time or title, or that ends before it starts. */
 export function programmeOf(entry: Element, shiftMs: number): Programme | undefined {
   const channel = plain(entry.attributes['channel'] ?? '', MOST_ID + 1);
-  const start = timeOf(entry.attributes['start'] ?? '');
-  const stop = entry.attributes['stop'];
-  const end = stop === undefined ? undefined : timeOf(stop);
   const [title] = textsOf(entry, 'title', MOST_TITLE);
-  if (channel === '' || channel.length > MOST_ID || start === undefined || title === undefined) return undefined;
-  if (stop !== undefined && (end === undefined || end <= start || end - start > LONGEST_MS)) return undefined;
-  return {
-    ...{ channel, startMs: start + shiftMs, title },
-    ...(end !== undefined && { endMs: end + shiftMs }),
-    ...about(entry, title),
-  };
+  const times = timesOf(entry, shiftMs);
+  if (channel === '' || channel.length > MOST_ID || title === undefined || !times) return undefined;
+  return { channel, ...times, title, ...about(entry, title) };
+}
+
+function timesOf({ attributes }: Element, shiftMs: number): Pick<Programme, 'startMs' | 'endMs'> | undefined {
+  const start = timeOf(attributes['start'] ?? '');
+  if (start === undefined) return undefined;
+  const { stop } = attributes;
+  if (stop === undefined) return { startMs: start + shiftMs };
+  const end = timeOf(stop);
+  if (end === undefined || end <= start || end - start > LONGEST_MS) return undefined;
+  return { startMs: start + shiftMs, endMs: end + shiftMs };
 }
 
 function about(entry: Element, title: string): Omit<Programme, 'channel' | 'startMs' | 'endMs' | 'title'> {

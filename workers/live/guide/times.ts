@@ -12,18 +12,22 @@ const TIME = /^(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?(\d{2})?(?: ?([+-]\d{2}):?(\
 export function timeOf(text: string): number | undefined {
   const parts = TIME.exec(text.trim().slice(0, 40));
   if (!parts) return undefined;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', hours, minutes, zone] = parts;
+  const [hours, minutes, zone] = parts.slice(7);
   const offset = hours === undefined ? zoneOffset(zone) : Number(hours) * 60 + signOf(hours) * Number(minutes);
-  if (offset === undefined || Math.abs(offset) > 16 * 60) return undefined;
-  const [y, m, d, h, min, s] = [year, month, day, hour, minute, second].map(Number) as [
-    ...[number, number, number],
-    ...[number, number, number],
-  ];
-  if (y < 1970 || h > 24 || min > 59 || s > 60) return undefined;
-  const local = Date.UTC(y, m - 1, d, h, min, s);
-  const date = new Date(Date.UTC(y, m - 1, d));
-  if (date.getUTCMonth() !== m - 1 || date.getUTCDate() !== d) return undefined;
+  const local = localOf(parts.slice(1, 7).map((part) => Number(part ?? 0)) as unknown as Parts);
+  if (local === undefined || offset === undefined || Math.abs(offset) > 16 * 60) return undefined;
   return local - offset * 60_000;
+}
+
+/** Of year, month, day, hour, minute, second. */
+type Parts = readonly [number, number, number, number, number, number];
+
+/** The time as if it were UTC; undefined for a day or an hour that does not exist. */
+function localOf([year, month, day, hour, minute, second]: Parts): number | undefined {
+  if (year < 1970 || hour > 24 || minute > 59 || second > 60) return undefined;
+  const midnight = new Date(Date.UTC(year, month - 1, day));
+  const isDay = midnight.getUTCMonth() === month - 1 && midnight.getUTCDate() === day;
+  return isDay ? midnight.getTime() + ((hour * 60 + minute) * 60 + second) * 1000 : undefined;
 }
 
 const signOf = (hours: string): number => (hours.startsWith('-') ? -1 : 1);

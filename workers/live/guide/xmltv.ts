@@ -64,12 +64,14 @@ export class XmltvReader {
     this.#depth += 1;
     if (this.#depth === 1 && name !== 'tv') throw new GuideRefused('not_xmltv', `the document is ${name.slice(0, 40)}`);
     this.#isXmltv = true;
-    const inside = this.#open.length > 0;
     const isEntry = this.#depth === 2 && (name === 'channel' || name === 'programme');
-    if (!isEntry && !inside) return;
     if (isEntry) this.#count = 0;
+    if (isEntry || this.#open.length > 0) this.#keep({ name, attributes, text: '', children: [] });
+  }
+
+  /** Elements that are too many or too deep are read and left out. */
+  #keep(element: Element): void {
     this.#count += 1;
-    const element: Element = { name, attributes, text: '', children: [] };
     if (this.#count <= MOST_ELEMENTS && this.#open.length < MOST_DEPTH) this.#open.at(-1)?.children.push(element);
     this.#open.push(element);
   }

@@ -17,6 +17,7 @@ import type { GuideSourceChange } from './sources.schemas.ts';
 import {
   addressOf,
   deleteSourceRow,
+  type GuideAddress,
   lockSources,
   markOfAddress,
   type SourceRow,
@@ -49,15 +50,24 @@ function placeAfter({ deps: { keys } }: Call, row: SourceRow, change: GuideSourc
   const url = change.url === row.address ? undefined : change.url;
   if (file && row.upload_id === null) throw invalid(['body', 'file'], 'not_of_kind', 'the guide was not uploaded');
   if (file) return { uploadId: file.id };
-  if ((url !== undefined || headers) && row.address === null)
-    throw invalid(['body', url === undefined ? 'headers' : 'url'], 'not_of_kind', 'the source has no address');
   if (url === undefined && headers === undefined) return undefined;
-  const before = addressOf(keys, row);
-  // headers of another place would reveal the credentials of the first one
-  const kept = url === undefined || sameOrigin(url, before.url) ? before.headers : undefined;
-  const all = { ...before, ...(url !== undefined && { url }), headers: headers ?? kept };
-  return { ...(all.url !== undefined && { url: all.url }), ...(all.headers && { headers: all.headers }) };
+  const member = url === undefined ? 'headers' : 'url';
+  if (row.address === null) throw invalid(['body', member], 'not_of_kind', 'the source has no address');
+  return addressAfter(addressOf(keys, row), { url, headers });
 }
+
+/** Headers are not sent to another origin, which would get the credentials of the first one. */
+function addressAfter(
+  before: GuideAddress,
+  { url, headers }: { url: string | undefined; headers: Record<string, string> | undefined },
+): GuidePlace {
+  const kept = url === undefined || sameOrigin(url, before.url) ? before.headers : undefined;
+  return given({ url: url ?? before.url, headers: headers ?? kept });
+}
+
+/** Only the members that have a value. */
+const given = <T extends object>(all: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as never;
 
 const sameOrigin = (one: string, other: string | undefined): boolean =>
   other !== undefined && new URL(one).origin === new URL(other).origin;
@@ -86,19 +96,14 @@ function columnsOf({ deps: { keys } }: Call, id: string, { change, place }: Chan
   const { url, headers } = place ?? {};
   const { managedBy, file } = change;
   return {
-    ...(change.name !== undefined && { name: change.name }),
+    ...given({ name: change.name, enabled: change.enabled, priority: change.priority, days: change.days }),
+    ...given({ refresh_hours: change.refreshHours, refresh_cron: change.refreshCron, upload_id: file?.id }),
+    ...given({ shift_minutes: change.shiftMinutes }),
     ...(url !== undefined && {
       ...{ address: maskedAddress(url), address_mark: markOfAddress(keys, url) },
       secrets: sealAddress(keys, id, { url, ...(headers && { headers }) }),
       header_names: Object.keys(headers ?? {}),
     }),
-    ...(file && { upload_id: file.id }),
-    ...(change.enabled !== undefined && { enabled: change.enabled }),
-    ...(change.priority !== undefined && { priority: change.priority }),
-    ...(change.refreshHours !== undefined && { refresh_hours: change.refreshHours }),
-    ...(change.refreshCron !== undefined && { refresh_cron: change.refreshCron }),
-    ...(change.days !== undefined && { days: change.days }),
-    ...(change.shiftMinutes !== undefined && { shift_minutes: change.shiftMinutes }),
     ...(managedBy !== undefined && { managed_by: managedBy, managed_fields: managedBy ? [...MANAGED] : [] }),
   };
 }

@@ -29,20 +29,26 @@ interface Standing {
 function toSource(row: SourceRow, { state, busy }: Standing): GuideSource {
   return {
     ...{ id: row.id, name: row.name, kind: row.kind, uploaded: row.upload_id !== null, enabled: row.enabled },
-    ...(row.tuner_id !== null && { tunerId: row.tuner_id }),
-    ...(row.address !== null && { url: row.address }),
+    ...given({ tunerId: row.tuner_id, url: row.address, refreshCron: row.refresh_cron }),
     ...(row.managed_by && { managedBy: row.managed_by, managedFields: row.managed_fields }),
-    ...{ priority: row.priority, refreshHours: row.refresh_hours },
-    ...(row.refresh_cron !== null && { refreshCron: row.refresh_cron }),
-    ...{ days: row.days, shiftMinutes: row.shift_minutes },
-    ...{ channels: state?.channels ?? 0, programs: state?.programs ?? 0, skippedEntries: state?.skipped ?? 0 },
-    ...(state?.refreshed_at && { lastRefreshAt: iso(state.refreshed_at) }),
-    ...(row.enabled && state?.next_at && { nextRefreshAt: iso(state.next_at) }),
-    ...(state?.coverage_until && { coverageUntil: iso(state.coverage_until) }),
-    ...(state?.error && { error: state.error }),
+    ...{ priority: row.priority, refreshHours: row.refresh_hours, days: row.days, shiftMinutes: row.shift_minutes },
+    ...(state ? refreshed(row, state) : { channels: 0, programs: 0, skippedEntries: 0 }),
     state: stateOf(state, busy),
   };
 }
+
+/** What the refreshes left. */
+function refreshed({ enabled }: SourceRow, state: StateRow) {
+  return {
+    ...{ channels: state.channels, programs: state.programs, skippedEntries: state.skipped },
+    ...given({ lastRefreshAt: iso(state.refreshed_at), coverageUntil: iso(state.coverage_until), error: state.error }),
+    ...given({ nextRefreshAt: enabled ? iso(state.next_at) : null }),
+  };
+}
+
+/** Only the members that have a value. */
+const given = <T extends object>(all: T): { [K in keyof T]?: Exclude<T[K], null> } =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as never;
 
 function stateOf(state: StateRow | undefined, busy: boolean): GuideSource['state'] {
   if (busy) return 'refreshing';
