@@ -27,6 +27,7 @@ class GuideReader {
   #lines: string[] = [];
   #programs = 0;
   #skipped = 0;
+  #cut = false;
 
   constructor(reading: Reading) {
     this.#reading = reading;
@@ -41,7 +42,7 @@ class GuideReader {
     reader.end();
     await this.#send(BATCH);
     if (this.#programs === 0) throw new GuideRefused('empty', 'the guide holds no programme of these days');
-    return { channels: [...this.#channels.values()], programs: this.#programs, skipped: this.#skipped };
+    return { channels: [...this.#channels.values()], programs: this.#programs, skipped: this.#skipped, cut: this.#cut };
   }
 
   #take(entry: Element): void {
@@ -67,6 +68,7 @@ class GuideReader {
       return;
     }
     const { startMs, endMs = startMs, channel } = programme;
+    if (startMs >= this.#reading.toMs) this.#cut = true;
     if (endMs < this.#reading.fromMs || startMs >= this.#reading.toMs) return;
     if (!this.#channels.has(channel)) this.#takeChannel({ id: channel, names: [] }); // some guides name none
     this.#programs += 1;

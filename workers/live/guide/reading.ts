@@ -14,6 +14,8 @@ export interface Read {
   channels: GuideChannel[];
   programs: number;
   skipped: number;
+  /** Programmes of later days were left out: the same guide is to be read again as time goes on. */
+  cut: boolean;
 }
 
 export type Said = { lines: string } | { done: Read } | { refused: { code: GuideFault; message: string } };

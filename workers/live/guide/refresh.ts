@@ -5,7 +5,6 @@ import {
   coverageOf,
   findGuideSource,
   findState,
-  type GuidePlace,
   guidePlaceOf,
   lockGuides,
   matchSource,
@@ -83,7 +82,7 @@ async function refresh(refreshing: Refreshing): Promise<object> {
   try {
     const known = { etag: state?.etag ?? null, lastModified: state?.last_modified ?? null };
     const fetched = await fetchGuide({ deps: work, place, signal: work.signal, outbound }, path, known);
-    const counts = fetched.unchanged ? {} : await takeOver(refreshing, { path, fetched, place });
+    const counts = fetched.unchanged ? {} : await takeOver(refreshing, { path, fetched });
     await succeeded(refreshing);
     return { unchanged: fetched.unchanged, ...counts };
   } finally {
@@ -94,7 +93,6 @@ async function refresh(refreshing: Refreshing): Promise<object> {
 interface Taking {
   path: string;
   fetched: Extract<Fetched, { unchanged: false }>;
-  place: GuidePlace;
 }
 
 /** Reads the file and takes its guide over in one transaction: until its end the old guide is shown. */
@@ -114,9 +112,10 @@ async function takeOver({ work, row }: Refreshing, { path, fetched }: Taking): P
     if (!read) throw new GuideRefused('unreadable', 'the guide was not read to its end');
     await putGuideChannels(tx, row.id, read.channels);
     const { twice, ...merged } = await mergeIncoming(tx, row.id);
+    const known = read.cut ? { etag: null, lastModified: null } : fetched;
     await putState(tx, row.id, {
       ...{ channels: read.channels.length, programs: merged.programs, skipped: read.skipped + twice },
-      ...{ etag: fetched.etag, last_modified: fetched.lastModified, coverage_until: await coverageOf(tx, row.id) },
+      ...{ etag: known.etag, last_modified: known.lastModified, coverage_until: await coverageOf(tx, row.id) },
     });
     await matchSource(tx, row.id);
     return { ...merged, skipped: read.skipped + twice };
