@@ -537,7 +537,7 @@ export interface Tables {
     error: Json | null;
     failures: Defaulted<number>;
     failing_since: Date | null;
-    told_failing: Defaulted<boolean>;
+    failure_reported: Defaulted<boolean>;
   };
   guide_titles: {
     id: Defaulted<number>;

@@ -6,14 +6,14 @@ import {
   removeProgramReminder,
   setProgramReminder,
 } from './guide/guide.endpoints.ts';
-import { listGuideSourceChannels, matchGuideChannels, setGuideMappings } from './guide/mappings.endpoints.ts';
+import { listGuideSourceChannels, matchGuideChannels, setGuideMappings } from './guide/mappings/mappings.endpoints.ts';
 import {
   createGuideSource,
   deleteGuideSource,
   listGuideSources,
   refreshGuideSource,
   updateGuideSource,
-} from './guide/sources.endpoints.ts';
+} from './guide/sources/sources.endpoints.ts';
 
 export const liveTvArea = defineArea('live-tv', 'Live TV', [
   getLiveGuide,

@@ -46,7 +46,7 @@ export async function up(db: Knex): Promise<void> {
       -- failures in a row, and the time of the first one
       failures int not null default 0,
       failing_since timestamptz,
-      told_failing boolean not null default false
+      failure_reported boolean not null default false
     );
 
     -- Rows of a source that is gone stay until its programmes are deleted in batches, so there is no foreign key.

@@ -120,7 +120,7 @@ describe('the guide', function () {
     expect(series.body.items.map(({ libraryItemId }) => libraryItemId)).to.deep.equal([held, held]);
   });
 
-  it('shows other airings of an episode, and nothing of a programme above the age limit but its times', async () => {
+  it('shows other airings of an episode, and only the times of a programme above the age limit', async () => {
     const { body } = await place.admin.getLiveProgram({ params: { id: await programOf('Series') } });
     expect(body.otherAirings.map(({ channelId }) => channelId)).to.deep.equal([ids['two']]);
     const child = place.api.as(await place.api.given.child(12));
@@ -163,16 +163,16 @@ describe('the guide', function () {
     );
     const { body } = await client.getLiveProgram({ params: { id: program } });
     expect(body.program.reminder).to.include({ leadMs: 60_000 });
-    const told = (): Promise<{ data: { name: string } }[]> =>
+    const sent = (): Promise<{ data: { name: string } }[]> =>
       db('notifications').where({ kind: 'live-reminder', profile_id: person.profileId });
     await sendReminders({ db: db as never });
-    expect(await told()).to.deep.equal([]);
+    expect(await sent()).to.deep.equal([]);
     // the programme moves to the past half hour, so that it is due
     await db('guide_programs')
       .where({ id: program })
       .update({ start_at: new Date(Date.now() - 1000) });
     await Promise.all([sendReminders({ db: db as never }), sendReminders({ db: db as never })]);
-    expect((await told()).map(({ data }) => data.name)).to.deep.equal(['Next']);
+    expect((await sent()).map(({ data }) => data.name)).to.deep.equal(['Next']);
     await db('guide_programs')
       .where({ id: program })
       .update({ start_at: minute(60) });

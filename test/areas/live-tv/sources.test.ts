@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { matchChannels, type ToMatch } from '#areas/live-tv/guide/matching.ts';
+import { matchChannels, type ToMatch } from '#areas/live-tv/guide/mappings/matching.ts';
 import { newId } from '#platform/ids.ts';
 import { seal } from '#platform/keys.ts';
 import { type GuidePlaceForTests, guideOf, newGuidePlace } from '../../workers/live/support.ts';
@@ -57,7 +57,7 @@ describe('guide sources', function () {
     await place.admin.deleteGuideSource({ params: { id: made.body.id } });
   });
 
-  it('takes an uploaded guide, replaces it, and refuses what is none', async () => {
+  it('takes an uploaded guide, replaces it, and refuses other files', async () => {
     const { objects } = place.api.deps;
     const keys = async (): Promise<string[]> => {
       const found: string[] = [];
@@ -186,7 +186,7 @@ describe('matching channels with guides', () => {
     guide('tele5.es', ['Telé 5']),
   ];
 
-  it('knows names in spite of case, accents, quality and regions, and tells time shifts apart', () => {
+  it('knows names in spite of case, accents, quality and regions, and distinguishes time shifts', () => {
     const found = (one: ToMatch): unknown[] => {
       const [match] = matchChannels([one], candidates);
       return [match?.guideId, match?.by];

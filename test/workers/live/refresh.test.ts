@@ -125,7 +125,7 @@ describe('refreshes of guides', function () {
     await place.admin.updateGuideSource({ params: { id: source }, body: { days: 14, shiftMinutes: 0 } } as never);
   });
 
-  it('keeps the old guide when the new one is broken, tries again after 5, 15 and 60 minutes, and tells after an hour', async () => {
+  it('keeps the old guide when the new one is broken, tries again after 5, 15 and 60 minutes, and notifies after an hour', async () => {
     const { db } = place.api.deps;
     const before = await take([{ at: 60, title: 'Good' }]);
     const broken: (string | Buffer)[] = [
@@ -143,8 +143,8 @@ describe('refreshes of guides', function () {
     expect(waits).to.deep.equal([5, 15, 60]);
     expect((await state()).error).to.include({ code: 'unreadable' });
     expect((await kept()).map(({ id }) => id)).to.deep.equal(before.map(({ id }) => id));
-    const told = (): Promise<{ id: string }[]> => db('notifications').where({ kind: 'guide-failing' });
-    expect(await told()).to.deep.equal([]);
+    const notices = (): Promise<{ id: string }[]> => db('notifications').where({ kind: 'guide-failing' });
+    expect(await notices()).to.deep.equal([]);
     await db('guide_states')
       .where({ source_id: source })
       .update({ failing_since: new Date(Date.now() - 80 * 60_000) });
@@ -153,7 +153,7 @@ describe('refreshes of guides', function () {
       (error: { code?: string }) => error.code,
     );
     expect(last).to.equal('unreadable');
-    expect((await told()).length).to.be.greaterThan(0);
+    expect((await notices()).length).to.be.greaterThan(0);
     await take([{ at: 60, title: 'Good' }]);
     expect(await state()).to.not.have.property('error');
   });
@@ -183,7 +183,7 @@ describe('refreshes of guides', function () {
     expect(JSON.stringify(row)).to.not.match(/secret@|hidden|quiet/);
   });
 
-  it('refreshes what is due, once, and deletes past days and what no guide names', async () => {
+  it('refreshes due sources once, and deletes past days and channels that no guide names', async () => {
     const { db } = place.api.deps;
     await take(
       [

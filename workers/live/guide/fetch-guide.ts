@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { GuidePlace } from '#areas/live-tv/guide/orders.ts';
+import type { GuidePlace } from '#areas/live-tv/guide/sources/orders.ts';
 import { liveNetworks, liveOutbound, requestOf, uploadedBytes } from '#areas/live-tv/public.ts';
 import { type Outbound, type OutboundOptions, OutboundRefused } from '#platform/outbound.ts';
 import type { WorkerDeps } from '#workers/work.ts';

@@ -12,7 +12,7 @@ const WORDS: readonly [ProgramKind, RegExp][] = [
   ['music', /\b(?:music|musik|musique|m[uú]sica|musical|concert|konzert|muziek)\b/],
 ];
 
-/** The kind by its categories; an episode without a telling category is part of a series. */
+/** The kind by its categories; an episode without a known category is part of a series. */
 export function kindOf(categories: readonly string[], isEpisode: boolean): ProgramKind {
   const words = categories.map((category) => category.toLowerCase());
   for (const [kind, shape] of WORDS) {

@@ -45,7 +45,7 @@ function progIdOf(text: string): string | undefined {
   return kind && series && episode ? `${kind.toUpperCase()}${series}${episode}` : undefined;
 }
 
-/** The numbers of all `episode-num` of a programme; `xmltv_ns` counts before what is shown on the screen. */
+/** The numbers of all `episode-num` of a programme; `xmltv_ns` takes precedence over the others. */
 export function numbersOf(all: readonly { system: string; text: string }[]): Numbers {
   const found = (system: string): string[] =>
     all.filter((one) => one.system === system).map(({ text }) => text.slice(0, 100));

@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
-import type { Read, Reading, Said } from './reading.ts';
+import type { Message, Read, Reading } from './reading.ts';
 import { GuideRefused } from './refused.ts';
 
 const MEMORY_MB = 256;
 
 /**
- * Reads a guide in a thread of its own, so that its size blocks nothing. Yields lines of COPY; returns what was read.
+ * Reads a guide in a thread of its own, so that its size blocks nothing. Yields lines of COPY; returns the counts.
  * Throws `GuideRefused`.
  */
 export async function* readGuide(reading: Reading, signal: AbortSignal): AsyncGenerator<string, Read> {
@@ -13,7 +13,7 @@ export async function* readGuide(reading: Reading, signal: AbortSignal): AsyncGe
     workerData: reading,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
   });
-  const said: Said[] = [];
+  const messages: Message[] = [];
   let failed: Error | undefined;
   let wake = (): void => undefined;
   const note = (change: () => void) => (): void => {
@@ -24,7 +24,7 @@ export async function* readGuide(reading: Reading, signal: AbortSignal): AsyncGe
     note(() => {
       failed ??= error;
     })();
-  thread.on('message', (one: Said) => note(() => said.push(one))());
+  thread.on('message', (one: Message) => note(() => messages.push(one))());
   thread.on('error', () => fail(new GuideRefused('unreadable', 'the guide needs too much memory, or cannot be read')));
   thread.on('exit', () => fail(new GuideRefused('unreadable', 'the reading of the guide ended')));
   const stop = (): void => fail(new Error('stopped'));
@@ -32,7 +32,7 @@ export async function* readGuide(reading: Reading, signal: AbortSignal): AsyncGe
   try {
     for (;;) {
       signal.throwIfAborted();
-      const one = said.shift();
+      const one = messages.shift();
       if (one && 'done' in one) return one.done;
       if (one && 'refused' in one) throw new GuideRefused(one.refused.code, one.refused.message);
       if (one) {

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { newId } from '#platform/ids.ts';
 import { channelOf, type GuideChannel, lineOf, type Programme, programmeOf } from './entries.ts';
 import { textOfFile } from './open-guide.ts';
-import { AHEAD, type Read, type Reading, type Said } from './reading.ts';
+import { AHEAD, type Message, type Read, type Reading } from './reading.ts';
 import { GuideRefused } from './refused.ts';
 import { type Element, XmltvReader } from './xmltv.ts';
 
@@ -13,7 +13,7 @@ const MOST_PROGRAMS = 10_000_000;
 
 const port = parentPort;
 if (!port) throw new Error('reader-thread.ts runs as a thread');
-const say = (said: Said): void => port.postMessage(said);
+const say = (message: Message): void => port.postMessage(message);
 let ahead = 0;
 let goOn: (() => void) | undefined;
 port.on('message', () => {

@@ -1,4 +1,4 @@
-// What the reading thread and its caller say to each other.
+// Messages between the reading thread and its caller.
 import type { GuideChannel } from './entries.ts';
 import type { GuideFault } from './refused.ts';
 
@@ -14,11 +14,11 @@ export interface Read {
   channels: GuideChannel[];
   programs: number;
   skipped: number;
-  /** Programmes of later days were left out: the same guide is to be read again as time goes on. */
+  /** Programmes of later days were left out: an unchanged guide is read again. */
   cut: boolean;
 }
 
-export type Said = { lines: string } | { done: Read } | { refused: { code: GuideFault; message: string } };
+export type Message = { lines: string } | { done: Read } | { refused: { code: GuideFault; message: string } };
 
 /** Batches that the thread may be ahead. */
 export const AHEAD = 3;

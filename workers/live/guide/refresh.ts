@@ -127,7 +127,7 @@ async function succeeded({ work, row }: Refreshing): Promise<void> {
   const timezone = work.settings.get('server.timeZone');
   await putState(work.db, row.id, {
     ...{ refreshed_at: after, next_at: nextRefresh(row, { after, timezone }), error: null },
-    ...{ failures: 0, failing_since: null, told_failing: false },
+    ...{ failures: 0, failing_since: null, failure_reported: false },
   });
 }
 
@@ -146,13 +146,13 @@ async function failed({ work, row }: Refreshing, thrown: unknown): Promise<never
       ? { code: thrown.code, message: thrown.message }
       : { code: 'internal', message: 'It failed; the log of its worker says why' };
   log.warn({ err: thrown, source: row.id }, 'a guide was not refreshed');
-  const tells = !state?.told_failing && now.getTime() - since.getTime() >= FAILING_MS;
+  const notifies = !state?.failure_reported && now.getTime() - since.getTime() >= FAILING_MS;
   await db.transaction(async (tx) => {
     await putState(tx, row.id, {
       ...{ error, failures, failing_since: since, next_at: next },
-      ...(tells && { told_failing: true }),
+      ...(notifies && { failure_reported: true }),
     });
-    if (tells)
+    if (notifies)
       await notify(tx, {
         ...{
           kind: 'guide-failing',

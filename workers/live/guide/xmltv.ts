@@ -43,7 +43,7 @@ export class XmltvReader {
       });
   }
 
-  /** Whether the root was seen to be `tv`. */
+  /** Whether the root is `tv`. */
   get isXmltv(): boolean {
     return this.#isXmltv;
   }

@@ -77,7 +77,7 @@ export const setProgramReminder = defineEndpoint({
   path: '/live/programs/:id/reminder',
   summary: 'Set a reminder',
   description:
-    'A notification of kind `live-reminder` at that time. It follows a programme that moves, and falls away with one that goes. 409 reasons are `already-started` and `reminder-limit` beyond 200 waiting ones of a profile.',
+    'A notification of kind `live-reminder` at that time. It follows a programme that moves, and is removed with one that goes. 409 reasons are `already-started` and `reminder-limit` beyond 200 waiting ones of a profile.',
   access: views,
   params: IdParams,
   body: ReminderBody,

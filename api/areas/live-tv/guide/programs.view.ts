@@ -99,7 +99,7 @@ export interface OnAir {
   next?: LiveProgram;
 }
 
-/** What is on each channel and what follows, as the caller may see it, in one statement for a page of channels. */
+/** The programme on air and the next one of each channel, as the caller may see it, in one statement for a page of channels. */
 export async function nowAndNext(
   db: Db,
   who: Principal,

@@ -1,7 +1,6 @@
 /** The guide for the rest of Live TV, for other areas and for the workers. */
 export { type FoundProgram, getProgram } from './guide.ts';
-export { MIN_SCORE, matchSource, matchUnmapped } from './match-guide.ts';
-export { GuidePlace, openPlace, TRY_MS, type Tried } from './orders.ts';
+export { MIN_SCORE, matchSource, matchUnmapped } from './mappings/match-guide.ts';
 export { type ProgramContext, programFields } from './program-fields.ts';
 export { LiveProgram } from './programs.schemas.ts';
 export {
@@ -18,7 +17,8 @@ export {
 export { isRestricted, nowAndNext, type OnAir, toProgram } from './programs.view.ts';
 export { copyIncoming, lockGuides, mergeIncoming, putGuideChannels } from './refresh.store.ts';
 export { type DueReminder, takeDueReminders } from './reminders.store.ts';
-export { guidePlaceOf, nextRefresh, uploadedBytes } from './source-rules.ts';
-export { findSourceRow as findGuideSource, type SourceRow } from './sources.store.ts';
-export { coverageOf, findDueSources, findState, putState } from './states.store.ts';
+export { GuidePlace, openPlace, TRY_MS, type Tried } from './sources/orders.ts';
+export { guidePlaceOf, nextRefresh, uploadedBytes } from './sources/source-rules.ts';
+export { findSourceRow as findGuideSource, type SourceRow } from './sources/sources.store.ts';
+export { coverageOf, findDueSources, findState, putState } from './sources/states.store.ts';
 export { deleteOldPrograms, deleteUnlisted, deleteUnusedTitles, findUnlisted } from './trim.store.ts';

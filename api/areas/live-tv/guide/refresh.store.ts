@@ -1,4 +1,4 @@
-// Takes a guide over: the lines of a reading stand in a temporary table until they are compared with what is there.
+// Takes a guide over: the lines of a reading stand in a temporary table until they are compared with the stored programmes.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from } from 'pg-copy-streams';

@@ -1,4 +1,4 @@
-// Deletes what is no longer part of the guide, in batches.
+// Deletes programmes that are no longer part of the guide, in batches.
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { lockGuides } from './refresh.store.ts';

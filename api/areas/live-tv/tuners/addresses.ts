@@ -1,10 +1,10 @@
-// Addresses of tuners: what is shown of them, and which networks they may be in.
+// Addresses of tuners: how they are shown, and which networks they may be in.
 import type { Config } from '#platform/config.ts';
 import { type Address, createOutbound, type Outbound, type OutboundOptions } from '#platform/outbound.ts';
 import type { Settings } from '#platform/settings.ts';
 
 const MASK = '***';
-/** Members of a query that say what is wanted, not who wants it. */
+/** Members of a query that name the content, not the account. */
 const PLAIN = new Set(['type', 'output', 'format']);
 /** A part of a path that looks like a key: long, of letters and digits. */
 const KEY = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_-]{16,}$/;

@@ -68,13 +68,13 @@ export function about({ seasonNumber, episodeNumber, episodeTitle, year }: LiveP
   return [episodeTitle, numbers, year].filter(Boolean).join(' · ');
 }
 
-const seen = (): Promise<unknown> =>
+const readAgain = (): Promise<unknown> =>
   Promise.all([invalidate('getLiveGuide'), invalidate('listLivePrograms'), invalidate('getLiveProgram')]);
 
 export async function remind({ id, reminder }: LiveProgram): Promise<void> {
   if (reminder) await api.removeProgramReminder({ params: { id } });
   else await api.setProgramReminder({ params: { id }, body: {} });
-  await seen();
+  await readAgain();
 }
 
 /** State, size and time of a source in one line. */
@@ -101,7 +101,7 @@ export function describe(source: GuideSource): string {
 /** Runs a change of sources or mappings and reads what it changed again. */
 export async function changed<T>(work: () => Promise<T>): Promise<T> {
   const answer = await work();
-  await Promise.all([invalidate('listGuideSources'), invalidate('listGuideSourceChannels'), seen()]);
+  await Promise.all([invalidate('listGuideSources'), invalidate('listGuideSourceChannels'), readAgain()]);
   return answer;
 }
 

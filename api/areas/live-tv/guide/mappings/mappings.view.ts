@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Page, pageOf, parseSort, type SortTable } from '#kernel/page.ts';
+import { getSource } from '../sources/source-rules.ts';
 import { channelSorts, type GuideChannelsQuery, type GuideSourceChannel } from './mappings.schemas.ts';
-import { getSource } from './source-rules.ts';
 
 interface GuideChannelRow {
   /** By which pages are continued. */

@@ -46,7 +46,7 @@ const Name = z
 const Address = z
   .string()
   .max(2048)
-  .regex(/^https?:\/\/[^\s/?#]+[^\s]*$/i)
+  .regex(/^https?:\/\/[^\s/?#]\S*$/i)
   .refine((text) => URL.canParse(text), { error: 'not such an address', params: { code: 'invalid_url' } })
   .meta({ example: 'https://guide.example/tv.xml.gz' });
 /** Headers that the request itself sets stay out. */
