@@ -16,22 +16,30 @@ const members = {
   id: Id,
   channelId: Id,
   title: Text.describe('Restricted, for a programme above the age limit'),
-  episodeTitle: z.string().optional(),
+  episodeTitle: z.string().meta({ example: 'Pilot' }).optional(),
   startAt: Timestamp,
   endAt: Timestamp,
   kind: ProgramKind,
-  categories: z.array(z.string()),
+  categories: z.array(z.string()).meta({ example: ['News'] }),
   seasonNumber: z.int().optional(),
   episodeNumber: z.int().optional(),
-  episodeKey: z.string().optional().describe('The same for airings of one episode or film'),
-  seriesKey: z.string().optional().describe('The same for episodes of one series'),
+  episodeKey: z
+    .string()
+    .meta({ example: 'title:the evening news/1.2' })
+    .optional()
+    .describe('The same for airings of one episode or film'),
+  seriesKey: z
+    .string()
+    .meta({ example: 'title:the evening news' })
+    .optional()
+    .describe('The same for episodes of one series'),
   isNew: z.boolean(),
   isLive: z.boolean(),
   isRepeat: z.boolean(),
   isPremiere: z.boolean(),
   year: z.int().optional(),
   originalAirDate: z.iso.date().optional(),
-  ageRating: z.string().optional(),
+  ageRating: z.string().meta({ example: '12' }).optional(),
   starRating: z.number().min(0).max(10).optional().describe('Of ten'),
   hd: z.boolean().optional(),
   reminder: z.object({ id: Id, leadMs: Milliseconds }).optional().describe('Of the profile'),
@@ -41,8 +49,10 @@ const members = {
 export const LiveProgram = z
   .object({
     ...members,
-    description: z.string().optional(),
-    credits: z.array(z.object({ name: z.string(), role: z.string() })),
+    description: z.string().meta({ example: 'Reports of the day.' }).optional(),
+    credits: z.array(
+      z.object({ name: z.string().meta({ example: 'Ada Park' }), role: z.string().meta({ example: 'presenter' }) }),
+    ),
   })
   .meta({ id: 'LiveProgram' });
 export type LiveProgram = z.output<typeof LiveProgram>;

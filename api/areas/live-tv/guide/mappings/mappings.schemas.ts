@@ -15,8 +15,8 @@ const Score = z.number().min(0).max(1);
 export const GuideSourceChannel = z
   .object({
     id: z.string().describe('In the guide').meta({ example: 'one.example' }),
-    names: z.array(z.string()),
-    number: z.string().optional(),
+    names: z.array(z.string()).meta({ example: ['One'] }),
+    number: z.string().meta({ example: '2.1' }).optional(),
     iconUrl: z.boolean().optional().describe('It has a picture'),
     programs: z.int(),
     mappedTo: z.array(Id).describe('Channels'),
@@ -86,7 +86,13 @@ export const MatchBody = z
 
 export const MatchAnswer = z.object({
   matches: z.array(
-    z.object({ channelId: Id, guideSourceId: Id, guideChannelId: z.string(), score: Score, by: MatchedBy }),
+    z.object({
+      channelId: Id,
+      guideSourceId: Id,
+      guideChannelId: z.string().meta({ example: 'one.example' }),
+      score: Score,
+      by: MatchedBy,
+    }),
   ),
   unmatched: z.array(Id),
   applied: z.int().describe('Channels that changed; 0 with dryRun'),

@@ -16,11 +16,14 @@ export const GuideSource = z
     url: z.string().optional().describe('Credentials are masked').meta({ example: 'https://guide.example/tv.xml.gz' }),
     uploaded: z.boolean(),
     managedBy: ManagedBy.optional(),
-    managedFields: z.array(z.string()).optional(),
+    managedFields: z
+      .array(z.string())
+      .meta({ example: ['url'] })
+      .optional(),
     enabled: z.boolean(),
     priority: z.int(),
     refreshHours: z.int(),
-    refreshCron: z.string().optional().describe('In place of refreshHours'),
+    refreshCron: z.string().meta({ example: '0 5 * * *' }).optional().describe('In place of refreshHours'),
     days: z.int(),
     shiftMinutes: z.int(),
     state: z.enum(['never', 'refreshing', 'ready', 'failed']),
@@ -30,7 +33,13 @@ export const GuideSource = z
     programs: z.int(),
     coverageUntil: Timestamp.optional(),
     skippedEntries: z.int().describe('Entries of the last guide that could not be read, or stood twice'),
-    error: z.object({ code: z.string(), message: z.string() }).optional().describe('Of the last refresh'),
+    error: z
+      .object({
+        code: z.string().meta({ example: 'unreachable' }),
+        message: z.string().meta({ example: 'the address does not answer' }),
+      })
+      .optional()
+      .describe('Of the last refresh'),
   })
   .meta({ id: 'GuideSource' });
 export type GuideSource = z.output<typeof GuideSource>;
