@@ -18,6 +18,8 @@ import { makeFingerprints } from './fingerprint/fingerprint.ts';
 import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
+import { createGuideRefresh } from './live/guide/refresh.ts';
+import { trimGuide } from './live/guide/trim.ts';
 import { createLiveScan } from './live/scan.ts';
 import { analyseDatabase } from './maintenance.ts';
 import { indexKeyframes } from './media-keyframes.ts';
@@ -109,4 +111,6 @@ export const handlers = {
   'discover.refresh': createDiscoverRefresh(),
   'email.digest': createDigests(),
   'logs.trim': trimLogs,
+  'live.guide': createGuideRefresh(),
+  'live.trim': trimGuide,
 } satisfies Handlers;

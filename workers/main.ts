@@ -20,6 +20,7 @@ import { keepBackups } from './backup/keeper.ts';
 import { watchDisks } from './disk-watch.ts';
 import { handlers } from './handlers.ts';
 import { sweepJobCounts } from './job-counts.ts';
+import { keepGuides } from './live/guide/keeper.ts';
 import { keepTunersScanned } from './live/keeper.ts';
 import { describingCatalogues } from './people/catalogues.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
@@ -63,6 +64,7 @@ const trimming = keepTranscodeCache(deps, stopping.signal);
 const backingUp = keepBackups({ ...deps, keys }, stopping.signal);
 const searching = keepSearched(deps, stopping.signal);
 const scanningTuners = keepTunersScanned(deps, stopping.signal);
+const guiding = keepGuides(deps, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
 const checking = keepAgentsChecked(deps, stopping.signal);
 describePeopleBy(describingCatalogues(deps));
@@ -85,6 +87,7 @@ async function leave(): Promise<void> {
     backingUp,
     searching,
     scanningTuners,
+    guiding,
     sealing,
     checking,
   ]);

@@ -56,6 +56,11 @@ const kinds: readonly Kind[] = [
       return rows.flatMap(({ playlist_object: key }) => key ?? []);
     },
   },
+  {
+    bucket: 'foyer-live',
+    nameOf: (key) => /^sources\/guide\/([0-9a-f-]{36})\//.exec(key)?.[1],
+    held: async (db, names) => (await db('guide_sources').whereIn('upload_id', names).pluck('upload_id')) as string[],
+  },
 ];
 
 /**

@@ -32,6 +32,7 @@ const LASTING: readonly SealedColumn[] = [
   { table: 'live_tuners', column: 'secrets', row: 'id::text' },
   { table: 'live_tuners', column: 'own_guide', row: 'id::text' },
   { table: 'live_sources', column: 'address', row: 'id::text' },
+  { table: 'guide_sources', column: 'secrets', row: 'id::text' },
   { table: 'catalogue_keys', column: 'sealed', row: 'name' },
   { table: 'plus_licence', column: 'sealed', row: `'one'::text` },
 ];

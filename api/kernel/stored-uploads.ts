@@ -9,6 +9,8 @@ import type { Bucket, Objects } from '#platform/objects.ts';
 export interface StoredPart {
   bucket: Bucket;
   pieceBytes: number;
+  /** Of the keys, before the id; absent is none. */
+  folder?: string;
   /** Key of a piece. */
   keyOf: (id: string, number: number) => string;
 }
@@ -37,7 +39,7 @@ export class StoredParts {
   readonly #objects: Objects;
   readonly #streams: Readable[] = [];
   readonly #work: Promise<void>[] = [];
-  readonly #kept: { bucket: Bucket; id: string }[] = [];
+  readonly #kept: { bucket: Bucket; prefix: string }[] = [];
 
   constructor(objects: Objects) {
     this.#objects = objects;
@@ -51,7 +53,7 @@ export class StoredParts {
   ): void {
     const id = newId();
     this.#streams.push(stream);
-    this.#kept.push({ bucket: part.bucket, id });
+    this.#kept.push({ bucket: part.bucket, prefix: `${part.folder ?? ''}${id}/` });
     this.#work.push(storePieces(this.#objects, stream, { part, most, id }).then(done));
   }
 
@@ -64,7 +66,7 @@ export class StoredParts {
   }
 
   async drop(): Promise<void> {
-    for (const { bucket, id } of this.#kept) await this.#objects.removePrefix(bucket, `${id}/`);
+    for (const { bucket, prefix } of this.#kept) await this.#objects.removePrefix(bucket, prefix);
   }
 }
 

@@ -171,7 +171,12 @@ export const jobs = {
       z.object({ order: z.string() }),
     ]),
   },
-  'live.guide': { queue: 'live' },
+  /** Refreshes a source; or looks at the guide of a sealed order, for which a person waits. */
+  'live.guide': {
+    queue: 'live',
+    payload: z.union([z.object({ sourceId: Id }), z.object({ order: z.string() })]),
+  },
+  'live.trim': { queue: 'maintenance', payload: z.object({}) },
   'live.schedule': { queue: 'live' },
   'live.finish': { queue: 'live' },
   'live.commercials': { queue: 'live' },

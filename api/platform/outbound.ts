@@ -31,6 +31,10 @@ export interface OutboundOptions {
   maxBytes?: number;
   /** Truncates a larger body instead of refusing it. */
   cut?: boolean;
+  /** Takes the body of a success as it arrives, at the pace of the promise; the answer then has none. */
+  sink?: (chunk: Buffer) => Promise<unknown>;
+  /** Names of headers that stay with the first origin, in addition to Authorization and Cookie. */
+  secretHeaders?: readonly string[];
   /** From the name lookup to the last byte; default 15 s. */
   timeoutMs?: number;
   /** Ports that may be called, at redirects too; default is every port. */
@@ -243,9 +247,11 @@ async function taken(answer: IncomingMessage, { url, options }: Step): Promise<O
   try {
     if (!options.cut && options.method !== 'HEAD' && Number(answer.headers['content-length'] ?? 0) > maxBytes)
       throw tooLarge();
+    const sink = answer.statusCode === 200 ? options.sink : undefined;
     for await (const chunk of answer as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
       size += chunk.length;
+      if (sink && size <= maxBytes) await sink(chunk);
+      else chunks.push(chunk);
       if (size <= maxBytes) continue;
       if (!options.cut) throw tooLarge();
       break;
@@ -263,8 +269,9 @@ const SECRET = new Set(['authorization', 'cookie']);
 function redirected({ url, options }: Step, to: URL, status: number): OutboundOptions {
   const { body, ...rest } = options;
   const changes = status === 303 || ([301, 302].includes(status) && options.method === 'POST');
+  const secret = new Set([...SECRET, ...(options.secretHeaders ?? []).map((name) => name.toLowerCase())]);
   const headers = Object.entries(options.headers ?? {}).filter(([name]) => {
-    if (to.origin !== url.origin && SECRET.has(name.toLowerCase())) return false;
+    if (to.origin !== url.origin && secret.has(name.toLowerCase())) return false;
     return !changes || !/^content-/i.test(name);
   });
   const same = { ...rest, headers: Object.fromEntries(headers) };

@@ -544,6 +544,88 @@ export interface Tables {
     due_at: Defaulted<Date>;
     at: Defaulted<Date>;
   };
+  guide_channels: {
+    id: Defaulted<number>;
+    source_id: string;
+    row_id: Defaulted<string>;
+    guide_id: string;
+    names: Defaulted<string[]>;
+    number: string | null;
+    icon_url: string | null;
+    programs: Defaulted<number>;
+    listed: Defaulted<boolean>;
+    suggestion_channel_id: string | null;
+    suggestion_score: number | null;
+    suggestion_by: 'id' | 'name' | 'number' | null;
+  };
+  guide_programs: {
+    id: string;
+    channel: number;
+    start_at: Date;
+    end_at: Date;
+    title: number;
+    episode_title: number | null;
+    description: string | null;
+    kind: string;
+    categories: Defaulted<string[]>;
+    season_number: number | null;
+    episode_number: number | null;
+    episode_key: string | null;
+    series_key: string | null;
+    is_new: Defaulted<boolean>;
+    is_live: Defaulted<boolean>;
+    is_repeat: Defaulted<boolean>;
+    is_premiere: Defaulted<boolean>;
+    year: number | null;
+    original_air_date: Date | null;
+    age_rating: string | null;
+    age_years: number | null;
+    star_rating: number | null;
+    hd: boolean | null;
+    credits: Defaulted<Json>;
+    hash: Buffer;
+  };
+  guide_sources: {
+    id: string;
+    name: string;
+    kind: 'xmltv' | 'tuner';
+    tuner_id: string | null;
+    address: string | null;
+    address_mark: string | null;
+    upload_id: string | null;
+    secrets: string | null;
+    header_names: Defaulted<string[]>;
+    managed_by: Json | null;
+    managed_fields: Defaulted<string[]>;
+    enabled: Defaulted<boolean>;
+    priority: Defaulted<number>;
+    refresh_hours: Defaulted<number>;
+    refresh_cron: string | null;
+    days: Defaulted<number>;
+    shift_minutes: Defaulted<number>;
+    created_at: Defaulted<Date>;
+    updated_at: Defaulted<Date>;
+  };
+  guide_states: {
+    source_id: string;
+    refreshed_at: Date | null;
+    next_at: Date | null;
+    etag: string | null;
+    last_modified: string | null;
+    channels: Defaulted<number>;
+    programs: Defaulted<number>;
+    coverage_until: Date | null;
+    skipped: Defaulted<number>;
+    error: Json | null;
+    failures: Defaulted<number>;
+    failing_since: Date | null;
+    failure_reported: Defaulted<boolean>;
+  };
+  guide_titles: {
+    id: Defaulted<number>;
+    text: string;
+    folded: Computed<string>;
+  };
   home_hidden: {
     profile_id: string;
     item_id: string;
@@ -1466,6 +1548,13 @@ export interface Tables {
     hidden_labels: Defaulted<number[]>;
     only_labels: number[] | null;
     labels_lost: Defaulted<boolean>;
+  };
+  program_reminders: {
+    id: string;
+    profile_id: string;
+    program_id: string;
+    lead_ms: number;
+    created_at: Defaulted<Date>;
   };
   push_messages: {
     subscription_id: string;

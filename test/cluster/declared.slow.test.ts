@@ -51,7 +51,8 @@ describe('library types and custom fields of spec.declared on a real API server'
     };
     const real = serverClient(api.url, api.operatorKey);
     const request: SendRequest = async (method, path, body) => {
-      if (!/^\/(?:themes|library-types|custom-fields|icon-sets|home\/layout)/.test(path)) return { status: 200, body: answers[path] };
+      if (!/^\/(?:themes|library-types|custom-fields|icon-sets|home\/layout)/.test(path))
+        return { status: 200, body: answers[path] };
       const isTried = (body as { validateOnly?: boolean } | undefined)?.validateOnly;
       if (method !== 'GET' && !isTried) writes.push(`${method} ${path}`);
       return real(method, path, body);

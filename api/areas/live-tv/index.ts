@@ -11,6 +11,21 @@ import {
   updateLiveChannels,
 } from './channels/channels.endpoints.ts';
 import {
+  getLiveGuide,
+  getLiveProgram,
+  listLivePrograms,
+  removeProgramReminder,
+  setProgramReminder,
+} from './guide/guide.endpoints.ts';
+import { listGuideSourceChannels, matchGuideChannels, setGuideMappings } from './guide/mappings/mappings.endpoints.ts';
+import {
+  createGuideSource,
+  deleteGuideSource,
+  listGuideSources,
+  refreshGuideSource,
+  updateGuideSource,
+} from './guide/sources/sources.endpoints.ts';
+import {
   createTuner,
   deleteTuner,
   discoverTuners,
@@ -49,4 +64,17 @@ export const liveTvArea = defineArea('live-tv', 'Live TV', [
   getLiveMaster,
   getLivePlaylist,
   getLiveSegment,
+  getLiveGuide,
+  listLivePrograms,
+  getLiveProgram,
+  setProgramReminder,
+  removeProgramReminder,
+  listGuideSources,
+  createGuideSource,
+  updateGuideSource,
+  deleteGuideSource,
+  refreshGuideSource,
+  listGuideSourceChannels,
+  setGuideMappings,
+  matchGuideChannels,
 ]);

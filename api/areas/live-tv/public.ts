@@ -1,4 +1,4 @@
-/** Tuners and channels for other areas and workers. */
+/** Live TV for other areas and for workers. */
 
 export type { LiveTest } from './channels/channels.schemas.ts';
 export {
@@ -9,6 +9,7 @@ export {
   withoutSources,
 } from './channels/channels.store.ts';
 export { Numbers, numberAt, numberOrder, tidyNumber, wholeOf } from './channels/numbers.ts';
+export * from './guide/public.ts';
 export { liveNetworks, liveOutbound, requestOf } from './tuners/addresses.ts';
 export { Order, openOrder, Tried } from './tuners/orders.ts';
 export { requestScan, scanKey } from './tuners/saved.ts';

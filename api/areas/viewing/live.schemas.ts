@@ -1,45 +1,12 @@
 import { z } from 'zod';
-import { Id, ImageRef, Timestamp } from '#kernel/schemas.ts';
-
-export const LiveProgram = z
-  .object({
-    id: Id,
-    channelId: Id,
-    title: z.string().meta({ example: 'Evening News' }),
-    startAt: Timestamp,
-    endAt: Timestamp,
-  })
-  .meta({ id: 'LiveSessionProgram' });
-export type LiveProgram = z.output<typeof LiveProgram>;
-
-export const LiveSessionChannel = z
-  .object({
-    id: Id,
-    libraryId: Id,
-    number: z.string().meta({ example: '2.1' }),
-    name: z.string().meta({ example: 'Channel Two' }),
-    callSign: z.string().optional().meta({ example: 'TWO' }),
-    kind: z.enum(['tv', 'radio']),
-    group: z.string().optional().meta({ example: 'News' }),
-    logo: ImageRef.optional(),
-    enabled: z.boolean(),
-    favorite: z.boolean(),
-    hd: z.boolean(),
-    drm: z.boolean(),
-    ageRating: z.string().optional().meta({ example: 'PG' }),
-    language: z.string().optional().meta({ example: 'en' }),
-    lockedFields: z.array(z.string().meta({ example: 'name' })),
-    recording: z.boolean(),
-    addedAt: Timestamp,
-  })
-  .meta({ id: 'LiveSessionChannel' });
-export type LiveSessionChannel = z.output<typeof LiveSessionChannel>;
+import { Id, Timestamp } from '#kernel/schemas.ts';
+import { LiveChannel, LiveProgram } from './live-records.schemas.ts';
 
 /** What the scrub bar of live television needs. */
 export const LiveSession = z
   .object({
     sessionId: Id,
-    channel: LiveSessionChannel,
+    channel: LiveChannel,
     program: LiveProgram.optional(),
     method: z.enum(['direct_stream', 'transcode']),
     reasons: z.array(z.string().meta({ example: 'live-source' })).describe('As in PlaybackDecision'),

@@ -1,5 +1,14 @@
 export { refuseRemote, takePlace } from './admission.ts';
-export { type LivePlay, LiveProgram, LiveSession, LiveSessionChannel } from './live.schemas.ts';
+export { type LivePlay, LiveSession } from './live.schemas.ts';
+export {
+  GuideProgram,
+  LiveChannel,
+  LiveProgram,
+  LiveSource,
+  LiveTest,
+  ProgramKind,
+  programKinds,
+} from './live-records.schemas.ts';
 export {
   factsOf,
   findImplicit,

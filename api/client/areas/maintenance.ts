@@ -93,6 +93,7 @@ export interface UpdateMaintenanceBody {
       | 'keys.expire'
       | 'events.trim'
       | 'logs.trim'
+      | 'live.trim'
       | 'search.optimise'
       | 'upload.sweep'
       | 'webhook.trim'

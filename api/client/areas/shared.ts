@@ -213,6 +213,32 @@ export interface FolderPlace {
 /** Every role that somebody can be given */
 export type GivenRole = 'admin' | 'member' | 'child' | 'guest';
 
+export interface GuideProgram {
+  id: Uuid;
+  channelId: Uuid;
+  /** Restricted, for a programme above the age limit */ title: string;
+  episodeTitle?: string;
+  startAt: Instant;
+  endAt: Instant;
+  kind: ProgramKind;
+  categories: string[];
+  seasonNumber?: number;
+  episodeNumber?: number;
+  /** The same for airings of one episode or film */ episodeKey?: string;
+  /** The same for episodes of one series */ seriesKey?: string;
+  isNew: boolean;
+  isLive: boolean;
+  isRepeat: boolean;
+  isPremiere: boolean;
+  year?: number;
+  originalAirDate?: string;
+  ageRating?: string;
+  /** Of ten */ starRating?: number;
+  hd?: boolean;
+  /** Of the profile */ reminder?: { id: Uuid; leadMs: number };
+  /** The same film or episode in a library that the caller sees */ libraryItemId?: string;
+}
+
 export type HdrFormat = 'hdr10' | 'hdr10plus' | 'dolby-vision' | 'hlg';
 
 /** Bytes: GET /images/{id} */
@@ -389,25 +415,8 @@ export interface ListedItem extends Omit<ItemExtra, 'extraKind'> {
   externalIds?: Record<string, string>;
 }
 
-export interface LiveSession {
-  sessionId: Uuid;
-  channel: LiveSessionChannel;
-  program?: LiveSessionProgram;
-  method: 'direct_stream' | 'transcode';
-  /** As in PlaybackDecision */ reasons: string[];
-  /** source or a ladder id */ rendition: string;
-  bufferFrom: Instant;
-  liveEdge: Instant;
-  viewers: number;
-  programs: { id: Uuid; title: string; startAt: Instant; endAt: Instant }[];
-  outages: { from: Instant; to: Instant; reason: string }[];
-  recordingId?: Uuid;
-  yieldsAt?: Instant;
-  /** With session:manage only */ tuner?: { tunerId: Uuid; slot: number };
-}
-
-export interface LiveSessionChannel {
-  id: Uuid;
+export interface LiveChannel {
+  /** The channel item's id */ id: string;
   libraryId: Uuid;
   number: string;
   name: string;
@@ -416,22 +425,75 @@ export interface LiveSessionChannel {
   group?: string;
   logo?: ImageRef;
   enabled: boolean;
-  favorite: boolean;
+  /** The profile's own */ favorite: boolean;
   hd: boolean;
   drm: boolean;
   ageRating?: string;
   language?: string;
+  guide?: { guideSourceId: Uuid; guideChannelId: string; matchedBy: 'id' | 'name' | 'number' | 'hand' };
+  now?: LiveProgram;
+  next?: LiveProgram;
+  /** With include sources */ sources?: LiveSource[];
   lockedFields: string[];
   recording: boolean;
   addedAt: Instant;
 }
 
-export interface LiveSessionProgram {
+export interface LiveProgram extends GuideProgram {
+  description?: string;
+  credits: { name: string; role: string }[];
+}
+
+export interface LiveSession {
+  sessionId: Uuid;
+  channel: LiveChannel;
+  program?: LiveProgram;
+  method: 'direct_stream' | 'transcode';
+  /** As in PlaybackDecision */ reasons: string[];
+  /** source or a ladder id */ rendition: string;
+  bufferFrom: Instant;
+  liveEdge: Instant;
+  viewers: number;
+  programs: {
+    id: Uuid;
+    /** Restricted, for a programme above the age limit */ title: string;
+    startAt: Instant;
+    endAt: Instant;
+  }[];
+  outages: { from: Instant; to: Instant; reason: string }[];
+  recordingId?: Uuid;
+  yieldsAt?: Instant;
+  /** With session:manage only */ tuner?: { tunerId: Uuid; slot: number };
+}
+
+export interface LiveSource {
   id: Uuid;
-  channelId: Uuid;
-  title: string;
-  startAt: Instant;
-  endAt: Instant;
+  tunerId: Uuid;
+  tunerName: string;
+  remoteNumber: string;
+  remoteName: string;
+  remoteGroup?: string;
+  tvgId?: string;
+  quality?: 'sd' | 'hd' | 'uhd' | 'audio';
+  /** Its place in the order; 0 is tried first */ priority: number;
+  enabled: boolean;
+  /** Gone from the last scan */ missing: boolean;
+  lastTest?: LiveTest;
+}
+
+export interface LiveTest {
+  at: Instant;
+  ok: boolean;
+  firstByteMs?: number;
+  videoCodec?: string;
+  audioCodecs: string[];
+  width?: number;
+  height?: number;
+  interlaced?: boolean;
+  bitrate?: number;
+  signalPercent?: number;
+  qualityPercent?: number;
+  error?: { reason: string; message: string };
 }
 
 /** The Kubernetes resource that owns it */
@@ -704,6 +766,8 @@ export interface ProfileLimits {
   libraryIds?: Uuid[];
   viewingHours?: ViewingHours[];
 }
+
+export type ProgramKind = 'movie' | 'series' | 'sports' | 'news' | 'kids' | 'music' | 'other';
 
 export type QueueName =
   | 'interactive'

@@ -7,7 +7,6 @@ declare module '../column-types.ts' {
   interface ColumnTypes {
     'live_streams.facts': ProbedStream[];
     'live_streams.tried': Tried[];
-    'live_sources.last_test': Record<string, unknown>;
   }
 }
 

@@ -97,6 +97,7 @@ export const tasks = {
   'keys.expire': { ...cleanup('API keys', 'Deletes keys that ended', '50 3 * * *'), required: true },
   'events.trim': { ...cleanup('Events', 'Keeps the last 1,000 events', '*/10 * * * *'), required: true },
   'logs.trim': { ...cleanup('Logs', 'Deletes old entries', '35 3 * * *'), required: true },
+  'live.trim': { ...cleanup('Programme guide', 'Deletes programmes of past days', '10 * * * *'), required: true },
   'search.optimise': {
     ...{
       name: 'Search index',

@@ -81,6 +81,7 @@ import * as viewingPlayed from './20261127004110_viewing_played.ts';
 import * as maintenanceCreate from './20261127004200_maintenance_create.ts';
 import * as uploadsCreate from './20261127006000_uploads_create.ts';
 import * as liveCreate from './20261127100000_live_create.ts';
+import * as liveGuide from './20261127101000_live_guide.ts';
 import * as liveStreams from './20261127102000_live_streams.ts';
 import * as liveRenditions from './20261127102100_live_renditions.ts';
 import * as discoverCreate from './20261127110000_discover_create.ts';
@@ -185,6 +186,7 @@ export const migrations: Record<string, Migration> = {
   '20261127004200_maintenance_create': maintenanceCreate,
   '20261127006000_uploads_create': uploadsCreate,
   '20261127100000_live_create': liveCreate,
+  '20261127101000_live_guide': liveGuide,
   '20261127102000_live_streams': liveStreams,
   '20261127102100_live_renditions': liveRenditions,
   '20261127110000_discover_create': discoverCreate,

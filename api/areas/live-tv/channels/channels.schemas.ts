@@ -1,78 +1,15 @@
 import { z } from 'zod';
 import { includeQuery } from '#areas/items/public.ts';
+import { LiveChannel, LiveSource, LiveTest } from '#areas/viewing/public.ts';
 import { pageQuery, sortQuery } from '#kernel/page.ts';
-import { Bytes, Id, ImageRef, Language, queryBool, Timestamp } from '#kernel/schemas.ts';
+import { Bytes, Id, Language, queryBool, Timestamp } from '#kernel/schemas.ts';
 import { channelFilter } from './channel-filter.ts';
-import { ShownProgram } from './guide.ts';
 import { NUMBER } from './numbers.ts';
 
-export const LiveTest = z
-  .object({
-    at: Timestamp,
-    ok: z.boolean(),
-    firstByteMs: z.int().optional(),
-    videoCodec: z.string().optional(),
-    audioCodecs: z.array(z.string()),
-    width: z.int().optional(),
-    height: z.int().optional(),
-    interlaced: z.boolean().optional(),
-    bitrate: z.int().optional(),
-    signalPercent: z.int().optional(),
-    qualityPercent: z.int().optional(),
-    error: z.object({ reason: z.string().meta({ example: 'no-signal' }), message: z.string() }).optional(),
-  })
-  .meta({ id: 'LiveTest' });
-export type LiveTest = z.output<typeof LiveTest>;
-
-export const LiveSource = z
-  .object({
-    id: Id,
-    tunerId: Id,
-    tunerName: z.string().meta({ example: 'Roof' }),
-    remoteNumber: z.string().meta({ example: '2.1' }),
-    remoteName: z.string().meta({ example: 'One HD' }),
-    remoteGroup: z.string().optional(),
-    tvgId: z.string().optional(),
-    quality: z.enum(['sd', 'hd', 'uhd', 'audio']).optional(),
-    priority: z.int().describe('Its place in the order; 0 is tried first'),
-    enabled: z.boolean(),
-    missing: z.boolean().describe('Gone from the last scan'),
-    lastTest: LiveTest.optional(),
-  })
-  .meta({ id: 'LiveSource' });
-export type LiveSource = z.output<typeof LiveSource>;
+export { LiveChannel, LiveSource, LiveTest };
 
 const Kind = z.enum(['tv', 'radio']);
 export const lockable = ['number', 'name', 'group', 'kind', 'enabled', 'ageRating', 'language', 'guide'] as const;
-
-export const LiveChannel = z
-  .object({
-    id: Id.describe("The channel item's id"),
-    libraryId: Id,
-    number: z.string().meta({ example: '2.1' }),
-    name: z.string().meta({ example: 'One HD' }),
-    callSign: z.string().optional(),
-    kind: Kind,
-    group: z.string().optional(),
-    logo: ImageRef.optional(),
-    enabled: z.boolean(),
-    favorite: z.boolean().describe("The profile's own"),
-    hd: z.boolean(),
-    drm: z.boolean(),
-    ageRating: z.string().optional(),
-    language: z.string().optional(),
-    guide: z
-      .object({ guideSourceId: Id, guideChannelId: z.string(), matchedBy: z.enum(['id', 'name', 'number', 'hand']) })
-      .optional(),
-    now: ShownProgram.optional(),
-    next: ShownProgram.optional(),
-    sources: z.array(LiveSource).optional().describe('With include sources'),
-    lockedFields: z.array(z.string()),
-    recording: z.boolean(),
-    addedAt: Timestamp,
-  })
-  .meta({ id: 'LiveChannel' });
-export type LiveChannel = z.output<typeof LiveChannel>;
 
 export const channelSorts = {
   number: { column: 'c.number_order', type: 'int' },

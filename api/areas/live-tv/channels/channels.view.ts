@@ -6,13 +6,14 @@ import { notFound } from '#kernel/errors.ts';
 import { type ImageRef, iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
+import { nowAndNext } from '../guide/programs.view.ts';
 import type { LiveChannel, LiveSource, LiveTest } from './channels.schemas.ts';
 import type { ChannelRow } from './channels.store.ts';
-import { onAir } from './guide.ts';
 
 export interface ShownChannel extends ChannelRow {
   favorite: boolean;
   logo: ImageRef | null;
+  recording: boolean;
 }
 
 /** Channels that the caller may see; with `disabled` those that are switched off too. */
@@ -23,7 +24,11 @@ export function visibleChannels(db: Db, who: Principal, { disabled }: { disabled
       on.on('f.channel_id', 'c.id').andOn('f.profile_id', db.raw('?::uuid', [who.profileId || null]) as never);
     })
     .modify(onlyVisibleItems, who, 'i')
-    .select('c.*', db.raw(`f.profile_id is not null as favorite, i.artwork -> 'logo' as logo`));
+    .select(
+      'c.*',
+      db.raw(`f.profile_id is not null as favorite, i.artwork -> 'logo' as logo,
+      exists (select from live_streams t where t.channel_id = c.id and t.ended_at is null and t.recorded_until > now()) as recording`),
+    );
   if (!disabled) query.where('c.enabled', true);
   return query;
 }
@@ -36,18 +41,28 @@ export async function getChannel({ db, who }: Pick<Call, 'db' | 'who'>, id: stri
   return row;
 }
 
+/** Channels by their ids, enabled or not. The caller must have checked that they are visible. */
+export async function channelsById(
+  call: Pick<Call, 'db' | 'who' | 'now'>,
+  ids: readonly string[],
+): Promise<Map<string, LiveChannel>> {
+  const query = visibleChannels(call.db, call.who, { disabled: true });
+  const rows: ShownChannel[] = await query.whereRaw('c.id = any(?::uuid[])', [[...ids]]);
+  return new Map((await toChannels(call, rows)).map((channel) => [channel.id, channel]));
+}
+
 type Relation = 'now' | 'next' | 'sources';
 
 /** Channels as the API answers them, in the order of the rows. */
 export async function toChannels(
-  { db }: Pick<Call, 'db'>,
+  { db, who, now: at }: Pick<Call, 'db' | 'who' | 'now'>,
   rows: readonly ShownChannel[],
   include: readonly Relation[] = [],
 ): Promise<LiveChannel[]> {
   const ids = rows.map(({ id }) => id);
   const withGuide = include.includes('now') || include.includes('next');
   const [programs, sources] = await Promise.all([
-    withGuide ? onAir(db, ids) : undefined,
+    withGuide ? nowAndNext(db, who, { channelIds: ids, at }) : undefined,
     include.includes('sources') ? sourcesOf(db, ids) : undefined,
   ]);
   return rows.map((row) => {
@@ -76,7 +91,7 @@ function toChannel(row: ShownChannel): LiveChannel {
     drm: row.drm,
     ...guideOf(row),
     lockedFields: row.locked_fields,
-    recording: false, // this version does not record
+    recording: row.recording,
     addedAt: iso(row.added_at),
   };
 }

@@ -1,44 +1,37 @@
-// The one place where tuners and channels meet the guide.
-import { z } from 'zod';
-import { Id, Timestamp } from '#kernel/schemas.ts';
+// What tuners and channels read of the guide.
+import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
-
-/** A programme as a channel shows it. */
-export const ShownProgram = z
-  .object({
-    id: Id,
-    channelId: Id,
-    title: z.string(),
-    startAt: Timestamp,
-    endAt: Timestamp,
-  })
-  .meta({ id: 'ChannelProgram' });
-export type ShownProgram = z.output<typeof ShownProgram>;
-
-export interface OnAir {
-  now?: ShownProgram;
-  next?: ShownProgram;
-}
-
-/** The current and the next programme of each channel, in one lookup for a page; nothing while no guide is kept. */
-export async function onAir(_db: Db, _channelIds: readonly string[]): Promise<ReadonlyMap<string, OnAir>> {
-  return new Map();
-}
+import { rowsOf } from '#platform/rows.ts';
 
 /** The guide source of each tuner that has one. */
-export async function guideSourcesOf(_db: Db, _tunerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  return new Map();
+export async function guideSourcesOf(db: Db, tunerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await rowsOf<{ id: string; tuner_id: string }>(
+    db,
+    'select id, tuner_id from guide_sources where tuner_id = any(?::uuid[])',
+    [[...tunerIds]],
+  );
+  return new Map(rows.map((row) => [row.tuner_id, row.id]));
 }
 
 /** Times between which the guide has programmes. */
-export async function guideCoverage(_db: Db): Promise<{ coverageFrom?: string; coverageUntil?: string }> {
-  return {};
+export async function guideCoverage(db: Db): Promise<{ coverageFrom?: string; coverageUntil?: string }> {
+  const [row] = await rowsOf<{ first: Date | null; last: Date | null }>(
+    db,
+    `select (select start_at from guide_programs order by start_at limit 1) as first,
+       (select max(t.coverage_until) from guide_states t join guide_sources s on s.id = t.source_id and s.enabled) as last`,
+    [],
+  );
+  return {
+    ...(row?.first && { coverageFrom: iso(row.first) }),
+    ...(row?.last && { coverageUntil: iso(row.last) }),
+  };
 }
 
-/** Whether a guide knows such a channel; none does while no guide is kept. */
+/** Whether a guide names such a channel. */
 export async function isGuideChannel(
-  _db: Db,
-  _guide: { guideSourceId: string; guideChannelId: string },
+  db: Db,
+  { guideSourceId, guideChannelId }: { guideSourceId: string; guideChannelId: string },
 ): Promise<boolean> {
-  return false;
+  const known = { source_id: guideSourceId, guide_id: guideChannelId };
+  return (await db('guide_channels').where(known).first('id')) !== undefined;
 }

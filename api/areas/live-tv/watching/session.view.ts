@@ -1,4 +1,4 @@
-import type { LiveProgram, LiveSession, SessionRow } from '#areas/viewing/public.ts';
+import type { LiveSession, SessionRow } from '#areas/viewing/public.ts';
 import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
@@ -6,7 +6,7 @@ import { type LiveSegment, listSegments, segmentEnd } from '#platform/live/segme
 import { findOpenStream } from '#platform/live/streams.store.ts';
 import { withinAge } from './age.ts';
 import { channelOf } from './channel.view.ts';
-import { programmesOf } from './programmes.ts';
+import { type Programme, programmesOf } from './programmes.ts';
 import { countViewers, listOutages, type Outage } from './sources.view.ts';
 
 /** A longer time between two segments is an outage, even if none is stored. */
@@ -19,11 +19,11 @@ export async function liveSessionOf(call: Call, row: SessionRow): Promise<LiveSe
   const segments = await withinAge(db, who, { channelId, segments: await listSegments(deps, channelId) });
   const from = new Date(segments[0]?.startMs ?? now.getTime());
   const to = new Date(Math.max(segmentEndOf(segments) ?? now.getTime(), from.getTime()));
-  const programmes = await programmesOf(db, channelId, { from, to });
+  const programmes = await programmesOf(db, who, { channelId, from, to });
   const { reasons = [] } = row.decision as { reasons?: string[] };
   return {
     sessionId: row.id,
-    channel: await channelOf(db, who, channelId),
+    channel: await channelOf(call, channelId),
     ...onAirOf(programmes, now),
     method: row.method === 'transcode' ? 'transcode' : 'direct_stream',
     reasons,
@@ -41,10 +41,12 @@ export async function liveSessionOf(call: Call, row: SessionRow): Promise<LiveSe
   };
 }
 
-function onAirOf(programmes: readonly LiveProgram[], now: Date): Pick<LiveSession, 'program'> {
+function onAirOf(programmes: readonly Programme[], now: Date): Pick<LiveSession, 'program'> {
   const at = now.getTime();
-  const onAir = programmes.find((one) => Date.parse(one.startAt) <= at && Date.parse(one.endAt) > at);
-  return onAir ? { program: partOf(onAir) } : {};
+  const found = programmes.find((one) => Date.parse(one.startAt) <= at && Date.parse(one.endAt) > at);
+  if (!found) return {};
+  const { isRestricted: _, ...program } = found;
+  return { program };
 }
 
 /** With session:manage alone. */
@@ -52,10 +54,6 @@ async function tunerOf({ db, who }: Call, channelId: string): Promise<Pick<LiveS
   const stream = may(who, 'session:manage') ? await findOpenStream(db, channelId) : undefined;
   return stream ? { tuner: { tunerId: stream.tuner_id, slot: stream.slot } } : {};
 }
-
-const partOf = ({ id, channelId, title, startAt, endAt }: NonNullable<LiveSession['program']>) => ({
-  ...{ id, channelId, title, startAt, endAt },
-});
 
 const segmentEndOf = (segments: readonly LiveSegment[]): number | undefined => {
   const last = segments.at(-1);

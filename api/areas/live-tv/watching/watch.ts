@@ -118,7 +118,7 @@ async function open(call: Call, { item, choice, stream, body, given }: Opening):
 
 /** Where playback begins, Unix ms, as far as the buffer reaches; undefined at the live edge. */
 async function startOf(
-  { deps, db, now }: Call,
+  { deps, db, who, now }: Call,
   channelId: string,
   at: WatchLive['startAt'],
 ): Promise<number | undefined> {
@@ -126,7 +126,7 @@ async function startOf(
   const [first] = await listSegments(deps, channelId);
   if (!first) return undefined;
   if (at === 'buffer') return first.startMs;
-  const [onAir] = await programmesOf(db, channelId, { from: now, to: now });
+  const [onAir] = await programmesOf(db, who, { channelId, from: now, to: now });
   return onAir && Math.max(first.startMs, Date.parse(onAir.startAt));
 }
 

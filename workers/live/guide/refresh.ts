@@ -1,0 +1,167 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  copyIncoming,
+  coverageOf,
+  findGuideSource,
+  findState,
+  guidePlaceOf,
+  lockGuides,
+  matchSource,
+  mergeIncoming,
+  nextRefresh,
+  openPlace,
+  putGuideChannels,
+  putState,
+  type GuideSourceRow as SourceRow,
+  TRY_MS,
+  type GuideTried as Tried,
+} from '#areas/live-tv/public.ts';
+import { notify } from '#areas/notifications/public.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import { ringOf } from '#platform/keys.ts';
+import type { Outbound } from '#platform/outbound.ts';
+import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
+import { LINE_COLUMNS } from './entries.ts';
+import { type Fetched, fetchGuide, fetchHead } from './fetch-guide.ts';
+import { requireXmltv } from './open-guide.ts';
+import { readGuide } from './read-guide.ts';
+import type { Read } from './reading.ts';
+import { GuideRefused } from './refused.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Attempts after a failure. */
+const RETRY_MINUTES = [5, 15, 60];
+/** People hear of a source that fails for longer. */
+const FAILING_MS = 60 * MINUTE_MS;
+
+interface Refreshing {
+  work: Work;
+  row: SourceRow;
+  outbound: Outbound | undefined;
+}
+
+/** Handler of job `live.guide`. `outbound` is for tests. */
+export function createGuideRefresh(outbound?: Outbound) {
+  return async (payload: JobPayload<'live.guide'>, work: Work): Promise<object> => {
+    if ('order' in payload) return look(payload.order, { work, outbound });
+    const row = await findGuideSource(work.db, payload.sourceId);
+    if (!row) return { gone: true };
+    try {
+      return await refresh({ work, row, outbound });
+    } catch (error) {
+      if (work.signal.aborted) throw error;
+      return await failed({ work, row, outbound }, error);
+    }
+  };
+}
+
+/** The first try of a guide, whose outcome is the result of the job. */
+async function look(order: string, { work, outbound }: Omit<Refreshing, 'row'>): Promise<Tried> {
+  const place = openPlace(await ringOf(work.config.keysFile), order);
+  if (!place) return { ok: false, code: 'no_address', message: 'the address cannot be read' };
+  try {
+    await requireXmltv(await fetchHead({ deps: work, place, signal: work.signal, outbound }, TRY_MS));
+    return { ok: true };
+  } catch (error) {
+    if (!(error instanceof GuideRefused)) throw error;
+    return { ok: false, code: error.code, message: error.message };
+  }
+}
+
+async function refresh(refreshing: Refreshing): Promise<object> {
+  const { work, row, outbound } = refreshing;
+  const { db } = work;
+  const place = await guidePlaceOf(db, await ringOf(work.config.keysFile), row);
+  if (!place) throw new GuideRefused('no_address', 'the tuner names no guide any more');
+  const state = await findState(db, row.id);
+  await mkdir(work.config.scratchDir, { recursive: true });
+  const folder = await mkdtemp(join(work.config.scratchDir, 'guide-'));
+  const path = join(folder, 'guide');
+  try {
+    const known = { etag: state?.etag ?? null, lastModified: state?.last_modified ?? null };
+    const fetched = await fetchGuide({ deps: work, place, signal: work.signal, outbound }, path, known);
+    const counts = fetched.unchanged ? {} : await takeOver(refreshing, { path, fetched });
+    await succeeded(refreshing);
+    return { unchanged: fetched.unchanged, ...counts };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Taking {
+  path: string;
+  fetched: Extract<Fetched, { unchanged: false }>;
+}
+
+/** Reads the file and takes its guide over in one transaction: until its end the old guide is shown. */
+async function takeOver({ work, row }: Refreshing, { path, fetched }: Taking): Promise<object> {
+  const now = Date.now();
+  const reading = {
+    ...{ path, shiftMs: row.shift_minutes * MINUTE_MS },
+    ...{ fromMs: now - 2 * DAY_MS, toMs: now + row.days * DAY_MS },
+  };
+  return work.db.transaction(async (tx) => {
+    let read: Read | undefined;
+    const lines = async function* (): AsyncGenerator<string> {
+      read = yield* readGuide(reading, work.signal);
+    };
+    await lockGuides(tx);
+    await copyIncoming(tx, LINE_COLUMNS, lines());
+    if (!read) throw new GuideRefused('unreadable', 'the guide was not read to its end');
+    await putGuideChannels(tx, row.id, read.channels);
+    const { twice, ...merged } = await mergeIncoming(tx, row.id);
+    const known = read.cut ? { etag: null, lastModified: null } : fetched;
+    await putState(tx, row.id, {
+      ...{ channels: read.channels.length, programs: merged.programs, skipped: read.skipped + twice },
+      ...{ etag: known.etag, last_modified: known.lastModified, coverage_until: await coverageOf(tx, row.id) },
+    });
+    await matchSource(tx, row.id);
+    return { ...merged, skipped: read.skipped + twice };
+  });
+}
+
+async function succeeded({ work, row }: Refreshing): Promise<void> {
+  const after = new Date();
+  const timezone = work.settings.get('server.timeZone');
+  await putState(work.db, row.id, {
+    ...{ refreshed_at: after, next_at: nextRefresh(row, { after, timezone }), error: null },
+    ...{ failures: 0, failing_since: null, failure_reported: false },
+  });
+}
+
+/** The old guide stays. The job is tried again after 5, 15 and 60 minutes, then the schedule goes on. */
+async function failed({ work, row }: Refreshing, thrown: unknown): Promise<never> {
+  const { db, settings, log } = work;
+  const state = await findState(db, row.id);
+  const now = new Date();
+  const failures = (state?.failures ?? 0) + 1;
+  const since = state?.failing_since ?? now;
+  const minutes = RETRY_MINUTES[failures - 1];
+  const byPlan = nextRefresh(row, { after: now, timezone: settings.get('server.timeZone') });
+  const next = minutes === undefined ? byPlan : new Date(now.getTime() + minutes * MINUTE_MS);
+  const error =
+    thrown instanceof GuideRefused
+      ? { code: thrown.code, message: thrown.message }
+      : { code: 'internal', message: 'It failed; the log of its worker says why' };
+  log.warn({ err: thrown, source: row.id }, 'a guide was not refreshed');
+  const notifies = !state?.failure_reported && now.getTime() - since.getTime() >= FAILING_MS;
+  await db.transaction(async (tx) => {
+    await putState(tx, row.id, {
+      ...{ error, failures, failing_since: since, next_at: next },
+      ...(notifies && { failure_reported: true }),
+    });
+    if (notifies)
+      await notify(tx, {
+        ...{
+          kind: 'guide-failing',
+          to: { permission: 'library:manage' },
+          target: { kind: 'guide-source', id: row.id },
+        },
+        ...{ data: { name: row.name }, url: '/admin/guide' },
+      });
+  });
+  if (minutes !== undefined) throw new Postponed(next);
+  throw new FinalFailure(error.code, error.message);
+}
