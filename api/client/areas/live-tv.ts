@@ -182,7 +182,7 @@ export type TunerState = 'starting' | 'ready' | 'scanning' | 'unreachable' | 'di
 
 /** Body of createGuideSource */
 export interface CreateGuideSourceBody extends Omit<UpdateGuideSourceBody, 'refreshCron' | 'managedBy'> {
-  name: unknown & unknown;
+  name: string;
   kind: 'xmltv' | 'tuner';
   /** Of a guide in XMLTV */ url?: string;
   /** For the guide that the device or its playlist names */ tunerId?: string;
@@ -391,7 +391,7 @@ export interface TestLiveChannelResponse {
 
 /** Body of updateGuideSource */
 export interface UpdateGuideSourceBody {
-  name?: unknown & unknown;
+  name?: string;
   /** The masked address that was read is no change */ url?: string;
   headers?: Record<string, string>;
   enabled?: boolean;

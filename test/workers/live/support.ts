@@ -87,7 +87,7 @@ async function keepOrders(api: Api, work: () => Work): Promise<void> {
   await alive.connect();
   await alive.query('select pg_advisory_lock($1, 7)', [ALIVE]);
   const run = createGuideRefresh();
-  const timer = setInterval(async () => {
+  const runOrders = async (): Promise<void> => {
     const rows = await api.deps
       .db('jobs')
       .where({ kind: 'live.guide', state: 'waiting' })
@@ -100,7 +100,8 @@ async function keepOrders(api: Api, work: () => Work): Promise<void> {
         .where({ id })
         .update({ state: 'completed', result: JSON.stringify(result) });
     }
-  }, 30);
+  };
+  const timer = setInterval(() => void runOrders(), 30);
   atEnd(async () => {
     clearInterval(timer);
     await alive.end();

@@ -40,20 +40,34 @@ const resolved = (address: string, base: string): string => {
   return new URL(address, base).href;
 };
 
-function attributesOf(line: string): Map<string, string> {
-  const found = line.matchAll(/([A-Z0-9-]{1,40})=("[^"]*"|[^",]*)/g);
-  return new Map(Array.from(found, ([, name = '', value = '']) => [name, value.replace(/^"|"$/g, '')]));
+/** An attribute list as in `BANDWIDTH=1,CODECS="a,b"`. */
+function attributesOf(text: string): Map<string, string> {
+  const attributes = new Map<string, string>();
+  for (let at = 0; at < text.length; ) {
+    const is = text.indexOf('=', at);
+    if (is < 0) break;
+    const isQuoted = text[is + 1] === '"';
+    const start = isQuoted ? is + 2 : is + 1;
+    const found = text.indexOf(isQuoted ? '"' : ',', start);
+    const end = found < 0 ? text.length : found;
+    attributes.set(text.slice(at, is).trim(), text.slice(start, end));
+    const comma = text.indexOf(',', end);
+    at = comma < 0 ? text.length : comma + 1;
+  }
+  return attributes;
 }
+
+const VARIANT = '#EXT-X-STREAM-INF:';
 
 /** The address of the best variant of a master list; undefined for a media list. */
 export function bestVariant(text: string, base: string): string | undefined {
-  const lines = text.split(/\r?\n/);
   let best: { bandwidth: number; url: string } | undefined;
-  for (const [at, line] of lines.entries()) {
-    if (!line.startsWith('#EXT-X-STREAM-INF:')) continue;
-    const bandwidth = Number(attributesOf(line).get('BANDWIDTH') ?? 0);
-    const address = lines.slice(at + 1).find((one) => one.trim() && !one.startsWith('#'));
-    if (address && (!best || bandwidth > best.bandwidth)) best = { bandwidth, url: resolved(address.trim(), base) };
+  let bandwidth: number | undefined;
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith(VARIANT)) bandwidth = Number(attributesOf(line.slice(VARIANT.length)).get('BANDWIDTH') ?? 0);
+    if (bandwidth === undefined || line.startsWith('#') || !line.trim()) continue;
+    if (!best || bandwidth > best.bandwidth) best = { bandwidth, url: resolved(line.trim(), base) };
+    bandwidth = undefined;
   }
   return best?.url;
 }
@@ -85,13 +99,18 @@ const TAGS: Readonly<Record<string, (list: ReadingList, value: string) => void>>
   },
 };
 
+function readTag(list: ReadingList, line: string): void {
+  const colon = line.indexOf(':');
+  const tag = line.slice(1, colon < 0 ? undefined : colon);
+  if (Object.hasOwn(TAGS, tag)) TAGS[tag]?.(list, colon < 0 ? '' : line.slice(colon + 1));
+}
+
 /** Reads a media list of transport streams. Throws `SourceFault` for kinds that are not read. */
 export function readMedia(text: string, base: string): Media {
   const list: ReadingList = { targetSec: 6, segments: [], ended: false, base, sequence: 0, key: undefined };
   for (const line of text.split(/\r?\n/).map((one) => one.trim())) {
-    const [, tag = '', value = ''] = /^#([A-Z0-9-]{1,40}):?(.*)$/.exec(line) ?? [];
-    if (tag) TAGS[tag]?.(list, value);
-    else if (line && !line.startsWith('#')) addSegment(list, line);
+    if (line.startsWith('#')) readTag(list, line);
+    else if (line) addSegment(list, line);
   }
   return list;
 }

@@ -22,7 +22,7 @@ const include = includeQuery(['now', 'next', 'sources']);
 
 export const ChannelsQuery = z.object({
   ...pageQuery,
-  q: z.string().min(1).max(100).optional(),
+  q: z.string().min(1).max(100).optional().meta({ example: 'one' }),
   disabled: queryBool.optional().describe('Disabled channels too; needs library:manage'),
   sort: sortQuery(channelSorts),
   filter: channelFilter,
@@ -57,7 +57,7 @@ export const ChannelChange = z.strictObject({
   ageRating: AgeRating.nullable().optional(),
   language: Language.nullable().optional(),
   guide: z
-    .strictObject({ guideSourceId: Id, guideChannelId: z.string().min(1).max(500) })
+    .strictObject({ guideSourceId: Id, guideChannelId: z.string().min(1).max(500).meta({ example: 'one.example' }) })
     .nullable()
     .optional(),
   sources: z
@@ -95,7 +95,7 @@ const actions = {
 };
 export const ChannelsChange = z.union([
   z.strictObject({ ids: z.array(Id).min(1).max(1000), ...actions }),
-  z.strictObject({ filter: z.string().max(2000), ...actions }),
+  z.strictObject({ filter: z.string().max(2000).meta({ example: 'group:eq:News' }), ...actions }),
 ]);
 export type ChannelsChange = z.output<typeof ChannelsChange>;
 
@@ -103,7 +103,9 @@ export const ChannelsChanged = z.object({
   matched: z.int(),
   changed: z.int(),
   merged: z.int(),
-  conflicts: z.array(z.object({ id: Id, number: z.string() })).describe('Numbers that others have, at most 1,000'),
+  conflicts: z
+    .array(z.object({ id: Id, number: z.string().meta({ example: '2.1' }) }))
+    .describe('Numbers that others have, at most 1,000'),
 });
 
 export const TestBody = z.strictObject({

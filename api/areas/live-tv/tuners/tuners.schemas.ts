@@ -44,7 +44,10 @@ const Globs = z
 /** Which entries of a lineup are meant: those of a group, of the expression, or of a glob. */
 export const Choice = z
   .strictObject({
-    groups: z.array(z.string().max(200)).max(2000).default([]),
+    groups: z
+      .array(z.string().max(200).meta({ example: 'News' }))
+      .max(2000)
+      .default([]),
     match: Match.optional(),
     globs: Globs.optional(),
   })
@@ -52,7 +55,14 @@ export const Choice = z
 export type Choice = z.output<typeof Choice>;
 
 const ShownChoice = z
-  .object({ groups: z.array(z.string()), match: z.string().optional(), globs: z.array(z.string()).optional() })
+  .object({
+    groups: z.array(z.string()).meta({ example: ['News'] }),
+    match: z.string().meta({ example: '^One' }).optional(),
+    globs: z
+      .array(z.string())
+      .meta({ example: ['One*'] })
+      .optional(),
+  })
   .meta({ id: 'ShownTunerChoice' });
 
 const Slot = z.object({
@@ -84,16 +94,19 @@ export const Tuner = z
     name: z.string().meta({ example: 'Roof' }),
     kind: TunerKind,
     managedBy: ManagedBy.optional(),
-    managedFields: z.array(z.string()).optional(),
+    managedFields: z
+      .array(z.string())
+      .meta({ example: ['name'] })
+      .optional(),
     libraryId: Id,
-    url: z.string().optional().describe('Credentials are masked'),
-    deviceId: z.string().optional().describe('Of a device that is found by broadcast'),
+    url: z.string().meta({ example: 'http://192.168.1.20' }).optional().describe('Credentials are masked'),
+    deviceId: z.string().meta({ example: '1234ABCD' }).optional().describe('Of a device that is found by broadcast'),
     uploaded: z.boolean(),
     enabled: z.boolean(),
     priority: z.int(),
     slotCount: z.int(),
-    userAgent: z.string().optional(),
-    headerNames: z.array(z.string()),
+    userAgent: z.string().meta({ example: 'Foyer' }).optional(),
+    headerNames: z.array(z.string()).meta({ example: ['x-token'] }),
     include: ShownChoice.optional(),
     exclude: ShownChoice.optional(),
     numbering: z.enum(['source', 'sequential']),
@@ -101,14 +114,27 @@ export const Tuner = z
     recordingsFolderId: Id.optional(),
     refreshHours: z.int(),
     state: TunerState,
-    stateReason: z.string().optional(),
-    device: z.object({ id: z.string(), model: z.string(), firmware: z.string() }).optional(),
+    stateReason: z.string().meta({ example: 'no-answer' }).optional(),
+    device: z
+      .object({
+        id: z.string().meta({ example: '1234ABCD' }),
+        model: z.string().meta({ example: 'HDHR5-4K' }),
+        firmware: z.string().meta({ example: '20240101' }),
+      })
+      .optional(),
     channels: z.int(),
     lastScan: LastScan.optional(),
     scan: z.object({ progress: z.number(), found: z.int() }).optional(),
     guideSourceId: Id.optional(),
     slots: z.array(Slot),
-    pod: z.object({ name: z.string(), node: z.string(), ready: z.boolean(), restarts: z.int() }).optional(),
+    pod: z
+      .object({
+        name: z.string().meta({ example: 'roof-tuner-0' }),
+        node: z.string().meta({ example: 'node-1' }),
+        ready: z.boolean(),
+        restarts: z.int(),
+      })
+      .optional(),
   })
   .meta({ id: 'Tuner' });
 export type Tuner = z.output<typeof Tuner>;
@@ -119,10 +145,10 @@ export const TunerFound = z
   .object({
     kind: TunerKind,
     url: z.string().meta({ example: 'http://192.168.1.20' }),
-    deviceId: z.string(),
-    model: z.string(),
+    deviceId: z.string().meta({ example: '1234ABCD' }),
+    model: z.string().meta({ example: 'HDHR5-4K' }),
     slotCount: z.int(),
-    name: z.string(),
+    name: z.string().meta({ example: 'Roof' }),
     knownTunerId: Id.optional(),
   })
   .meta({ id: 'TunerFound' });
@@ -130,7 +156,7 @@ export const TunerFound = z
 export const Discovered = z.object({
   items: z.array(TunerFound),
   broadcast: z.boolean(),
-  note: z.string().optional(),
+  note: z.string().meta({ example: 'No broadcast' }).optional(),
 });
 
 const Name = z

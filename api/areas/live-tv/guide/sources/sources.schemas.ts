@@ -49,8 +49,7 @@ export const GuideSourceList = z.object({ items: z.array(GuideSource) });
 const Name = z
   .string()
   .max(60)
-  .regex(/^\P{Cc}+$/u)
-  .regex(/\S/)
+  .regex(/^[^\s\p{Cc}][^\p{Cc}]*$/u)
   .meta({ example: 'Programmes' });
 const Address = z
   .string()
