@@ -237,16 +237,22 @@ function send({ url, options, signal }: Step, addresses: readonly Address[]): Pr
   });
 }
 
+const MOST_BYTES = 10 << 20;
+
+/** The announced size of a body that has to be whole; 0 without one. */
+function announced({ headers }: IncomingMessage, { cut, method }: OutboundOptions): number {
+  return cut || method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
+}
+
 /** The response with its body, up to the limit. */
 async function taken(answer: IncomingMessage, { url, options }: Step): Promise<OutboundAnswer> {
-  const maxBytes = options.maxBytes ?? 10 << 20;
+  const maxBytes = options.maxBytes ?? MOST_BYTES;
   const address = answer.socket.remoteAddress;
   const tooLarge = (): OutboundRefused => new OutboundRefused('size', `the answer is over ${maxBytes} bytes`);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    if (!options.cut && options.method !== 'HEAD' && Number(answer.headers['content-length'] ?? 0) > maxBytes)
-      throw tooLarge();
+    if (announced(answer, options) > maxBytes) throw tooLarge();
     const sink = answer.statusCode === 200 ? options.sink : undefined;
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       size += chunk.length;

@@ -47,8 +47,7 @@ export class LocalTuners {
   async report(
     status: StatusFile,
     { tuners }: Resources,
-    children: readonly Child[],
-    { synced }: KnownTuners = NONE,
+    { children, synced }: { children: readonly Child[]; synced: KnownTuners['synced'] },
   ): Promise<void> {
     for (const name of this.#reports.keys())
       if (!tuners.some((tuner) => tuner.name === name)) this.#reports.delete(name);

@@ -66,7 +66,7 @@ describe('tuners of operator local in the server', function () {
     expect(await tuners()).to.deep.equal([]);
     const status = new StatusFile(dir, state);
     for (const resource of resources.tuners) status.put(resource);
-    await new LocalTuners().report(status, resources, [], rows.known());
+    await new LocalTuners().report(status, resources, { children: [], synced: rows.known().synced });
     const [item] = status.ofKind('TunerDevice');
     const [ready] = (item?.status.conditions ?? []) as { type: string; status: string; reason: string }[];
     expect(ready).to.include({ type: 'Ready', status: 'False', reason: 'LibraryMissing' });

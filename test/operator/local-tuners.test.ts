@@ -63,7 +63,7 @@ describe('tuners of operator local', function () {
     if (!server) throw new Error('no server');
     for (const one of resources.tuners) status.put(one);
     await supervisor.apply(tuners.processes(server, resources), ['tuner']);
-    await tuners.report(status, resources, supervisor.children('tuner'));
+    await tuners.report(status, resources, { children: supervisor.children('tuner'), synced: new Map() });
     status.save();
     const { conditions = [], ...rest } = status.get('TunerDevice', 'roof')?.status ?? {};
     const typed = conditions as { type: string; status: string; reason: string }[];

@@ -58,20 +58,18 @@ export async function discoverDevices(
 async function look(base: string, reach: Reach, timeoutMs: number): Promise<FoundTuner | 'refused' | undefined> {
   try {
     const { device, tuners } = await readDevice(baseOf(base), fetchJsonOf({ kind: 'hdhomerun' }, reach, timeoutMs));
+    const { id = '', model = '', name = '' } = device ?? {};
     return {
-      kind: 'hdhomerun',
-      url: baseOf(base),
-      deviceId: device?.id.toUpperCase() ?? '',
-      model: device?.model ?? '',
-      slotCount: tuners || 1,
-      name: device?.name || device?.model || new URL(base).host,
+      ...{ kind: 'hdhomerun', url: baseOf(base), deviceId: id.toUpperCase(), model, slotCount: tuners || 1 },
+      name: name || model || new URL(base).host,
     };
   } catch (error) {
-    return error instanceof OutboundRefused && error.reason !== 'time' && error.reason !== 'size'
-      ? 'refused'
-      : undefined;
+    return isRefusal(error) ? 'refused' : undefined;
   }
 }
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof OutboundRefused && error.reason !== 'time' && error.reason !== 'size';
 
 /** The addresses of a CIDR of at most 256; anything else is a host. */
 export function expanded(text: string): string[] {

@@ -84,9 +84,7 @@ async function received(
       if (size >= MOST_BYTES || performance.now() - first >= readMs) break;
     }
   } catch (error) {
-    if (first === undefined || (error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') {
-      if (first === undefined || size === 0) throw error;
-    }
+    if (size === 0) throw error; // what came before the end is enough
   } finally {
     clearTimeout(timer);
     answer.destroy();

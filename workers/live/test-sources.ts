@@ -87,22 +87,26 @@ const MESSAGES: Record<FaultReason, string> = {
   'no-media': 'It is no stream of pictures or sound',
 };
 
-async function measured({ source, tuner, keys, seconds, work }: Testing): Promise<Omit<LiveTest, 'at'>> {
-  const address = streamOf(keys, source);
-  if (address === undefined) throw new Error('no key opens the address');
-  const { headers = {} } = secretsOf(keys, tuner) ?? {};
-  const request: StreamRequest = {
+function requestTo({ tuner, keys, seconds, work }: Testing): StreamRequest {
+  const { headers } = secretsOf(keys, tuner) ?? {};
+  return {
     headers: { ...(tuner.user_agent && { 'user-agent': tuner.user_agent }), ...headers },
     setting: { deny: [...work.config.clusterNetworks, ...work.config.apiServerNetworks] },
     networks: liveNetworks(work),
     ...{ answerMs: ANSWER_MS, readMs: seconds * 1000, signal: work.signal },
   };
+}
+
+async function measured(testing: Testing): Promise<Omit<LiveTest, 'at'>> {
+  const address = streamOf(testing.keys, testing.source);
+  if (address === undefined) throw new Error('no key opens the address');
+  const request = requestTo(testing);
   const read = await readStream(address, request);
   const fault = tunerFault(read.status, read.responseHeaders);
   if (fault) return failed('', fault, MESSAGES[fault]);
   const { firstByteMs } = read;
   const piece = isList(read) ? await pieceOf(read, request) : read;
-  const found = piece && (await probeBytes(piece.bytes, work.signal));
+  const found = piece && (await probeBytes(piece.bytes, testing.work.signal));
   if (!piece || !found) return { ...failed('', 'no-media', MESSAGES['no-media']), firstByteMs };
   const bitrate = Math.round((piece.bytes.length * 8000) / Math.max(1, piece.readMs));
   return { ok: true, firstByteMs, ...found, ...(piece === read && { bitrate }) };

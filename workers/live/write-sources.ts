@@ -123,9 +123,7 @@ export class SourceWriter {
       ...{ id, channel_id: channelId, tuner_id: this.#tuner.id, remote_key: key },
       remote_number: entry.number?.slice(0, 100) ?? '',
       remote_name: entry.name.slice(0, 500),
-      remote_group: entry.group?.slice(0, 500) ?? null,
-      tvg_id: entry.guideId?.slice(0, 500) ?? null,
-      logo_url: entry.logo?.slice(0, 2048) ?? null,
+      ...{ remote_group: cut(entry.group, 500), tvg_id: cut(entry.guideId, 500), logo_url: cut(entry.logo, 2048) },
       address: kept ?? sealStream(this.#keys, id, entry.url),
       quality: entry.quality ?? null,
       drm: entry.drm,
@@ -234,6 +232,8 @@ export class SourceWriter {
     await emitChannels(tx, 'item.updated', { libraryId, ids: updated });
   }
 }
+
+const cut = (text: string | undefined, most: number): string | null => text?.slice(0, most) ?? null;
 
 const itemOf = ({ id, name, number, age_rating }: ChannelChange): ChannelItem => {
   return { id, title: name, number: wholeOf(number), ageRating: age_rating };

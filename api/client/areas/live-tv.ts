@@ -416,9 +416,13 @@ export interface UpdateLiveChannelBody extends LiveChannelSet {
 }
 
 /** Body of updateLiveChannels */
-export type UpdateLiveChannelsBody =
-  | { ids: Uuid[]; set?: LiveChannelSet; renumber?: LiveRenumber; merge?: 'same-name' | 'same-guide' }
-  | { filter: string; set?: LiveChannelSet; renumber?: LiveRenumber; merge?: 'same-name' | 'same-guide' };
+export interface UpdateLiveChannelsBody {
+  ids?: Uuid[];
+  filter?: string;
+  set?: LiveChannelSet;
+  renumber?: LiveRenumber;
+  merge?: 'same-name' | 'same-guide';
+}
 
 /** Response of updateLiveChannels */
 export interface UpdateLiveChannelsResponse {

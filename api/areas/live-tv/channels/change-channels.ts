@@ -49,12 +49,13 @@ async function selected({ db, who }: Call, change: ChannelsChange): Promise<Chan
   const channels = visibleChannels(db, who, { disabled: true })
     .orderBy(['c.number_order', 'c.id'])
     .limit(MOST + 1);
-  if ('ids' in change) channels.whereIn('c.id', change.ids);
-  else channels.modify(filtered(parseFilter(change.filter, channelFields, { path: ['body', 'filter'] }), who));
+  const { ids = [], filter } = change;
+  if (filter === undefined) channels.whereIn('c.id', ids);
+  else channels.modify(filtered(parseFilter(filter, channelFields, { path: ['body', 'filter'] }), who));
   const rows: ChannelRow[] = await channels;
   if (rows.length > MOST) throw invalid(['body', 'filter'], 'too_many', `at most ${MOST} channels`);
-  if (!('ids' in change)) return rows;
-  const place = new Map(change.ids.map((id, i) => [id, i]));
+  if (filter !== undefined) return rows;
+  const place = new Map(ids.map((id, i) => [id, i]));
   return rows.toSorted((one, other) => (place.get(one.id) ?? 0) - (place.get(other.id) ?? 0));
 }
 

@@ -93,10 +93,17 @@ const actions = {
   renumber: Renumber.optional(),
   merge: z.enum(['same-name', 'same-guide']).optional(),
 };
-export const ChannelsChange = z.union([
-  z.strictObject({ ids: z.array(Id).min(1).max(1000), ...actions }),
-  z.strictObject({ filter: z.string().max(2000).meta({ example: 'group:eq:News' }), ...actions }),
-]);
+export const ChannelsChange = z
+  .strictObject({
+    ids: z.array(Id).min(1).max(1000).optional(),
+    filter: z.string().max(2000).meta({ example: 'group:eq:News' }).optional(),
+    ...actions,
+  })
+  .refine(({ ids, filter }) => (ids === undefined) !== (filter === undefined), {
+    error: 'exactly one of ids and filter',
+    params: { code: 'one_of' },
+  })
+  .meta({ example: { filter: 'group:eq:News', set: { enabled: true } } });
 export type ChannelsChange = z.output<typeof ChannelsChange>;
 
 export const ChannelsChanged = z.object({

@@ -111,6 +111,7 @@ export const removeProgramReminder = defineEndpoint({
 
   async handle({ params }, call) {
     requireAllowed(call.who, 'liveTv');
-    await deleteReminder(call.db, call.who.profileId, params.id);
+    const { row } = await getProgram(call, params.id);
+    await deleteReminder(call.db, call.who.profileId, row.id);
   },
 });

@@ -79,9 +79,13 @@ type Answered = Extract<Tried, { ok: true }> | undefined;
 async function tryChanged(call: Call, row: TunerRow, { change, object }: Changed): Promise<Answered> {
   if (!isMoved(change) || change.enabled === false || (call.who.operator && !object)) return undefined;
   await refuseDuplicate(call, { url: change.url, deviceId: change.deviceId, except: row.id });
+  return triedPlace(call, placeOf(call, row, { change, object }));
+}
+
+function placeOf(call: Call, row: TunerRow, { change, object }: Pick<Changed, 'change' | 'object'>): Place {
   const headers = change.headers ?? (change.headers === null ? undefined : knownHeaders(call, row, change));
   const userAgent = change.userAgent ?? row.user_agent;
-  const place: Place = {
+  return {
     kind: row.kind,
     ...(change.url && { url: change.url }),
     ...(change.deviceId && { deviceId: change.deviceId }),
@@ -89,7 +93,6 @@ async function tryChanged(call: Call, row: TunerRow, { change, object }: Changed
     ...(headers && { headers }),
     ...(userAgent && { userAgent }),
   };
-  return triedPlace(call, place);
 }
 
 /** Saved headers are sent to the same host alone. */
@@ -108,9 +111,7 @@ async function write(
   await lockTuners(db);
   const row = await lockTunerRow(db, id);
   if (!row) throw notFound();
-  if (isMoved(change))
-    await refuseDuplicate(call, { url: change.url, deviceId: tried?.device?.id || change.deviceId, except: id });
-  if (change.enabled === false && row.enabled && !change.force) await refuseInUse(call, id);
+  await refuseWrite(call, row, { change, deviceId: tried?.device?.id || change.deviceId });
   await updateTunerRow(db, id, columnsOf(call, row, { change, object, tried, declared }));
   await audit(call, 'tuner.changed', { tunerId: id, name: change.name ?? row.name, fields: Object.keys(change) });
   const after = await findTunerRow(db, id);
@@ -118,6 +119,16 @@ async function write(
   if (after.enabled && scansAgain(row, change))
     await requestScan(db, after, { cause: 'person', byAccountId: who.accountId });
   return after;
+}
+
+/** Throws 409 for a place that another tuner has, and for streams that the change would end. */
+async function refuseWrite(
+  call: Call,
+  row: TunerRow,
+  { change, deviceId }: { change: TunerChange; deviceId: string | undefined },
+): Promise<void> {
+  if (isMoved(change)) await refuseDuplicate(call, { url: change.url, deviceId, except: row.id });
+  if (change.enabled === false && row.enabled && !change.force) await refuseInUse(call, row.id);
 }
 
 /** A changed address, filter or playlist is read again, and a tuner that is switched on. */
@@ -175,21 +186,29 @@ function ownerColumns({ change, declared }: Pick<Changed, 'change' | 'declared'>
 function placeColumns({ deps }: Call, row: TunerRow, { change, object }: Changed): Partial<TunerRow> {
   if (!isMoved(change) && change.headers === undefined) return {};
   const before = secretsOf(deps.keys, row) ?? {};
-  const headers = change.headers === undefined ? keptHeaders(before, change) : (change.headers ?? undefined);
+  const headers = headersAfter(before, change);
   const url = isMoved(change) ? change.url : before.url;
   const secrets: TunerSecrets = { ...(url && { url }), ...(headers && { headers }) };
   return {
     secrets: sealSecrets(deps.keys, row.id, secrets),
     header_names: Object.keys(headers ?? {}),
-    ...(isMoved(change) && {
-      address: change.url ? maskedAddress(change.url) : null,
-      device_id: change.deviceId?.toUpperCase() ?? null,
-      playlist_object: object ?? null,
-    }),
+    ...(isMoved(change) && movedColumns(change, object)),
   };
 }
 
-function keptHeaders({ url: was, headers }: TunerSecrets, { url }: TunerChange): Record<string, string> | undefined {
+function movedColumns({ url, deviceId }: TunerChange, object: string | undefined): Partial<TunerRow> {
+  return {
+    address: url ? maskedAddress(url) : null,
+    device_id: deviceId?.toUpperCase() ?? null,
+    playlist_object: object ?? null,
+  };
+}
+
+function headersAfter(
+  { url: was, headers }: TunerSecrets,
+  { url, headers: given }: TunerChange,
+): Record<string, string> | undefined {
+  if (given !== undefined) return given ?? undefined;
   if (url === undefined) return headers;
   return was !== undefined && new URL(url).host === new URL(was).host ? headers : undefined;
 }

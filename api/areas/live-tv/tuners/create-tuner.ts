@@ -110,6 +110,15 @@ async function save(call: Call, draft: TunerDraft, { tried, object }: Checked): 
   return saved;
 }
 
+function placeColumns({ url, deviceId, headers, userAgent }: TunerDraft): Partial<TunerRow> {
+  return {
+    address: url ? maskedAddress(url) : null,
+    device_id: deviceId?.toUpperCase() ?? null,
+    header_names: Object.keys(headers ?? {}),
+    user_agent: userAgent ?? null,
+  };
+}
+
 function columnsOf(draft: TunerDraft): Omit<TunerRow, 'id' | 'slot_count' | 'own_slots' | 'secrets'> | TunerRow {
   return {
     library_id: draft.libraryId,
@@ -117,12 +126,9 @@ function columnsOf(draft: TunerDraft): Omit<TunerRow, 'id' | 'slot_count' | 'own
     kind: draft.kind,
     managed_by: draft.managedBy ?? null,
     managed_fields: draft.managedBy ? declaredFields(draft) : [],
-    address: draft.url ? maskedAddress(draft.url) : null,
-    device_id: draft.deviceId?.toUpperCase() ?? null,
-    header_names: Object.keys(draft.headers ?? {}),
+    ...placeColumns(draft),
     enabled: draft.enabled,
     priority: draft.priority,
-    user_agent: draft.userAgent ?? null,
     include: draft.include ?? null,
     exclude: draft.exclude ?? null,
     numbering: draft.numbering,

@@ -167,7 +167,7 @@ export const scanTuner = defineEndpoint({
   async handle({ params, body }, call) {
     const row = await getTunerRow(call, params.id);
     refuseDisabled(row);
-    const { deep = false, prune = false } = body ?? {};
+    const { deep, prune } = body ?? { deep: false, prune: false };
     if (deep && row.kind === 'hdhomerun') await refuseInUse(call, row.id);
     const { jobId, known } = await requestScan(call.db, row, {
       deep,

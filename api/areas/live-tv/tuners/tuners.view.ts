@@ -75,10 +75,17 @@ function stateOf(row: TunerRow, { facts, report, now }: Seen): { state: TunerSta
   if (facts.scan) return { state: 'scanning' };
   const reason = row.state_reason === null ? {} : { stateReason: row.state_reason };
   if (row.state === 'failed' || row.state === 'unreachable') return { state: row.state, ...reason };
-  if (report?.ready) return { state: 'ready' };
-  const isNew = now.getTime() - row.created_at.getTime() < SILENT_MS;
-  if (!report && isNew) return { state: 'starting' };
-  return { state: 'unreachable', stateReason: report ? 'pod-not-ready' : 'pod-silent' };
+  return stateOfPod(row, report, now);
+}
+
+function stateOfPod(
+  { created_at: createdAt }: TunerRow,
+  report: PodReport | undefined,
+  now: Date,
+): { state: TunerState; stateReason?: string } {
+  if (report) return report.ready ? { state: 'ready' } : { state: 'unreachable', stateReason: 'pod-not-ready' };
+  const isNew = now.getTime() - createdAt.getTime() < SILENT_MS;
+  return isNew ? { state: 'starting' } : { state: 'unreachable', stateReason: 'pod-silent' };
 }
 
 /** Slots hold the streams of rows; the pod adds signal and those that other clients of the device hold. */
@@ -86,16 +93,24 @@ function slotsOf(row: TunerRow, { streams }: TunerFacts, report: PodReport | und
   return Array.from({ length: row.slot_count }, (_, index): Slot => {
     const stream = streams.find(({ slot }) => slot === index);
     const seen = report?.slots.find((slot) => slot.index === index);
-    const { signalPercent, qualityPercent, bitrate } = seen ?? {};
     return {
       index,
       state: stream ? 'tuned' : seen?.state === 'foreign' ? 'foreign' : 'free',
       ...(stream && { channelId: stream.channel_id }),
       viewers: stream?.viewers ?? 0,
       recordings: 0, // this version does not record
-      ...(signalPercent !== undefined && { signalPercent }),
-      ...(qualityPercent !== undefined && { qualityPercent }),
-      ...(bitrate !== undefined && { bitrate }),
+      ...measuresOf(seen),
     };
   });
+}
+
+function measuresOf(
+  seen: PodReport['slots'][number] | undefined,
+): Pick<Slot, 'signalPercent' | 'qualityPercent' | 'bitrate'> {
+  const { signalPercent, qualityPercent, bitrate } = seen ?? {};
+  return {
+    ...(signalPercent !== undefined && { signalPercent }),
+    ...(qualityPercent !== undefined && { qualityPercent }),
+    ...(bitrate !== undefined && { bitrate }),
+  };
 }

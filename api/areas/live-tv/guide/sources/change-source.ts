@@ -1,7 +1,7 @@
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
-import { maskedAddress } from '../../tuners/addresses.ts';
+import { maskedAddress } from '../addresses.ts';
 import { type GuidePlace, tryGuide } from './orders.ts';
 import {
   dropUpload,

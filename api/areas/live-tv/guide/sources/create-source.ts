@@ -2,7 +2,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
-import { maskedAddress } from '../../tuners/addresses.ts';
+import { maskedAddress } from '../addresses.ts';
 import { type GuidePlace, tryGuide } from './orders.ts';
 import {
   dropUpload,

@@ -1,0 +1,1 @@
+export { maskedAddress } from '../tuners/addresses.ts';
