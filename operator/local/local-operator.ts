@@ -141,10 +141,8 @@ export class LocalOperator {
     this.#announce(api, server);
     this.#warnOfEnds(observed);
     if (api.apiReady) await this.#applyThroughApi(server, resources);
-    await this.#tuners.report(this.#status, resources, {
-      children: this.#supervisor.children('tuner'),
-      synced: this.#rows.known().synced,
-    });
+    const children = this.#supervisor.children('tuner');
+    await this.#tuners.report(this.#status, resources, { children, ...this.#rows.known() });
     const { observed: declared } = this.#declared;
     this.#report(server, { ...observed, ...(declared && { declared }) }, resources);
     this.#endWithoutStores(server, observed);

@@ -71,7 +71,14 @@ export function fetchJsonOf(place: LineupPlace, { outbound, networks, signal }: 
   return async (url) => {
     const request = requestOf(url);
     const headers = { ...request.headers, ...headersOf(place) };
-    const options = { ...networks, headers, timeoutMs, maxBytes: LINEUP_BYTES, ...(signal && { signal }) };
+    const options = {
+      ...networks,
+      headers,
+      secretHeaders: Object.keys(place.headers ?? {}),
+      timeoutMs,
+      maxBytes: LINEUP_BYTES,
+      ...(signal && { signal }),
+    };
     const answer = await outbound(request.url, options);
     if (answer.status !== 200) throw new NoPage(`the device answered ${answer.status}`);
     return JSON.parse(answer.body.toString('utf8'));
@@ -108,7 +115,15 @@ async function playlistText(
   const request = requestOf(place.url);
   const headers = { ...request.headers, ...headersOf(place) };
   const cut = maxBytes < PLAYLIST_BYTES;
-  const options = { ...networks, headers, maxBytes, cut, timeoutMs, ...(signal && { signal }) };
+  const options = {
+    ...networks,
+    headers,
+    secretHeaders: Object.keys(place.headers ?? {}),
+    maxBytes,
+    cut,
+    timeoutMs,
+    ...(signal && { signal }),
+  };
   const answer = await outbound(request.url, options);
   if (answer.status !== 200) throw new NoPage(`the address of the playlist answered ${answer.status}`);
   return answer.body.toString('utf8');

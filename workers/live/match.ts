@@ -17,7 +17,7 @@ const short = (text: string): string => createHash('sha256').update(text).digest
 
 /** Of a device its number; of a playlist its tvg-id and its address, which are not readable in it. */
 export function keyOf(kind: 'hdhomerun' | 'm3u', { number, guideId, url }: Entry): string {
-  if (kind === 'hdhomerun') return `#${number}`;
+  if (kind === 'hdhomerun') return `#${(number ?? '').replaceAll('\0', '').toWellFormed()}`;
   return `${guideId ? short(guideId) : ''}.${short(url)}`;
 }
 

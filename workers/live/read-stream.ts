@@ -34,8 +34,10 @@ export interface StreamRead {
 export async function readStream(address: string, request: StreamRequest): Promise<StreamRead> {
   const began = performance.now();
   let at = address;
+  const origin = new URL(address).origin;
   for (let redirects = 0; ; redirects += 1) {
-    const answer = await opened(at, request);
+    const isOwn = new URL(at).origin === origin;
+    const answer = await opened(at, isOwn ? request : { ...request, headers: {} });
     const { statusCode: status = 0, headers } = answer;
     const to = status >= 300 && status < 400 ? headers.location : undefined;
     if (to === undefined) {

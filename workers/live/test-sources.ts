@@ -4,6 +4,7 @@ import type { LiveTest } from '#areas/live-tv/public.ts';
 import { liveNetworks, type SourceRow, secretsOf, streamOf, type TunerRow } from '#areas/live-tv/public.ts';
 import type { Db } from '#platform/db.ts';
 import { type Keys, ringOf } from '#platform/keys.ts';
+import { lockArbitration } from '#platform/live/streams.store.ts';
 import { OutboundRefused } from '#platform/outbound.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Work } from '../work.ts';
@@ -44,13 +45,16 @@ export async function testSources(
 
 /** True when a slot is free, which it holds for the time of the test. One test of a tuner at a time. */
 async function holdSlot(db: Db, tunerId: string, seconds: number): Promise<boolean> {
-  const rows = await rowsOf(
-    db,
-    `update live_tuners t set tested_until = now() + make_interval(secs => ?)
+  const rows = await db.transaction(async (tx) => {
+    await lockArbitration(tx);
+    return rowsOf(
+      tx,
+      `update live_tuners t set tested_until = now() + make_interval(secs => ?)
      where t.id = ? and (t.tested_until is null or t.tested_until < now())
        and (select count(*) from live_streams s where s.tuner_id = t.id and s.ended_at is null) < t.slot_count returning t.id`,
-    [seconds + MORE_MS / 1000, tunerId],
-  );
+      [seconds + MORE_MS / 1000, tunerId],
+    );
+  });
   return rows.length > 0;
 }
 
@@ -123,11 +127,13 @@ async function pieceOf(list: StreamRead, request: StreamRequest, depth = 0): Pro
   if (lines.some((line) => line.startsWith('#EXT-X-KEY:') && !line.includes('METHOD=NONE'))) return undefined;
   const next = lines.find((line) => line !== '' && !line.startsWith('#'));
   if (next === undefined || depth > 1) return undefined;
-  const read = await readStream(new URL(next, list.url).href, request);
+  const address = new URL(next, list.url);
+  const sent = address.origin === new URL(list.url).origin ? request : { ...request, headers: {} };
+  const read = await readStream(address.href, sent);
   if (tunerFault(read.status, read.responseHeaders)) return undefined;
-  if (isList(read)) return pieceOf(read, request, depth + 1);
+  if (isList(read)) return pieceOf(read, sent, depth + 1);
   const map = lines.map((line) => /^#EXT-X-MAP:.*URI="([^"]+)"/.exec(line)?.[1]).find((uri) => uri !== undefined);
   if (map === undefined) return read;
-  const init = await readStream(new URL(map, list.url).href, request);
+  const init = await readStream(new URL(map, address).href, { ...sent, headers: {} });
   return { ...read, bytes: Buffer.concat([init.bytes, read.bytes]) };
 }

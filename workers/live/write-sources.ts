@@ -111,8 +111,8 @@ export class SourceWriter {
 
   #channelOf(entry: Entry, number: string): Omit<ChannelChange, 'id'> & { hd: boolean; drm: boolean } {
     return {
-      ...{ number, number_order: numberOrder(number), name: entry.name.slice(0, MOST_NAME), age_rating: null },
-      ...{ kind: entry.radio ? ('radio' as const) : ('tv' as const), group_name: entry.group?.slice(0, 200) ?? null },
+      ...{ number, number_order: numberOrder(number), name: clean(entry.name, MOST_NAME), age_rating: null },
+      ...{ kind: entry.radio ? ('radio' as const) : ('tv' as const), group_name: cut(entry.group, 200) },
       ...{ hd: entry.quality === 'hd' || entry.quality === 'uhd', drm: entry.drm },
     };
   }
@@ -121,8 +121,8 @@ export class SourceWriter {
     const kept = source && streamOf(this.#keys, source) === entry.url ? source.address : undefined;
     return {
       ...{ id, channel_id: channelId, tuner_id: this.#tuner.id, remote_key: key },
-      remote_number: entry.number?.slice(0, 100) ?? '',
-      remote_name: entry.name.slice(0, 500),
+      remote_number: clean(entry.number ?? '', 100),
+      remote_name: clean(entry.name, 500),
       ...{ remote_group: cut(entry.group, 500), tvg_id: cut(entry.guideId, 500), logo_url: cut(entry.logo, 2048) },
       address: kept ?? sealStream(this.#keys, id, entry.url),
       quality: entry.quality ?? null,
@@ -233,7 +233,9 @@ export class SourceWriter {
   }
 }
 
-const cut = (text: string | undefined, most: number): string | null => text?.slice(0, most) ?? null;
+/** Text that Postgres takes: no NUL, and no half of a character at the cut. */
+const clean = (text: string, most: number): string => text.replaceAll('\0', '').slice(0, most).toWellFormed();
+const cut = (text: string | undefined, most: number): string | null => (text === undefined ? null : clean(text, most));
 
 const itemOf = ({ id, name, number, age_rating }: ChannelChange): ChannelItem => {
   return { id, title: name, number: wholeOf(number), ageRating: age_rating };

@@ -21,6 +21,7 @@ export function supervise(log: Log): void {
   let leaving = false;
   let child: ChildProcess;
   const start = (): void => {
+    if (leaving) return void endProcess(0);
     const startedAt = performance.now();
     child = fork(process.argv[1] ?? '', { env: { ...process.env, [MARK]: String(restarts) } });
     child.once('exit', (code, signal) => {

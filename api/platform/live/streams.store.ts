@@ -32,7 +32,7 @@ const IN_USE = `(coalesce(greatest(o.reserved_until, o.recorded_until) > now(), 
   select from playback_sessions p where p.item_id = o.channel_id and p.state <> 'stopped'))`;
 
 /** One arbitration at a time over all processes. Held until the transaction ends. */
-async function lockArbitration(db: Db): Promise<void> {
+export async function lockArbitration(db: Db): Promise<void> {
   await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.live-arbitration'))`);
 }
 
@@ -45,12 +45,14 @@ interface Candidate {
   tuner_id: string;
   slot_count: number;
   taken: number[];
+  /** A test of a channel holds a slot. */
+  tested: boolean;
 }
 
 /** Enabled sources of a channel in order, with the taken slots of their tuners. */
 async function candidatesOf(db: Db, channelId: string): Promise<Candidate[]> {
   const { rows } = await db.raw<{ rows: Candidate[] }>(
-    `select s.id as source_id, s.tuner_id, t.slot_count,
+    `select s.id as source_id, s.tuner_id, t.slot_count, coalesce(t.tested_until > now(), false) as tested,
             array(select o.slot from live_streams o where o.tuner_id = s.tuner_id and o.ended_at is null) as taken
        from live_sources s join live_tuners t on t.id = s.tuner_id
       where s.channel_id = ? and s.enabled and not s.drm and t.enabled
@@ -60,7 +62,9 @@ async function candidatesOf(db: Db, channelId: string): Promise<Candidate[]> {
   return rows;
 }
 
-function freeSlot({ slot_count: count, taken }: Candidate): number | undefined {
+/** Streams in slots that the tuner no longer has count too. */
+function freeSlot({ slot_count: count, taken, tested }: Candidate): number | undefined {
+  if (taken.length + (tested ? 1 : 0) >= count) return undefined;
   return Array.from({ length: count }, (_, slot) => slot).find((slot) => !taken.includes(slot));
 }
 
@@ -82,7 +86,7 @@ export type Tuned =
  */
 export async function tune(db: Db, channelId: string, running: ReadonlySet<string> | undefined): Promise<Tuned> {
   await lockArbitration(db);
-  const joined = await joinStream(db, channelId);
+  const joined = await joinStream(db, channelId, running);
   if (joined) return { kind: 'open', stream: joined };
   const all = await candidatesOf(db, channelId);
   if (all.length === 0) return { kind: 'none', drm: await hasEncrypted(db, channelId) };
@@ -95,18 +99,42 @@ export async function tune(db: Db, channelId: string, running: ReadonlySet<strin
     if (slot !== undefined) return { kind: 'open', stream: await openStream(db, channelId, { ...one, slot }) };
   }
   for (const one of candidates) {
-    const slot = await takeIdleSlot(db, one.tuner_id);
+    const ended = await takeIdleSlot(db, one.tuner_id);
+    const slot = ended === undefined ? undefined : freeSlot({ ...one, taken: one.taken.filter((at) => at !== ended) });
     if (slot !== undefined) return { kind: 'open', stream: await openStream(db, channelId, { ...one, slot }) };
   }
   return { kind: 'busy', inUse: await streamsOn(db, [...new Set(all.map((one) => one.tuner_id))]) };
 }
 
-async function joinStream(db: Db, channelId: string): Promise<StreamRow | undefined> {
+/** The open stream of a channel. One whose tuner does not run any more moves to another source, or ends. */
+async function joinStream(
+  db: Db,
+  channelId: string,
+  running: ReadonlySet<string> | undefined,
+): Promise<StreamRow | undefined> {
   const [row] = await db('live_streams')
     .where({ channel_id: channelId, ended_at: null })
     .update({ wanted_at: db.fn.now(), reserved_until: db.raw(`now() + ${RESERVED}`) })
     .returning('*');
-  return row;
+  if (!row || !running || running.has(row.tuner_id)) return row;
+  await leaveTuner(db, row);
+  return findOpenStream(db, channelId);
+}
+
+/** Moves a stream to another source than its present one; without any it ends. */
+async function leaveTuner(db: Db, row: StreamRow): Promise<void> {
+  const others = (await candidatesOf(db, row.channel_id)).filter(({ tuner_id: id }) => id !== row.tuner_id);
+  const next = nextPlace(others, row, []);
+  if (next) await relocate(db, row, { ...next, tried: [] });
+  else await endStream(db, row.id, 'unreachable');
+}
+
+/** Moves the streams of a tuner that is switched off to other tuners, or ends them. Run it in a transaction. */
+export async function clearTuner(db: Db, tunerId: string): Promise<void> {
+  await lockArbitration(db);
+  for (const row of await db('live_streams').where({ tuner_id: tunerId, ended_at: null }).select('*'))
+    await leaveTuner(db, row);
+  await announceStreams(db, tunerId);
 }
 
 async function openStream(
@@ -239,12 +267,25 @@ export async function keepStreamWanted(db: Db, channelId: string, by: 'viewer' |
   return kept > 0;
 }
 
-/** The request that waited for the stream got it, or gave up: then the slot is free for others. */
-export async function endReservation(db: Db, id: string): Promise<void> {
-  await db('live_streams').where({ id }).update({ reserved_until: null });
+/** Condition: no request reserved the stream after this one. Dates of JavaScript end at milliseconds. */
+const NOT_LATER = `(reserved_until is null or reserved_until < ?::timestamptz + interval '2 milliseconds')`;
+
+/** The request that waited for the stream got it, or gave up: then the slot is free, unless a later request waits. */
+export async function endReservation(db: Db, { id, reserved_until: until }: StreamRow): Promise<void> {
+  await db('live_streams').where({ id }).whereRaw(NOT_LATER, [until]).update({ reserved_until: null });
 }
 
-/** Ends a stream that failed to start; its slot is free at once. */
+/** Ends a stream that no later request waits for. */
+export async function giveUpStream(db: Db, { id, reserved_until: until }: StreamRow): Promise<void> {
+  const [row] = await db('live_streams')
+    .where({ id, ended_at: null })
+    .whereRaw(NOT_LATER, [until])
+    .update({ ended_at: db.fn.now(), state: 'ended', state_reason: 'unreachable' })
+    .returning('tuner_id');
+  if (row) await announceStreams(db, row.tuner_id);
+}
+
+/** Ends a stream; its slot is free at once. */
 export async function endStream(db: Db, id: string, reason: string): Promise<void> {
   const [row] = await db('live_streams')
     .where({ id, ended_at: null })

@@ -111,7 +111,7 @@ export class StreamKeeper {
   }
 
   #noteFailure(id: string, wasLive: boolean): void {
-    const count = wasLive ? 1 : (this.#failures.get(id)?.count ?? 0) + 1;
+    const count = wasLive ? 2 : (this.#failures.get(id)?.count ?? 0) + 1;
     const pause = PAUSES_MS[Math.min(count - 1, PAUSES_MS.length - 1)] ?? 0;
     this.#failures.set(id, { count, until: Date.now() + pause });
     if (this.#failures.size > 100) this.#failures.delete([...this.#failures.keys()][0] ?? '');

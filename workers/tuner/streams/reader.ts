@@ -47,12 +47,18 @@ export async function openSource(source: SourceAddress, deps: ReaderDeps): Promi
     throw new SourceFault('refused', 'this kind of address is not read');
   const { url, headers } = withoutCredential(source.url);
   const agent = source.userAgent ? { 'user-agent': source.userAgent } : {};
-  const sent = { ...deps.networks, headers: { ...headers, ...agent, ...source.headers }, signal: deps.signal };
-  const answer = await request(url, { ...sent, timeoutMs: HEAD_MS }, deps.send);
+  const common = { ...deps.networks, signal: deps.signal, timeoutMs: HEAD_MS };
+  const secret = { ...headers, ...source.headers };
+  const sent = { ...common, headers: { ...agent, ...secret }, secretHeaders: Object.keys(secret) };
+  const answer = await request(url, sent, deps.send);
   const isList = LIST_TYPE.test(answer.headers['content-type'] ?? '') || /\.m3u8$/i.test(new URL(answer.url).pathname);
   if (!isList) return { bytes: chunksOf(answer), silentMs: STREAM_SILENT_MS };
   const text = await textOf(answer);
-  const get = (address: string): Promise<OpenAnswer> => request(address, { ...sent, timeoutMs: HEAD_MS }, deps.send);
+  // A list may name another host, which gets no credentials.
+  const get = (address: string): Promise<OpenAnswer> => {
+    const isOwn = new URL(address).origin === new URL(url).origin;
+    return request(address, isOwn ? sent : { ...common, headers: agent }, deps.send);
+  };
   return { bytes: readHls({ text, url: answer.url, get, signal: deps.signal }), silentMs: LIST_SILENT_MS };
 }
 

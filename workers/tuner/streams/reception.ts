@@ -168,11 +168,17 @@ export class Reception {
   }
 
   async #room({ input }: FfmpegProcess): Promise<void> {
+    const { signal } = this.#stop;
     await new Promise<void>((resolve) => {
-      const done = (): void => resolve();
+      const done = (): void => {
+        input?.off('drain', done);
+        input?.off('close', done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
       input?.once('drain', done);
       input?.once('close', done);
-      this.#stop.signal.addEventListener('abort', done, { once: true });
+      signal.addEventListener('abort', done, { once: true });
     });
   }
 

@@ -48,15 +48,21 @@ export async function startOf(call: Pick<Call, 'db' | 'who'>, named: NamedId): P
 
 type Reader = Pick<Call, 'db' | 'now'>;
 
+/** By what providers are queried, and the place that they are queried for. */
+export interface Asking {
+  means: Means;
+  place: Place;
+}
+
 /** Throws 404 for an unknown title, and 502 when every provider that could know it fails. */
-export async function currentTitle(call: Reader, means: Means, place: Place, start: Start): Promise<Current> {
+export async function currentTitle(call: Reader, { means, place }: Asking, start: Start): Promise<Current> {
   const kept = start.id === undefined ? undefined : await findDetails(call.db, start.id, place);
   const age = (at: Date): number => call.now.getTime() - at.getTime();
   if (kept && age(kept.details_at) < DETAILS_MS) {
     const isFresh = age(kept.offers_at) < OFFERS_MS;
-    return isFresh ? fromKept(kept, 'ok') : withOffers(call, means, place, { start, kept });
+    return isFresh ? fromKept(kept, 'ok') : withOffers(call, { means, place }, { start, kept });
   }
-  return readAll(call, means, place, { start, kept });
+  return readAll(call, { means, place }, { start, kept });
 }
 
 function fromKept(kept: DetailsRow, state: 'ok' | 'stale'): Current {
@@ -77,8 +83,7 @@ interface Known {
 /** The kept details with offers that are checked again. */
 async function withOffers(
   { db }: Reader,
-  means: Means,
-  place: Place,
+  { means, place }: Asking,
   { start, kept }: Known & { kept: DetailsRow },
 ): Promise<Current> {
   const reply = await readOffers(means, place, { kind: start.kind, ids: start.ids });
@@ -96,11 +101,11 @@ async function withOffers(
   return current;
 }
 
-async function readAll(call: Reader, means: Means, place: Place, { start, kept }: Known): Promise<Current> {
+async function readAll(call: Reader, { means, place }: Asking, { start, kept }: Known): Promise<Current> {
   const work = await workOf(call.db, start.kind, start.ids);
   const inside: Reading[] = work ? [{ provider: 'spine', title: workTitle(work, place.country) }] : [];
   const named: Named = { kind: start.kind, ids: { ...inside[0]?.title.ids, ...start.ids } };
-  const reply = await Promise.all(outsideProviders.map((one) => readTitle(means, one, place, named)));
+  const reply = await Promise.all(outsideProviders.map((one) => readTitle({ means, place }, one, named)));
   const outside = reply.flatMap((one) => (one.outcome === 'found' ? one.found : []));
   const states = statesOf(reply, call.now);
   const facts = together([...outside, ...inside]);

@@ -28,7 +28,7 @@ export async function titleDetail(
   const place = await placeOf(call, query);
   const start = await startOf(call, partsOf(titleId));
   const means = { catalogues: call.deps.catalogues, signal: call.signal };
-  const { id, facts: outside, states } = await currentTitle(call, means, place, start);
+  const { id, facts: outside, states } = await currentTitle(call, { means, place }, start);
   const around = await aroundTitles(call, [id], place.country);
   const item = around.here.get(id);
   if (!item && !allows(call.who.sees, outside, place.country)) throw notFound();

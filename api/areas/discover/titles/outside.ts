@@ -46,7 +46,11 @@ export interface Named {
 }
 
 /** A title by its ids at one provider; an empty list for one that it does not have. */
-export const readTitle = (means: Means, provider: Outside, place: Place, named: Named): Promise<Reply<Reading[]>> =>
+export const readTitle = (
+  { means, place }: { means: Means; place: Place },
+  provider: Outside,
+  named: Named,
+): Promise<Reply<Reading[]>> =>
   replyOf(means, agentOf(provider), async (query) => {
     const title = await (provider === 'tmdb' ? fromTmdb : fromWikidata)(query, place, named);
     return title ? [{ provider, title }] : [];
@@ -78,9 +82,8 @@ export interface Question {
 
 /** Titles with such a name at one provider. */
 export const searchAt = (
-  means: Means,
+  { means, place }: { means: Means; place: Place },
   provider: Outside,
-  place: Place,
   question: Question,
 ): Promise<Reply<ListedTitle[]>> =>
   replyOf(means, agentOf(provider), async (query) => {

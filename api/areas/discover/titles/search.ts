@@ -30,6 +30,12 @@ const MOST_READ = 8;
 const LEAST_MS = 500;
 const NONE = '00000000-0000-0000-0000-000000000000';
 
+/** The request, and the place whose titles it reads. */
+interface At {
+  call: Call;
+  place: Place;
+}
+
 interface Found {
   titles: Shown[];
   states: SourceStates;
@@ -42,7 +48,7 @@ export async function searchTitles(call: Call, query: SearchQuery): Promise<Disc
   await limitAttempts({ redis, replicas: config.replicas }, `discover:${call.who.accountId}`, A_MINUTE);
   const place = await placeOf(call, query);
   const id = externalId(query.q);
-  const { titles, states } = await (id ? byId(call, place, query, id) : byName(call, place, query));
+  const { titles, states } = await (id ? byId({ call, place }, query, id) : byName(call, place, query));
   const shown = titles.filter(({ facts }) => query.year === undefined || facts.year === query.year).slice(0, MOST);
   const sources = await sourcesOf(call, states);
   const failed = sources.some(({ state }) => state === 'unavailable');
@@ -55,10 +61,10 @@ export async function searchTitles(call: Call, query: SearchQuery): Promise<Disc
     missing,
     attribution: attributionOf(sources),
   };
-  return { ...(await pageOfFound(call, place, query, shown)), ...members };
+  return { ...(await pageOfFound({ call, place }, query, shown)), ...members };
 }
 
-async function pageOfFound(call: Call, place: Place, query: SearchQuery, shown: readonly Shown[]) {
+async function pageOfFound({ call, place }: At, query: SearchQuery, shown: readonly Shown[]) {
   const { cursor, limit, ...rest } = query;
   const { keys } = call.deps;
   const scope = `searchDiscoverTitles|${call.who.accountId}|${call.who.profileId}|${JSON.stringify(rest)}`;
@@ -94,8 +100,7 @@ const meansOf = (call: Call, limitMs = LIMIT_MS): Means => ({
 
 /** The title of an id, as a film or as a show. */
 async function byId(
-  call: Call,
-  place: Place,
+  { call, place }: At,
   query: SearchQuery,
   { scheme, value, kind }: NonNullable<ReturnType<typeof externalId>>,
 ): Promise<Found> {
@@ -108,13 +113,13 @@ async function byId(
     found.titles.push({ id: current.id, facts: current.facts });
     found.states = current.states;
   }
-  return { ...found, titles: await allowed(call, place, found.titles) };
+  return { ...found, titles: await allowed({ call, place }, found.titles) };
 }
 
 /** Undefined for an unknown title; `failed` where no provider answers. */
 async function known(call: Call, place: Place, named: NamedId) {
   try {
-    return await currentTitle(call, meansOf(call), place, await startOf(call, named));
+    return await currentTitle(call, { means: meansOf(call), place }, await startOf(call, named));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return error.code === 'NOT_FOUND' ? undefined : ('failed' as const);
@@ -127,15 +132,15 @@ async function byName(call: Call, place: Place, query: SearchQuery): Promise<Fou
   const question: Question = { q: query.q.trim(), kinds, year: query.year };
   const [inside, outside] = await Promise.all([
     readInside(call, place, question),
-    Promise.all(outsideProviders.map((one) => readOutside(call, place, one, question))),
+    Promise.all(outsideProviders.map((one) => readOutside({ call, place }, one, question))),
   ]);
   const readings = [...inside, ...outside.flatMap((one) => one.readings)].filter(({ title }) =>
     kinds.includes(title.kind),
   );
-  const titles = await merged(call, place, readings, question.q);
+  const titles = await merged({ call, place }, readings, question.q);
   const left = LIMIT_MS - (Date.now() - began);
   const states = Object.fromEntries(outside.flatMap(({ provider, state }) => (state ? [[provider, state]] : [])));
-  return { titles: await allowed(call, place, titles, left), states };
+  return { titles: await allowed({ call, place }, titles, left), states };
 }
 
 /** Items, works of packs, and titles that were read before. */
@@ -159,14 +164,14 @@ interface ReadOutside {
   state?: SourceState;
 }
 
-async function readOutside(call: Call, place: Place, provider: Outside, question: Question): Promise<ReadOutside> {
+async function readOutside({ call, place }: At, provider: Outside, question: Question): Promise<ReadOutside> {
   const name = sha256(JSON.stringify([place, question.q.toLowerCase(), question.kinds, question.year ?? null]));
   const kept = await keptSearch(call.db, name, provider);
   const readings = (titles: readonly ListedTitle[]): Reading[] => titles.map((title) => ({ provider, title }));
   if (kept?.fresh) return { provider, readings: readings(kept.found), state: { state: 'ok', asOf: kept.asOf } };
-  const reply = await searchAt(meansOf(call), provider, place, question);
+  const reply = await searchAt({ means: meansOf(call), place }, provider, question);
   if (reply.outcome === 'found') {
-    await keepSearch(call.db, name, provider, reply.found);
+    await keepSearch(call.db, { question: name, provider }, reply.found);
     return { provider, readings: readings(reply.found), state: { state: 'ok', asOf: iso(call.now) } };
   }
   if (kept && reply.outcome === 'failed')
@@ -175,7 +180,7 @@ async function readOutside(call: Call, place: Place, provider: Outside, question
 }
 
 /** One entry for each title, the best first. */
-async function merged(call: Call, place: Place, readings: readonly Reading[], q: string): Promise<Shown[]> {
+async function merged({ call, place }: At, readings: readonly Reading[], q: string): Promise<Shown[]> {
   const learned = readings.map(({ provider, title }) => ({
     title,
     ageYears: provider === 'local' ? null : ageOf(title, place.country),
@@ -203,7 +208,7 @@ function scoreOf({ title, originalTitle, popularity = 0 }: ListedTitle, q: strin
 }
 
 /** Without titles that the caller may not see. Ages that a search lacks are read, of the best ones. */
-async function allowed(call: Call, place: Place, titles: readonly Shown[], leftMs = LIMIT_MS): Promise<Shown[]> {
+async function allowed({ call, place }: At, titles: readonly Shown[], leftMs = LIMIT_MS): Promise<Shown[]> {
   const { sees } = call.who;
   if (!isLimited(sees)) return [...titles];
   const ids = titles.map(({ id }) => id);
@@ -213,7 +218,7 @@ async function allowed(call: Call, place: Place, titles: readonly Shown[], leftM
   const judged = await Promise.all(
     titles.map(async (one) => {
       if (here.has(one.id)) return [one];
-      const more = kept.get(one.id) ?? (read.has(one) ? await readFacts(call, place, one, leftMs) : undefined);
+      const more = kept.get(one.id) ?? (read.has(one) ? await readFacts({ call, place }, one, leftMs) : undefined);
       const facts = { ...one.facts, ...more };
       return allows(sees, facts, place.country) ? [{ ...one, facts }] : [];
     }),
@@ -221,18 +226,13 @@ async function allowed(call: Call, place: Place, titles: readonly Shown[], leftM
   return judged.flat();
 }
 
-async function readFacts(
-  call: Call,
-  place: Place,
-  { facts }: Shown,
-  limitMs: number,
-): Promise<ListedTitle | undefined> {
+async function readFacts({ call, place }: At, { facts }: Shown, limitMs: number): Promise<ListedTitle | undefined> {
   const scheme = schemes.find((one) => facts.ids[one] !== undefined && one !== 'item');
   const value = scheme && facts.ids[scheme];
   if (scheme === undefined || value === undefined) return undefined;
   try {
     const start = await startOf(call, { kind: facts.kind, scheme, value });
-    return (await currentTitle(call, meansOf(call, limitMs), place, start)).facts;
+    return (await currentTitle(call, { means: meansOf(call, limitMs), place }, start)).facts;
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;

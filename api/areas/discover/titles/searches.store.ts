@@ -28,8 +28,7 @@ export async function keptSearch(db: Db, question: string, provider: string): Pr
 
 export async function keepSearch(
   db: Db,
-  question: string,
-  provider: string,
+  { question, provider }: { question: string; provider: string },
   found: readonly ListedTitle[],
 ): Promise<void> {
   const row = { found: JSON.stringify(found) };

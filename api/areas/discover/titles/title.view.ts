@@ -85,10 +85,19 @@ async function postersOf(db: Db, titleIds: readonly string[]): Promise<Map<strin
   return new Map(rows.map(({ owner_id: id, poster }) => [id, poster]));
 }
 
+function onThisServer(id: string, around: Around): Partial<Pick<DiscoverTitle, 'here' | 'poster'>> {
+  const item = around.here.get(id);
+  const poster = around.posters.get(id) ?? item?.artwork.poster;
+  return {
+    ...(poster && { poster }),
+    ...(item && { here: { itemId: item.id, libraryId: item.libraryId, watched: item.userState?.watched ?? false } }),
+  };
+}
+
 /** One title for an answer. */
 export function toTitle({ id, facts, popularity }: Shown, around: Around): DiscoverTitle {
-  const item = around.here.get(id);
   const { kind, title, originalTitle, year, releasedOn, overview, ageRating, rating, runtimeMs } = facts;
+  const { here, poster } = onThisServer(id, around);
   const single = known<Omit<DiscoverTitle, 'genres' | 'releases' | 'offers'>>({
     ...{
       titleId: titleIdOf(kind, around.ids.get(id) ?? facts.ids) ?? `${kind}:item:${id}`,
@@ -97,8 +106,7 @@ export function toTitle({ id, facts, popularity }: Shown, around: Around): Disco
       originalTitle,
     },
     ...{ year, releasedOn, overview, ageRating, rating, runtimeMs },
-    poster: around.posters.get(id) ?? item?.artwork.poster,
-    here: item && { itemId: item.id, libraryId: item.libraryId, watched: item.userState?.watched ?? false },
+    ...{ poster, here },
     inWatchlist: false,
     popularity: popularity ?? undefined,
   });

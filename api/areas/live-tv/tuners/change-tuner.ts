@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
+import { clearTuner } from '#platform/live/streams.store.ts';
 import { maskedAddress } from './addresses.ts';
 import { refuseDuplicate } from './create-tuner.ts';
 import { type Place, type Tried, triedPlace } from './orders.ts';
@@ -111,8 +112,10 @@ async function write(
   await lockTuners(db);
   const row = await lockTunerRow(db, id);
   if (!row) throw notFound();
+  const isLeft = change.enabled === false && row.enabled;
   await refuseWrite(call, row, { change, deviceId: tried?.device?.id || change.deviceId });
   await updateTunerRow(db, id, columnsOf(call, row, { change, object, tried, declared }));
+  if (isLeft) await clearTuner(db, id);
   await audit(call, 'tuner.changed', { tunerId: id, name: change.name ?? row.name, fields: Object.keys(change) });
   const after = await findTunerRow(db, id);
   if (!after) throw conflict('gone', 'The tuner was deleted');

@@ -25,6 +25,7 @@ export async function getOwnLive(call: Call, id: string): Promise<LiveRow> {
 
 /** As getOwnLive, or any session with session:manage. */
 export async function getManagedLive(call: Call, id: string): Promise<LiveRow> {
+  requireAllowed(call.who, 'liveTv');
   const row = await findSession(call.db, id);
   const mine = row?.account_id === call.who.accountId || may(call.who, 'session:manage');
   if (!row?.live || !mine || row.state === 'stopped') throw notFound();

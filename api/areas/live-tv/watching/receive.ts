@@ -6,8 +6,8 @@ import { arrivalsOf } from '#platform/arrivals.ts';
 import { liveNews } from '#platform/live/segments.ts';
 import {
   endReservation,
-  endStream,
   findStream,
+  giveUpStream,
   type InUse,
   type StreamRow,
   tune,
@@ -19,7 +19,7 @@ import { tunersOf } from './sources.view.ts';
 /** Until then a source has to give data. */
 const FIRST_DATA_MS = 15_000;
 
-/** Requests of this process that wait with an open transaction; more would take every connection of its pool. */
+/** Requests of this process that tune. Each holds a connection of its pool and needs a second one; more would take all. */
 const MOST_WAITING = 4;
 let waiting = 0;
 
@@ -39,18 +39,29 @@ export async function receive(
   channelId: string,
   { replaces }: { replaces?: string | undefined },
 ): Promise<LiveStream> {
+  if (waiting >= MOST_WAITING)
+    throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Too many channels are being tuned', { retryAfterSec: 2 });
+  waiting += 1;
+  try {
+    return await tuned(call, channelId, replaces);
+  } finally {
+    waiting -= 1;
+  }
+}
+
+async function tuned(call: Call, channelId: string, replaces: string | undefined): Promise<LiveStream> {
   const { deps } = call;
   const running = await runningTuners(deps.redis, await tunersOf(deps.db, channelId));
-  const tuned = await deps.db.transaction(async (db) => {
+  const outcome = await deps.db.transaction(async (db) => {
     await makeRoom({ ...call, db }, replaces);
     return tune(db, channelId, running);
   });
-  if (tuned.kind === 'busy') throw busy(tuned.inUse);
-  if (tuned.kind === 'none') throw tuned.drm ? encrypted() : silent([]);
+  if (outcome.kind === 'busy') throw busy(outcome.inUse);
+  if (outcome.kind === 'none') throw outcome.drm ? encrypted() : silent([]);
   try {
-    return await firstData(call, tuned.stream);
+    return await firstData(call, outcome.stream);
   } catch (error) {
-    await endReservation(deps.db, tuned.stream.id);
+    await endReservation(deps.db, outcome.stream);
     throw error;
   }
 }
@@ -72,17 +83,12 @@ async function makeRoom(call: Call, replaces: string | undefined): Promise<void>
 
 async function firstData(call: Call, stream: StreamRow): Promise<LiveStream> {
   if (stream.state === 'live' && stream.facts) return stream as LiveStream;
-  if (waiting >= MOST_WAITING) {
-    throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Too many channels are being tuned', { retryAfterSec: 2 });
-  }
-  waiting += 1;
-  return whenLive(call, stream).finally(() => {
-    waiting -= 1;
-  });
+  return whenLive(call, stream);
 }
 
-async function whenLive(call: Call, { id, channel_id: channelId }: StreamRow): Promise<LiveStream> {
+async function whenLive(call: Call, stream: StreamRow): Promise<LiveStream> {
   const { db, redis } = call.deps;
+  const { id, channel_id: channelId } = stream;
   const arrivals = arrivalsOf(redis);
   const channel = liveNews(channelId);
   const silence = await arrivals.listen(channel);
@@ -92,15 +98,18 @@ async function whenLive(call: Call, { id, channel_id: channelId }: StreamRow): P
       const row = await findStream(db, id);
       if (!row || row.ended_at) throw refusalOf(row);
       if (row.state === 'live' && row.facts) return row as LiveStream;
-      if (Date.now() > end || call.signal.aborted) {
-        await endStream(db, id, 'unreachable');
-        throw silent([...row.tried, { tunerId: row.tuner_id, reason: 'no-data' }].map(toTried));
-      }
+      if (Date.now() > end || call.signal.aborted) await gaveUp(call, stream, row);
       await arrivals.next(channel, { heard, gone: call.signal });
     }
   } finally {
     silence();
   }
+}
+
+/** Throws 502. Another request may still wait for the stream of one that went. */
+async function gaveUp({ deps, signal }: Call, stream: StreamRow, row: StreamRow): Promise<never> {
+  if (!signal.aborted) await giveUpStream(deps.db, stream);
+  throw silent([...row.tried, { tunerId: row.tuner_id, reason: 'no-data' }].map(toTried));
 }
 
 const toTried = ({ tunerId, reason }: { tunerId: string; reason: string }) => ({ tunerId, reason });

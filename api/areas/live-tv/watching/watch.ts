@@ -38,7 +38,7 @@ export async function watch(call: Call, channelId: string, body: WatchLive): Pro
     const row = await open(call, { item, choice, stream, body, given });
     return liveStart({ ...toSession(row, call.who), live: await liveSessionOf(call, row) });
   } finally {
-    call.afterCommit(() => endReservation(call.deps.db, stream.id));
+    call.afterCommit(() => endReservation(call.deps.db, stream));
   }
 }
 

@@ -65,10 +65,14 @@ export const filmsReleased = (
   { country, language }: Place,
   { types, days, pages }: { types: readonly number[]; days: Days; pages: number },
 ): Promise<Listed> =>
-  paged(query, 'movie', pages, {
-    ...{ region: country, language, with_release_type: types.join('|') },
-    ...{ 'release_date.gte': days.from, 'release_date.lte': days.to },
-  });
+  paged(
+    query,
+    { branch: 'movie', pages },
+    {
+      ...{ region: country, language, with_release_type: types.join('|') },
+      ...{ 'release_date.gte': days.from, 'release_date.lte': days.to },
+    },
+  );
 
 /** Titles that a streaming service of the country offers. */
 export const titlesStreamed = (
@@ -76,14 +80,17 @@ export const titlesStreamed = (
   { country, language }: Place,
   { kind, pages }: { kind: TitleKind; pages: number },
 ): Promise<Listed> =>
-  paged(query, branchOf(kind), pages, {
-    ...{ watch_region: country, language, with_watch_monetization_types: 'flatrate|free|ads|rent|buy' },
-  });
+  paged(
+    query,
+    { branch: branchOf(kind), pages },
+    {
+      ...{ watch_region: country, language, with_watch_monetization_types: 'flatrate|free|ads|rent|buy' },
+    },
+  );
 
 async function paged(
   query: Query,
-  branch: 'movie' | 'tv',
-  pages: number,
+  { branch, pages }: { branch: 'movie' | 'tv'; pages: number },
   members: Record<string, string>,
 ): Promise<Listed> {
   const all: Listed = [];
