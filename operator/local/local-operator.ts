@@ -71,8 +71,7 @@ export class LocalOperator {
   #wake = new AbortController();
   #inUse: Stores | undefined;
   #fault: string | undefined;
-  /** Why the stores could not be prepared. */
-  #storesFault: string | undefined;
+  #storesFault: string | undefined; // why the stores could not be prepared
   #wasReady = false;
   #storesAt = Date.now(); // when both stores last answered, or the start
   constructor(state: State, options: LocalOptions) {

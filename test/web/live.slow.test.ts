@@ -27,9 +27,16 @@ describe('live television in the browser', function () {
     await eventually(() => api.deps.redis.exists(`foyer:live:tuner:${tunerId}`).catch(() => 0), 60_000);
   });
 
-  it('plays, pauses, goes back, returns to the live picture, and zaps with one tuner', async () => {
-    const app = await openSignedIn(api.url, `/live/watch/${one}`);
+  it('opens a channel of the list, plays, pauses, goes back, returns to the live picture, and zaps with one tuner', async () => {
+    const app = await openSignedIn(api.url, '/live');
     const { page } = app;
+    await page.locator('nav a[href="/live"]').first().waitFor();
+    await page.click('button[aria-label="Make Two a favourite"]');
+    await page.locator('button[aria-label="Remove Two from the favourites"]').waitFor();
+    await page.check('input[name=favorites]');
+    await page.locator(`a[href="/live/watch/${one}"]`).waitFor({ state: 'detached' });
+    await page.uncheck('input[name=favorites]');
+    await page.click(`a[href="/live/watch/${one}"]`);
     const position = (): Promise<number> => page.evaluate<number>(POSITION);
     await page.locator('h1:has-text("1 One")').waitFor({ timeout: 40_000 });
     await eventually(async () => (await position()) > 1, 30_000);
@@ -48,14 +55,15 @@ describe('live television in the browser', function () {
     await page.keyboard.press('End');
     await eventually(async () => (await position()) > before + 3, 20_000);
 
-    const channels = [one, two].map((id, at) => ({ id, number: String(at + 1) }));
-    await page.evaluate(`sessionStorage.setItem('foyer.live.zap', ${JSON.stringify(JSON.stringify(channels))})`);
-    await page.reload();
-    await page.locator('h1:has-text("1 One")').waitFor({ timeout: 40_000 });
     await page.keyboard.press('PageUp');
     await page.locator('h1:has-text("2 Two")').waitFor({ timeout: 40_000 });
     await eventually(async () => (await position()) > 0.5, 30_000);
     expect(await api.deps.db('playback_sessions').whereNot({ state: 'stopped' })).to.have.length(1);
+
+    await page.goBack();
+    await page.locator('h1:has-text("Live TV")').waitFor();
+    await page.keyboard.press('1');
+    await page.waitForURL(`**/live/watch/${one}`);
     await app.close();
   });
 });

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
+import type { Db } from '#platform/db.ts';
 import { clearTuner } from '#platform/live/streams.store.ts';
 import { maskedAddress } from './addresses.ts';
 import { refuseDuplicate } from './create-tuner.ts';
@@ -112,16 +113,20 @@ async function write(
   await lockTuners(db);
   const row = await lockTunerRow(db, id);
   if (!row) throw notFound();
-  const isLeft = change.enabled === false && row.enabled;
   await refuseWrite(call, row, { change, deviceId: tried?.device?.id || change.deviceId });
   await updateTunerRow(db, id, columnsOf(call, row, { change, object, tried, declared }));
-  if (isLeft) await clearTuner(db, id);
+  await leaveDisabled(db, row, change);
   await audit(call, 'tuner.changed', { tunerId: id, name: change.name ?? row.name, fields: Object.keys(change) });
   const after = await findTunerRow(db, id);
   if (!after) throw conflict('gone', 'The tuner was deleted');
   if (after.enabled && scansAgain(row, change))
     await requestScan(db, after, { cause: 'person', byAccountId: who.accountId });
   return after;
+}
+
+/** Streams of a tuner that is switched off move to other tuners or end. */
+async function leaveDisabled(db: Db, row: TunerRow, { enabled }: TunerChange): Promise<void> {
+  if (enabled === false && row.enabled) await clearTuner(db, row.id);
 }
 
 /** Throws 409 for a place that another tuner has, and for streams that the change would end. */

@@ -17,7 +17,8 @@ type Paged =
   | 'listInCinemas'
   | 'listNewOnDisc'
   | 'listToStream'
-  | 'searchDiscoverTitles';
+  | 'searchDiscoverTitles'
+  | 'listLiveChannels';
 type Page<N extends Paged> = ResponseOf<N> & { page: { cursor: string | null } };
 
 /** The query of a list whose pages follow each other, for createInfiniteQuery. */

@@ -46,6 +46,8 @@ export const collections = (): Place => ({
 
 export const discover = (): Place => ({ href: '/discover', label: m.discover(), icon: 'film', slot: 'nav.discover' });
 
+export const liveTv = (): Place => ({ href: '/live', label: m.liveTv(), icon: 'tv', slot: 'nav.live' });
+
 export const placeOf = ({
   id,
   name,
