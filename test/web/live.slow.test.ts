@@ -13,7 +13,6 @@ describe('live television in the browser', function () {
   this.timeout(120_000);
   let api: Api;
   let one: string;
-  let two: string;
 
   before(async () => {
     api = await ownedServer();
@@ -22,7 +21,7 @@ describe('live television in the browser', function () {
     const box = await tunerBox('h264', 1);
     const tunerId = await stage.tuner(1);
     one = await stage.channel('One', [{ tunerId, url: box.channel('1') }]);
-    two = await stage.channel('Two', [{ tunerId, url: box.channel('2') }]);
+    await stage.channel('Two', [{ tunerId, url: box.channel('2') }]);
     await stage.process(tunerId);
     await eventually(() => api.deps.redis.exists(`foyer:live:tuner:${tunerId}`).catch(() => 0), 60_000);
   });

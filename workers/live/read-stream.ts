@@ -86,7 +86,7 @@ async function received(
       if (size >= MOST_BYTES || performance.now() - first >= readMs) break;
     }
   } catch (error) {
-    if (size === 0) throw error; // what came before the end is enough
+    if (size === 0) throw error; // a part of the stream is enough
   } finally {
     clearTimeout(timer);
     answer.destroy();
