@@ -5,6 +5,7 @@ import { shellAdapter } from './vite/adapter.ts';
 import { firstPage, inOneChunk, isFirstNode } from './vite/first-page.ts';
 import { messages, writeMessages } from './vite/messages.ts';
 import { sourcesHash } from './vite/sources.ts';
+import { usedRoutes } from './vite/used-routes.ts';
 
 const root = import.meta.dirname;
 
@@ -31,6 +32,7 @@ const SPLITTING = {
 export default defineConfig({
   plugins: [
     messages(root),
+    usedRoutes(root),
     inOneChunk(root, version),
     sveltekit({
       adapter: shellAdapter(),
