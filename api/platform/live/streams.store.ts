@@ -106,7 +106,7 @@ export async function tune(db: Db, channelId: string, running: ReadonlySet<strin
   return { kind: 'busy', inUse: await streamsOn(db, [...new Set(all.map((one) => one.tuner_id))]) };
 }
 
-/** The open stream of a channel. One whose tuner does not run any more moves to another source, or ends. */
+/** The open stream of a channel. One that was live and whose tuner does not run any more moves to another source, or ends. */
 async function joinStream(
   db: Db,
   channelId: string,
@@ -116,7 +116,7 @@ async function joinStream(
     .where({ channel_id: channelId, ended_at: null })
     .update({ wanted_at: db.fn.now(), reserved_until: db.raw(`now() + ${RESERVED}`) })
     .returning('*');
-  if (!row || !running || running.has(row.tuner_id)) return row;
+  if (row?.state !== 'live' || !running || running.has(row.tuner_id)) return row;
   await leaveTuner(db, row);
   return findOpenStream(db, channelId);
 }
