@@ -5,11 +5,15 @@ import type { Plugin } from 'vite';
 const TABLE = /\/api\/client\/areas\/routes\.ts$/;
 const ENTRY = /^ {2}(\w+): '.*\n/gm;
 
-/** Every word of the app's sources, among which are the operations that it calls. */
+const sourcesIn = (folder: string, recursive: boolean): string[] =>
+  readdirSync(folder, { recursive, encoding: 'utf8' })
+    .filter((name) => /\.(ts|svelte)$/.test(name))
+    .map((name) => join(folder, name));
+
+/** Every word of the sources of the app and of the client itself, among which are the operations that they call. */
 function wordsOf(root: string): ReadonlySet<string> {
-  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
-  const sources = files.filter((name) => /\.(ts|svelte)$/.test(name));
-  return new Set(sources.flatMap((name) => readFileSync(join(root, 'src', name), 'utf8').match(/\w+/g) ?? []));
+  const files = [...sourcesIn(join(root, 'src'), true), ...sourcesIn(join(root, '../api/client'), false)];
+  return new Set(files.flatMap((name) => readFileSync(name, 'utf8').match(/\w+/g) ?? []));
 }
 
 /** Leaves operations out of the client's table that no source of the app names: they are a part of every first load. */
