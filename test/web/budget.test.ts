@@ -40,7 +40,10 @@ describe('the first load of Home', () => {
     await cdp.send('Network.enable');
     await cdp.send('Network.setCacheDisabled', { cacheDisabled: true });
     const sentAt: number[] = [];
-    cdp.on('Network.requestWillBeSent', ({ wallTime }) => sentAt.push(wallTime * 1000));
+    // A row that was late for the answer of Home is read by itself, which depends on how busy the machine is.
+    cdp.on('Network.requestWillBeSent', ({ wallTime, request }) => {
+      if (!request.url.includes('/home/rows/')) sentAt.push(wallTime * 1000);
+    });
     await fresh.page.addInitScript(`new MutationObserver((_, seen) => {
       if (!document.querySelector('main article a')) return;
       seen.disconnect();
