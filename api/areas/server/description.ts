@@ -33,9 +33,12 @@ const FILE = new URL('../../openapi.json', import.meta.url);
 /** One level below the maximum, which takes ten times as long for a tenth of the size. */
 const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
 
+/** Line ends and indentation. Strings of JSON hold no line ends, so that parsing 2 MB is not needed. */
+const INDENTATION = /\n */g;
+
 /** Minified, and compressed once on other threads. */
 async function make(): Promise<Described> {
-  const plain = Buffer.from(JSON.stringify(JSON.parse(await readFile(FILE, 'utf8'))));
+  const plain = Buffer.from((await readFile(FILE, 'utf8')).replace(INDENTATION, ''));
   const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
   const [brotli, gzip] = await Promise.all([compressBrotli(plain, { params }), compressGzip(plain)]);
   return { plain, brotli, gzip, etag };
