@@ -177,9 +177,12 @@ export const jobs = {
     payload: z.union([z.object({ sourceId: Id }), z.object({ order: z.string() })]),
   },
   'live.trim': { queue: 'maintenance', payload: z.object({}) },
-  'live.schedule': { queue: 'live' },
-  'live.finish': { queue: 'live' },
-  'live.commercials': { queue: 'live' },
+  /** Makes the plan of recordings anew, with those that rules want. */
+  'live.schedule': { queue: 'live', payload: z.object({}) },
+  /** Joins the segments of an ended recording into its file. */
+  'live.finish': { queue: 'live', payload: z.object({ recordingId: Id }) },
+  /** Marks the commercials of a finished recording. */
+  'live.commercials': { queue: 'live', payload: z.object({ recordingId: Id }) },
   'music.analyze': { queue: 'analysis' },
   'music.rollup': { queue: 'metadata' },
   'music.open-data': { queue: 'metadata' },
