@@ -16,7 +16,9 @@ import { processMetrics } from './runtime/metrics.ts';
 import { exchange } from './server-api/exchange.ts';
 import { serverClient } from './server-api/server-client.ts';
 import { apiAddress, type ServerName, Servers } from './server-api/servers.ts';
+import { addedTunersController } from './tuner-device/added.ts';
 import { tunerDeviceController } from './tuner-device/controller.ts';
+import { ServerTuners } from './tuner-device/server-tuners.ts';
 
 export interface ClusterOptions {
   /** Namespaces to watch; none means all. */
@@ -93,11 +95,13 @@ export function controllersOf(options: ClusterOptions): Controller[] {
     metrics: () => textAt(apiAddress(server, serverMetricsUrl)),
   });
   const servers = new Servers(apiUrl);
+  const tuners = new ServerTuners(apiUrl);
   return [
     mediaServerController({ images, connect, clusterNetworks: networksOf(options) }),
     libraryController(servers),
     lookController(servers),
-    tunerDeviceController({ images, ...(tunerUrl !== undefined && { tunerUrl }) }),
+    tunerDeviceController({ images, servers: tuners, ...(tunerUrl !== undefined && { tunerUrl }) }),
+    addedTunersController({ images, servers: tuners }),
   ];
 }
 

@@ -1,13 +1,8 @@
 import { type SendRequest, Unreachable } from '../server-api/server-client.ts';
 import { secretValue } from '../server-environment.ts';
 import { urlRefs } from '../tuner-device/environment.ts';
-import {
-  listLiveLibraries,
-  listServerTuners,
-  type ServerTuner,
-  type SyncedTuner,
-  syncTuner,
-} from '../tuner-device/server-tuner.ts';
+import { readFacts, type ServerFacts, type ServerTuner } from '../tuner-device/server-facts.ts';
+import { type DeclaredTuner, type SyncedTuner, syncTuner } from '../tuner-device/server-tuner.ts';
 import { managedBy, type Place } from './environment.ts';
 import type { Resources } from './resources.ts';
 import type { KnownTuners } from './tuners.ts';
@@ -36,42 +31,40 @@ export class TunerReconciler {
   /** One pass over all tuners. It ends early when the server becomes unreachable; the next pass continues. */
   async pass(resources: Resources): Promise<void> {
     try {
-      const tuners = await listServerTuners(this.#request);
-      if (!tuners) return;
-      this.#added = tuners.filter((tuner) => !tuner.managedBy && tuner.enabled);
-      await this.#sync(resources, tuners);
-      await this.#deleteLeft(resources, tuners);
+      const facts = await readFacts(this.#request);
+      if (!facts) return;
+      this.#added = facts.tuners.filter((tuner) => !tuner.managedBy && tuner.enabled);
+      await this.#sync(resources, facts);
+      await this.#deleteLeft(resources, facts);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
     }
   }
 
-  async #sync(resources: Resources, tuners: readonly ServerTuner[]): Promise<void> {
-    if (resources.tuners.length === 0) return this.#synced.clear();
-    const libraries = await listLiveLibraries(this.#request);
+  async #sync(resources: Resources, facts: ServerFacts): Promise<void> {
     for (const name of this.#synced.keys())
       if (!resources.tuners.some((tuner) => tuner.name === name)) this.#synced.delete(name);
     for (const tuner of resources.tuners) {
       const owner = managedBy(tuner, this.#place);
-      const existing = tuners.find((one) => one.managedBy?.uid === owner.uid);
-      const context = { request: this.#request, mediaId: (name: string) => this.#place.mediaId(name), libraries };
-      const declared = { name: tuner.name, spec: tuner.spec, url: urlOf(tuner, resources) };
-      const synced = await syncTuner(declared, { ...context, managedBy: owner, existing, sent: this.#sent });
-      this.#synced.set(tuner.name, synced);
+      const context = { request: this.#request, mediaId: (name: string) => this.#place.mediaId(name), facts };
+      const declared = { name: tuner.name, spec: tuner.spec, ...addressesOf(tuner, resources) };
+      this.#synced.set(tuner.name, await syncTuner(declared, { ...context, managedBy: owner, sent: this.#sent }));
     }
   }
 
-  /** A resource that is declared but invalid keeps its tuner. */
-  async #deleteLeft({ tuners: wanted, declared }: Resources, tuners: readonly ServerTuner[]): Promise<void> {
-    for (const { id, managedBy: owner } of tuners) {
-      if (owner?.kind !== 'TunerDevice') continue;
-      const isWanted = wanted.some(({ name }) => name === owner.name) || declared.has(`TunerDevice/${owner.name}`);
-      if (!isWanted) await this.#request('DELETE', `/live/tuners/${id}?force=true`);
-    }
+  /** A resource that is declared but invalid keeps its tuner and its guide. */
+  async #deleteLeft({ tuners: wanted, declared }: Resources, { tuners, guides }: ServerFacts): Promise<void> {
+    const isLeft = ({ managedBy: owner }: Pick<ServerTuner, 'managedBy'>): boolean =>
+      owner?.kind === 'TunerDevice' &&
+      !wanted.some(({ name }) => name === owner.name) &&
+      !declared.has(`TunerDevice/${owner.name}`);
+    for (const { id } of guides.filter(isLeft)) await this.#request('DELETE', `/live/guide/sources/${id}`);
+    for (const { id } of tuners.filter(isLeft)) await this.#request('DELETE', `/live/tuners/${id}?force=true`);
   }
 }
 
-function urlOf({ spec }: Tuner, { secrets }: Resources): string | undefined {
-  const [playlist] = urlRefs(spec).filter(({ variable }) => variable === 'FOYER_TUNER_URL');
-  return playlist && secretValue(secrets, playlist.ref);
+/** Addresses that Secrets hold. */
+function addressesOf({ spec }: Tuner, { secrets }: Resources): Pick<DeclaredTuner, 'url' | 'guideUrl'> {
+  const values = new Map(urlRefs(spec).map(({ variable, ref }) => [variable, secretValue(secrets, ref)]));
+  return { url: values.get('FOYER_TUNER_URL'), guideUrl: values.get('FOYER_TUNER_GUIDE_URL') };
 }

@@ -1,11 +1,17 @@
 // TunerDevices on one machine: one process each, which reports the state of the device as its pod would.
 
-import type { Verdict } from '../schemas/conditions.ts';
 import { secretValue } from '../server-environment.ts';
 import { tunerEnvironment, urlRefs } from '../tuner-device/environment.ts';
 import { queryTuner } from '../tuner-device/query.ts';
-import { type ServerTuner, type SyncedTuner, specOfTuner } from '../tuner-device/server-tuner.ts';
-import { type ObservedTuner, type PodStatus, tunerStatus, tunerVerdicts } from '../tuner-device/verdicts.ts';
+import type { ServerTuner } from '../tuner-device/server-facts.ts';
+import { type SyncedTuner, specOfTuner } from '../tuner-device/server-tuner.ts';
+import {
+  type ObservedTuner,
+  type PodStatus,
+  tunerStatus,
+  tunerVerdicts,
+  withSynced,
+} from '../tuner-device/verdicts.ts';
 import type { Child } from './child.ts';
 import { childEnvironment } from './child-environment.ts';
 import { tunerProcess } from './desired.ts';
@@ -61,21 +67,13 @@ export class LocalTuners {
   ): Promise<void> {
     const item = status.get('TunerDevice', name);
     const child = children.find((one) => one.spec.name === `tuner-${name}`);
-    const pod = child?.state === 'ready' ? await queryTuner(`http://127.0.0.1:${child.ownPort}`) : undefined;
+    const answer = child?.state === 'ready' ? await queryTuner(`http://127.0.0.1:${child.ownPort}`) : undefined;
+    const pod = answer && { ...answer, ...synced.get(name)?.known };
     if (child) this.#reports.set(name, { pod, spec: child.spec });
     const observed = { running: child?.state === 'ready', trouble: troubleOf(child), pod, waiting: false };
-    const verdicts = withSynced(tunerVerdicts(spec, observed, new Date()), synced.get(name)?.verdict);
+    const verdicts = withSynced(tunerVerdicts(spec, observed, new Date()), synced.get(name));
     if (item) status.report(item, pod ? tunerStatus(pod) : {}, verdicts);
   }
-}
-
-/** A tuner that the server does not have is not ready. */
-function withSynced(verdicts: readonly Verdict[], synced: Verdict | undefined): readonly Verdict[] {
-  if (!synced) return verdicts;
-  const others = verdicts.filter(({ type }) => type !== 'Ready');
-  const ready =
-    synced.status === 'False' ? { ...synced, type: 'Ready' } : verdicts.find(({ type }) => type === 'Ready');
-  return [...(ready ? [ready] : []), ...others, synced];
 }
 
 /** With the id of its row a process takes part in the server: it needs its stores. */

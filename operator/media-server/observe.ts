@@ -10,6 +10,7 @@ import { settingsFrom } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
 import { SilentWorkers } from '../silent-workers.ts';
 import { speechWaiting } from '../speech/worker.ts';
+import { TUNER_ROW } from '../tuner-device/labels.ts';
 import { selectorOf } from './desired/meta.ts';
 import { type Sharing, sharingOf } from './desired/one-node.ts';
 import { childOf, type Observed, workloadOf } from './observed.ts';
@@ -62,7 +63,7 @@ export function observe(server: Server, kube: Reader, now: Date): Observed {
   const children = new Map<string, KubeObject>();
   for (const kind of kinds)
     for (const object of kube.list(kind, namespace, { [OWNER]: uid }))
-      children.set(`${kind}/${object.metadata.name}`, object);
+      if (!object.metadata.labels?.[TUNER_ROW]) children.set(`${kind}/${object.metadata.name}`, object);
   const { secrets, notes } = secretsOf(server, kube, children);
   const references = referencesIn(server.spec, ['spec']).filter(({ of }) => of === 'ConfigMap');
   const named = (kind: string) =>

@@ -54,7 +54,7 @@ const Guide = withRules(
       .describe('An XMLTV guide; exactly one of url, urlSecretRef.'),
     device: z.boolean().optional().describe("The device's own guide."),
     refresh: cron().default('0 */6 * * *').describe("Five-field cron, in the server's time zone."),
-    days: z.int().min(1).max(30).default(7).describe('Days of the guide that are kept.'),
+    days: z.int().min(1).max(21).default(7).describe('Days of the guide that are kept.'),
   }),
   {
     rule: '!(has(self.xmltv) && has(self.device) && self.device)',
@@ -141,7 +141,7 @@ export const tunerDevice: Kind = {
   plural: 'tunerdevices',
   short: 'tuner',
   rules: [namedWithin(NAME_MAX)],
-  description: 'A network tuner or a playlist of channels; guides, watching and recording come with Live TV.',
+  description: 'A network tuner or a playlist of channels, with its guide, for watching and recording.',
   spec: TunerDeviceSpec,
   status: TunerDeviceStatus,
   columns: [

@@ -22,12 +22,16 @@ import {
 import { type Condition, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
 import { MediaServerSpec } from '../schemas/media-server.ts';
 import { TunerDeviceSpec, type TunerDeviceStatus } from '../schemas/tuner-device.ts';
-import { apiAddress, referringOnChange, secretText } from '../server-api/servers.ts';
-import { TEMPLATE, TUNER, TUNER_PORT, type Tuner, tunerName, tunerObjects } from './desired.ts';
+import { apiAddress, referringOnChange, type ServerName, secretText, serverNameOf } from '../server-api/servers.ts';
+import { TEMPLATE, TUNER_PORT, type Tuner, tunerName, tunerObjects } from './desired.ts';
 import { urlRefs } from './environment.ts';
+import { TUNER } from './labels.ts';
 import { queryTuner } from './query.ts';
+import type { SyncedTuner } from './server-tuner.ts';
+import type { ServerTuners } from './server-tuners.ts';
+import { rowIn, storesOf } from './stores.ts';
 import { tunerTrouble } from './trouble.ts';
-import { isSchedule, type ObservedTuner, type PodStatus, tunerStatus, tunerVerdicts } from './verdicts.ts';
+import { isSchedule, type ObservedTuner, type PodStatus, tunerStatus, tunerVerdicts, withSynced } from './verdicts.ts';
 
 const LOOK_MS = 15_000;
 const LOOK_SOON_MS = 3000;
@@ -35,10 +39,13 @@ const LOOK_SOON_MS = 3000;
 const BUSY_MS = 30_000;
 /** The maximum time that a deletion waits for a recording. */
 const PATIENCE_MS = 12 * 3_600_000;
+/** The maximum time that a deletion waits for the server. */
+const REMOVAL_MS = 10 * 60_000;
 const SKIP = 'foyer.media/skip-cleanup';
 
 export interface TunerTools {
   images: DefaultImages;
+  servers: ServerTuners;
   /** URL of a tuner's pod; `{name}` and `{namespace}` of the TunerDevice are substituted. */
   tunerUrl?: string;
 }
@@ -102,17 +109,33 @@ async function reconcileObject(object: KubeObject, work: Work): Promise<Outcome>
     return done;
   }
   if (tuner.server.spec.suspend) return done;
-  const observed = await observeTuner(object, work);
-  const recording = isRecording(object, observed);
-  const wanted = tunerObjects(tuner);
+  const synced = await work.tools.servers.sync(object, tuner, work.kube);
+  const row = rowOf(tuner, synced, work.kube);
+  const observed = withKnown(await observeTuner(object, work), synced);
+  const recording = isRecording(object, observed, synced?.known);
+  const wanted = tunerObjects({ ...tuner, row });
   const waiting = recording && wouldEnd(tuner, wanted, work.kube);
-  await work.kube.setFinalizer(object, recording);
+  await work.kube.setFinalizer(object, recording || row !== undefined);
   const refused = waiting ? undefined : await applyObjects(object, wanted, work.kube);
-  const verdicts = withRefusal(tunerVerdicts(tuner.spec, { ...observed, waiting }, work.now), refused);
+  const found = withSynced(tunerVerdicts(tuner.spec, { ...observed, waiting }, work.now), synced);
+  const verdicts = withRefusal(found, refused);
   await report(object, work, { verdicts, rest: observed.pod ? tunerStatus(observed.pod) : statusBefore(object) });
   if (refused) throw refused;
   return after((observed.pod ? LOOK_MS : LOOK_SOON_MS) * (0.8 + Math.random() * 0.4));
 }
+
+/** While the server does not answer, the pod keeps its tuner and its stores. */
+function rowOf(tuner: Tuner, synced: SyncedTuner | undefined, kube: Kube): Tuner['row'] {
+  const own = tunerName(tuner);
+  const id = synced?.tunerId ?? rowIn(kube.get('Deployment', tuner.namespace, own));
+  const stores = id === undefined ? undefined : storesOf(kube, tuner, own);
+  return id !== undefined && stores ? { id, stores } : undefined;
+}
+
+const withKnown = (observed: ObservedTuner, synced: SyncedTuner | undefined): ObservedTuner => ({
+  ...observed,
+  pod: observed.pod && { ...observed.pod, ...synced?.known },
+});
 
 /** A refusal by the API server becomes a condition, and the pass is retried with a growing pause. Other errors are thrown. */
 async function applyObjects(object: KubeObject, wanted: readonly KubeObject[], kube: Kube): Promise<Error | undefined> {
@@ -242,9 +265,15 @@ async function answerOf({ metadata }: KubeObject, { tools, reports, now }: Work)
   return last && now.getTime() - last.at < BUSY_MS ? last.pod : undefined;
 }
 
-/** While a ready pod does not respond, the finalizer shows whether it was recording. */
-const isRecording = ({ metadata }: KubeObject, { running, pod }: ObservedTuner): boolean =>
-  pod ? pod.recording : running && metadata.finalizers?.includes(FINALIZER) === true;
+/** A ready pod that does not respond may record, unless the server knows it. */
+function isRecording(
+  { metadata }: KubeObject,
+  { running, pod }: ObservedTuner,
+  known: Partial<PodStatus> | undefined,
+): boolean {
+  const recording = known?.recording ?? pod?.recording;
+  return recording ?? (running && metadata.finalizers?.includes(FINALIZER) === true);
+}
 
 /** A change of the pod template would replace the pod and end its recording. */
 function wouldEnd(tuner: Tuner, wanted: readonly KubeObject[], kube: Kube): boolean {
@@ -253,20 +282,32 @@ function wouldEnd(tuner: Tuner, wanted: readonly KubeObject[], kube: Kube): bool
   return live !== undefined && live.metadata.annotations?.[TEMPLATE] !== next?.metadata.annotations?.[TEMPLATE];
 }
 
-/** Deletion waits for the end of a recording, up to a limit. */
+/** Deletion waits for the end of a recording, and for the server to delete the tuner, each up to a limit. */
 async function release(object: KubeObject, work: Work): Promise<Outcome> {
-  const { kube, reports, now } = work;
+  const { kube, reports, now, tools } = work;
   const { uid = '', deletionTimestamp = now.toISOString(), annotations } = object.metadata;
-  const recording = isRecording(object, await observeTuner(object, work));
-  const gaveUp = annotations?.[SKIP] === 'true' || now.getTime() - Date.parse(deletionTimestamp) > PATIENCE_MS;
-  if (recording && !gaveUp) return after(LOOK_MS);
-  if (recording) {
-    const message = 'The device is released during a recording';
-    kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
-  }
+  const waitedMs = now.getTime() - Date.parse(deletionTimestamp);
+  const mayWait = (limitMs: number): boolean => annotations?.[SKIP] !== 'true' && waitedMs <= limitMs;
+  const server = serverOf(object, kube);
+  const known = server && (await tools.servers.known(object, server, kube));
+  const recording = isRecording(object, await observeTuner(object, work), known);
+  if (recording && mayWait(PATIENCE_MS)) return after(LOOK_MS);
+  const left = server && (await tools.servers.remove(object, server, kube));
+  if (left !== undefined && mayWait(REMOVAL_MS)) return after(LOOK_MS);
+  const skipped = (message: string): void => kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
+  if (recording) skipped('The device is released during a recording');
+  if (left !== undefined) skipped(`${left}: the tuner stays on the server and can be deleted there`);
   reports.delete(uid);
   await kube.setFinalizer(object, false);
   return done;
+}
+
+/** The server of a resource, unless it is gone. */
+function serverOf(object: KubeObject, kube: Kube): ServerName | undefined {
+  const { namespace = '' } = object.metadata;
+  const name = serverNameOf(object) ?? '';
+  const server = kube.get('MediaServer', namespace, name);
+  return server && !server.metadata.deletionTimestamp ? { namespace, name } : undefined;
 }
 
 function statusBefore({ status }: KubeObject): Partial<TunerDeviceStatus> {

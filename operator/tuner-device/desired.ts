@@ -21,17 +21,20 @@ import type {
   Volume,
   VolumeSource,
 } from '../runtime/manifest.ts';
+import { amountOf } from '../runtime/quantity.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
 import { tunerEnvironment, urlRefs } from './environment.ts';
+import { TUNER } from './labels.ts';
+import type { Stores } from './stores.ts';
 
 export const TUNER_PORT = 8081;
 /** Digest of the pod template, to detect a change that would replace the pod. */
 export const TEMPLATE = 'foyer.media/template';
-/** Label of the objects of one TunerDevice. */
-export const TUNER = 'foyer.media/tuner';
 const USER = 1000;
 const GRACE_SECONDS = 30;
+/** The process accepts no less. */
+const SPACE_MIN = 1 << 20;
 const TIMESHIFT = { name: 'timeshift', mountPath: '/timeshift' };
 /** Private networks, where tuners usually are. */
 const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
@@ -48,6 +51,8 @@ export interface Tuner {
   secrets: Context['secrets'];
   /** Claims that only one node at a time can mount. */
   oneNode: Context['oneNode'];
+  /** Its tuner in the server, and the stores of the server; without them the pod reports the device's state only. */
+  row?: { id: string; stores: Stores } | undefined;
 }
 
 export const tunerName = ({ name }: Pick<Tuner, 'name'>): string => `${name}-tuner`;
@@ -137,7 +142,7 @@ function container(tuner: Tuner): Container {
     args: ['workers/tuner/main.ts'],
     env: environment(tuner),
     ports: [{ name: 'status', containerPort: TUNER_PORT, protocol: 'TCP' }, metricsPort],
-    resources: spec.resources ?? sized('50m', '128Mi', { cpu: '2', memory: '512Mi' }),
+    resources: spec.resources ?? sized('50m', '128Mi', { cpu: '2', memory: '1Gi' }),
     startupProbe: { ...probe, periodSeconds: 2, failureThreshold: 60 },
     livenessProbe: { ...probe, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 3 },
     readinessProbe: { httpGet: { path: '/ready', port: 'status' }, periodSeconds: 5, timeoutSeconds: 5 },
@@ -147,21 +152,31 @@ function container(tuner: Tuner): Container {
 }
 
 /** URLs in Secrets are passed by reference: the URL of a playlist often contains a credential. */
-function environment({ spec, server }: Tuner): EnvVar[] {
+function environment({ spec, server, row }: Tuner): EnvVar[] {
   const refs = urlRefs(spec).map(({ variable, ref }) => [variable, { name: ref.name, key: ref.key }] as const);
-  return envOf({
+  const own = envOf({
     ...tunerEnvironment(spec, server.spec),
     FOYER_HOST: '0.0.0.0',
     FOYER_PORT: String(TUNER_PORT),
     FOYER_METRICS_PORT: String(METRICS_PORT),
+    ...(row && { FOYER_TUNER_ID: row.id, FOYER_TUNER_SPACE: TIMESHIFT.mountPath, ...spaceOf(spec) }),
     ...Object.fromEntries(refs),
   });
+  const named = new Set(own.map(({ name }) => name));
+  const stores = (row?.stores.env ?? []).filter(({ name }) => !named.has(name));
+  return [...own, ...stores].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Nine tenths of a limited volume: a pod that exceeds the limit is evicted. */
+function spaceOf({ timeshift }: TunerDeviceSpec): Record<string, string> {
+  const limit = amountOf(timeshift.storage?.emptyDir?.sizeLimit);
+  return limit === undefined ? {} : { FOYER_TUNER_SPACE_BYTES: String(Math.max(SPACE_MIN, Math.floor(limit * 0.9))) };
 }
 
 const recordingVolumes = ({ spec, server }: Tuner): Volume[] =>
   mediaVolumes({ ...server.spec, media: server.spec.media.filter(({ name }) => name === spec.recordings?.media) });
 
-function storage({ spec, server }: Tuner): Mounted {
+function storage({ spec, server, row }: Tuner): Mounted {
   const { emptyDir, persistentVolumeClaim } = spec.timeshift.storage ?? {};
   const source: VolumeSource = persistentVolumeClaim
     ? { persistentVolumeClaim }
@@ -169,8 +184,8 @@ function storage({ spec, server }: Tuner): Mounted {
   const media = server.spec.media.filter(({ name }) => name === spec.recordings?.media);
   const recordings = { ...server.spec, media };
   return oneVolumePerClaim({
-    volumes: [{ name: TIMESHIFT.name, ...source }, ...mediaVolumes(recordings)],
-    mounts: [TIMESHIFT, ...mediaMounts(recordings)],
+    volumes: [{ name: TIMESHIFT.name, ...source }, ...mediaVolumes(recordings), ...(row?.stores.volumes ?? [])],
+    mounts: [TIMESHIFT, ...mediaMounts(recordings), ...(row?.stores.mounts ?? [])],
   });
 }
 

@@ -1,51 +1,13 @@
 // A TunerDevice becomes a tuner of the server through the public API.
 import { isIPv6 } from 'node:net';
-import { z } from 'zod';
 import type { ManagedBy } from '../library/server-library.ts';
 import { digest } from '../runtime/canonical.ts';
 import type { Verdict } from '../schemas/conditions.ts';
 import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
 import { refusalText, type SendRequest } from '../server-api/server-client.ts';
-
-const Owner = z.object({ kind: z.string(), namespace: z.string(), name: z.string(), uid: z.string() });
-
-/** The members of a tuner that are used here. */
-export const ServerTuner = z.object({
-  id: z.string(),
-  name: z.string(),
-  kind: z.enum(['hdhomerun', 'm3u']),
-  libraryId: z.string(),
-  enabled: z.boolean(),
-  slotCount: z.int(),
-  numbering: z.enum(['source', 'sequential']),
-  managedBy: Owner.nullish(),
-});
-export type ServerTuner = z.output<typeof ServerTuner>;
-
-const Tuners = z.object({ items: z.array(ServerTuner) });
-const Libraries = z.array(
-  z.object({
-    id: z.string(),
-    type: z.string(),
-    createdAt: z.string(),
-    managedBy: z.object({ kind: z.string(), name: z.string() }).nullish(),
-    folders: z.array(z.object({ id: z.string(), storageId: z.string() })),
-  }),
-);
-export type LiveLibrary = z.output<typeof Libraries>[number];
-
-/** All tuners of the server; undefined when it does not list them now. */
-export async function listServerTuners(request: SendRequest): Promise<ServerTuner[] | undefined> {
-  const { status, body } = await request('GET', '/live/tuners');
-  return status === 200 ? Tuners.parse(body).items : undefined;
-}
-
-/** Libraries of type livetv, the oldest first. */
-export async function listLiveLibraries(request: SendRequest): Promise<LiveLibrary[]> {
-  const { status, body } = await request('GET', '/libraries?type=livetv');
-  if (status !== 200) return [];
-  return Libraries.parse(body).toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1));
-}
+import { type LiveLibrary, type ServerFacts, ServerTuner, statusFrom } from './server-facts.ts';
+import { syncGuide } from './server-guide.ts';
+import type { PodStatus } from './verdicts.ts';
 
 /** The library of a device: that of its libraryRef, else the oldest. */
 export const libraryOf = (
@@ -61,6 +23,8 @@ export interface DeclaredTuner {
   spec: TunerDeviceSpec;
   /** Address of the playlist, where a Secret holds it. */
   url: string | undefined;
+  /** Address of the guide, likewise. */
+  guideUrl: string | undefined;
 }
 
 /** What the resource declares, as the API spells it. */
@@ -99,27 +63,46 @@ function sourceOf({ source: { hdhomerun, m3u } }: TunerDeviceSpec, url: string |
 export interface SyncedTuner {
   tunerId?: string;
   verdict: Verdict;
+  /** The tuner is as declared; its guide may not be. */
+  isServed: boolean;
+  /** What the server knows about it. */
+  known: Partial<PodStatus>;
 }
 
 interface Syncing {
   request: SendRequest;
   managedBy: ManagedBy;
-  libraries: readonly LiveLibrary[];
+  facts: ServerFacts;
   mediaId: (name: string) => string;
-  existing: ServerTuner | undefined;
-  /** Digest of the last request; it is changed here. */
+  /** Digests of the last requests; they are changed here. */
   sent: Map<string, string>;
+}
+
+/** Creates or changes the tuner of a resource and its guide source. Throws Unreachable. */
+export async function syncTuner(declared: DeclaredTuner, syncing: Syncing): Promise<SyncedTuner> {
+  const { request, managedBy, facts, sent } = syncing;
+  const { uid } = managedBy;
+  const existing = facts.tuners.find((one) => one.managedBy?.uid === uid);
+  const synced = await syncRow(declared, { ...syncing, existing });
+  const known = statusFrom(facts, uid);
+  const isServed = synced.verdict.status === 'True';
+  if (synced.tunerId === undefined || !isServed) return { ...synced, isServed, known };
+  const guide = facts.guides.find((one) => one.managedBy?.uid === uid);
+  const refusal = await syncGuide(declared, { request, managedBy, tunerId: synced.tunerId, existing: guide, sent });
+  return { ...synced, isServed, known, ...(refusal !== undefined && { verdict: not('ApiRefused', refusal) }) };
 }
 
 /** Fields that a later version of the resource may leave out: they return to none. */
 const OPTIONAL = ['include', 'exclude', 'recordingsFolderId', 'userAgent'];
 
-/** Creates or changes the tuner of a resource. Throws Unreachable. */
-export async function syncTuner(declared: DeclaredTuner, syncing: Syncing): Promise<SyncedTuner> {
-  const { request, managedBy, libraries, mediaId, existing, sent } = syncing;
+async function syncRow(
+  declared: DeclaredTuner,
+  syncing: Syncing & { existing: ServerTuner | undefined },
+): Promise<Omit<SyncedTuner, 'known' | 'isServed'>> {
+  const { request, managedBy, facts, mediaId, existing, sent } = syncing;
   const library = existing
-    ? libraries.find(({ id }) => id === existing.libraryId)
-    : libraryOf(declared.spec, libraries);
+    ? facts.libraries.find(({ id }) => id === existing.libraryId)
+    : libraryOf(declared.spec, facts.libraries);
   if (!library) return { verdict: missing(declared.spec) };
   const body = tunerBody(declared, library, mediaId);
   const wanted = digest(body);

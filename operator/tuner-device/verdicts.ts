@@ -75,6 +75,17 @@ function guideFresh({ guide }: TunerDeviceSpec, { pod }: ObservedTuner, now: Dat
   return is(type, 'GuideRefreshed', `Read at ${last}`);
 }
 
+/** A tuner that the server does not have is not ready. */
+export function withSynced(
+  verdicts: readonly Verdict[],
+  synced: { verdict: Verdict; isServed: boolean } | undefined,
+): readonly Verdict[] {
+  if (!synced) return verdicts;
+  const { verdict, isServed } = synced;
+  if (isServed) return [...verdicts, verdict];
+  return [{ ...verdict, type: 'Ready' }, ...verdicts.filter(({ type }) => type !== 'Ready'), verdict];
+}
+
 /** A cron expression of five fields that has a next time. */
 export function isSchedule(text: string): boolean {
   try {

@@ -15,6 +15,7 @@ import { MediaServerSpec } from '#operator/schemas/media-server.ts';
 import { serverClient } from '#operator/server-api/server-client.ts';
 import { Servers } from '#operator/server-api/servers.ts';
 import { tunerDeviceController } from '#operator/tuner-device/controller.ts';
+import { ServerTuners } from '#operator/tuner-device/server-tuners.ts';
 import { fromSchema } from './mutations/from-schema.ts';
 import { changed, type Mutation, type Spec } from './mutations/mutation.ts';
 import { conditionOf, inconsistencies, isTrue, observed, unexpected, unlikeDesired } from './mutations/oracles.ts';
@@ -267,7 +268,7 @@ describe(`${COUNT} changes of resources, part ${PART} of ${PARTS}`, function () 
     controllers = {
       MediaServer: mediaServerController({ images, clusterNetworks: [], connect }),
       Library: libraryController(new Servers(api)),
-      TunerDevice: tunerDeviceController({ images, tunerUrl }),
+      TunerDevice: tunerDeviceController({ images, servers: new ServerTuners(), tunerUrl }),
     };
     watched = new Watched(stage.rest, namespace, Object.values(controllers));
     await watched.start();

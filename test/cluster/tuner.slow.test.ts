@@ -11,6 +11,7 @@ import { FINALIZER, type KubeObject } from '#operator/runtime/kube.ts';
 import { Manager } from '#operator/runtime/manager.ts';
 import { MERGE_PATCH, type Rest } from '#operator/runtime/rest.ts';
 import { tunerDeviceController } from '#operator/tuner-device/controller.ts';
+import { ServerTuners } from '#operator/tuner-device/server-tuners.ts';
 import { connected } from './runtime-kube.ts';
 import { controlPlane, UP_MS } from './support/cluster.ts';
 import { cordoned } from './support/cordon.ts';
@@ -108,7 +109,7 @@ describe('TunerDevice resources', () => {
     await create(namespaced('/api/v1', 'serviceaccounts'), account);
     manager = new Manager({
       credentials: new Credentials(kubeconfig),
-      controllers: [tunerDeviceController({ images: IMAGES, tunerUrl })],
+      controllers: [tunerDeviceController({ images: IMAGES, servers: new ServerTuners(), tunerUrl })],
       log: pino({ level: process.env.FOYER_LOG_LEVEL ?? 'silent' }),
       namespaces: [namespace],
     });

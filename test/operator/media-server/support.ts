@@ -8,6 +8,7 @@ import { reconcileMediaServer } from '#operator/media-server/reconcile.ts';
 import { SpeechProbes } from '#operator/media-server/speech-probes.ts';
 import {
   type Applied,
+  FINALIZER,
   KEEP,
   type Kube,
   type KubeObject,
@@ -147,7 +148,10 @@ export class MemoryKube implements Kube {
     this.objects.delete(`${kind}/${namespace}/${name}`);
   }
 
-  async setFinalizer(): Promise<void> {}
+  async setFinalizer(object: KubeObject, present: boolean): Promise<void> {
+    const stored = this.objects.get(idOf(object));
+    if (stored) stored.metadata = { ...stored.metadata, finalizers: present ? [FINALIZER] : [] };
+  }
 
   event(_about: KubeObject, event: ReportedEvent): void {
     this.events.push(event);

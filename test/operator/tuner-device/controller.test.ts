@@ -3,6 +3,7 @@ import { CHECKSUM } from '#operator/media-server/desired/pod.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import type { Condition } from '#operator/schemas/conditions.ts';
 import { tunerDeviceController } from '#operator/tuner-device/controller.ts';
+import { ServerTuners } from '#operator/tuner-device/server-tuners.ts';
 import { images, MemoryKube, mediaServer, secret } from '../media-server/support.ts';
 
 const KEY = { namespace: 'media', name: 'tv' };
@@ -17,7 +18,7 @@ function cluster(spec: object, media: object[] = []) {
   const tuner = { serverRef: { name: 'home' }, source: { m3u: { urlSecretRef: { name: 'list' } } }, ...spec };
   const metadata = { name: 'tv', namespace: 'media', uid: 'tv-uid', generation: 1 };
   put({ apiVersion: 'foyer.media/v1alpha1', kind: 'TunerDevice', metadata, spec: tuner });
-  const controller = tunerDeviceController({ images, tunerUrl: 'http://127.0.0.1:9' });
+  const controller = tunerDeviceController({ images, servers: new ServerTuners(), tunerUrl: 'http://127.0.0.1:9' });
   const pass = async (): Promise<Condition | undefined> => {
     await controller.reconcile(KEY, kube, new Date());
     const { conditions = [] } = (kube.get('TunerDevice', 'media', 'tv')?.status ?? {}) as { conditions?: Condition[] };

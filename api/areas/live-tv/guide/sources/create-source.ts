@@ -38,7 +38,7 @@ export async function createSource(
     }
     const place = await placeOf(call, draft);
     await refuseDuplicate(call, draft);
-    await tryGuide(call, place);
+    if (!draft.managedBy) await tryGuide(call, place); // a resource is declared before its guide is there
     return { row: await save(call, draft), repeated: false };
   } catch (error) {
     await dropUpload(call.deps.objects, draft.file?.id);

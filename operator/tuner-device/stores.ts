@@ -1,0 +1,57 @@
+// The stores of a server, for the pods of its tuners.
+import type { KubeObject, Reader } from '../runtime/kube.ts';
+import type { EnvVar, PodTemplate, Volume, VolumeMount } from '../runtime/manifest.ts';
+import type { Tuner } from './desired.ts';
+
+/** References to Secrets, never their values. */
+export interface Stores {
+  env: readonly EnvVar[];
+  volumes: readonly Volume[];
+  mounts: readonly VolumeMount[];
+}
+
+/** The variables that a tuner needs; it gets no mail, sign-in, catalogue or backup configuration. */
+const NEEDED = new Set([
+  'FOYER_DATABASE_URL',
+  'FOYER_REDIS_URL',
+  'FOYER_OBJECTS_URL',
+  'FOYER_KEYS_FILE',
+  'FOYER_SETTINGS',
+  'FOYER_LOG_LEVEL',
+  'FOYER_CLUSTER_NETWORKS',
+  'FOYER_LIVE_NETWORKS',
+  'FOYER_POD',
+  'FOYER_NODE',
+]);
+/** Volume of the key ring, which opens the addresses of channels. */
+const KEYS = 'keys';
+
+/**
+ * As the server's workers have them. So a tuner follows a change of a store when the roll-out of the server does, and has the stores that
+ * the server uses until then. Without workers, as its own pod had them.
+ */
+export function storesOf(kube: Reader, { namespace, server }: Pick<Tuner, 'namespace' | 'server'>, own: string) {
+  const workers = storesIn(kube.get('Deployment', namespace, `${server.name}-workers`));
+  return workers ?? storesIn(kube.get('Deployment', namespace, own));
+}
+
+function storesIn(deployment: KubeObject | undefined): Stores | undefined {
+  const { template } = (deployment?.spec ?? {}) as { template?: PodTemplate };
+  const [container] = template?.spec?.containers ?? [];
+  const env = (container?.env ?? []).filter(({ name }) => NEEDED.has(name));
+  if (!env.some(({ name }) => name === 'FOYER_DATABASE_URL')) return undefined;
+  return {
+    env,
+    volumes: (template?.spec?.volumes ?? []).filter(({ name }) => name === KEYS),
+    mounts: (container?.volumeMounts ?? []).filter(({ name }) => name === KEYS),
+  };
+}
+
+const ROW = 'FOYER_TUNER_ID';
+
+/** The id of the tuner in the environment of a Deployment of this operator. */
+export function rowIn(deployment: KubeObject | undefined): string | undefined {
+  const { template } = (deployment?.spec ?? {}) as { template?: PodTemplate };
+  const [container] = template?.spec?.containers ?? [];
+  return container?.env?.find(({ name }) => name === ROW)?.value;
+}
