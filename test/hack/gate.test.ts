@@ -56,6 +56,10 @@ describe('hack/test', function () {
     expect(result.seconds.get(fileOf('passes'))).to.be.greaterThan(0);
   });
 
+  it('doubles the limits of tests and hooks', async () => {
+    expect(await gate(['patient'])).to.deep.include({ passed: 1, failed: 0 });
+  });
+
   const WRONG: [name: string, passed: number, printedText: RegExp][] = [
     ['fails', 1, /the expected outcome/],
     ['hook', 0, /the hook fails/],
