@@ -49,10 +49,17 @@ export type Match<T extends TableName> = { readonly [C in Column<T>]?: Given<Rea
 type Named<T extends TableName> = Column<T> | `${T}.${Column<T>}`;
 type Selected<T extends TableName> = Named<T> | `${Named<T>} as ${string}` | '*' | `${T}.*` | Knex.Raw | Subquery;
 type Operator = '=' | '<' | '<=' | '>' | '>=' | '<>' | '!=' | 'like' | 'ilike' | 'is' | 'in' | '@>' | '<@' | '&&';
-/** The selected columns of `row`, named with or without the table. */
-type Picked<T extends TableName, N> = Pick<Row<T>, Unqualified<N> & Column<T>>;
+/** The selected columns of a row, named with or without the table. */
+type Picked<T extends TableName, N extends Named<T>> = { [K in N as Unqualified<K>]: Values<T>[K] };
 type Unqualified<N> = N extends `${string}.${infer C}` ? C : N;
-type ValueOf<T extends TableName, N> = Unqualified<N> extends Column<T> ? Read<T, Unqualified<N> & Column<T>> : never;
+/**
+ * Values by both names of a column. Only here does `Read` meet them, each a literal: for a name that is not known yet the compiler would
+ * combine every column with every entry of ColumnTypes, at each comparison of two queries.
+ */
+type Values<T extends TableName> = {
+  [N in Named<T>]: N extends `${T}.${infer C extends Column<T>}` ? Read<T, C> : N extends Column<T> ? Read<T, N> : never;
+};
+type ValueOf<T extends TableName, N extends Named<T>> = Values<T>[N];
 type Group<T extends TableName> = (query: Query<T, unknown>) => unknown;
 
 interface Where<T extends TableName, R> {

@@ -1,4 +1,4 @@
-// One run of the gate: steps and test files side by side, then the files that want the machine alone, then what failed once more.
+// One run of the gate: the steps, then test files side by side, then the files that want the machine alone, then what failed once more.
 import { spawn } from 'node:child_process';
 import { longestFirst, needsCluster, runsAlone } from './files.ts';
 import { type Outcome, type Run, runFiles } from './lanes.ts';
@@ -116,7 +116,8 @@ export async function runGate(gate: Gate): Promise<Result> {
   const together = files.filter((file) => !alone.includes(file));
   const onCluster = together.filter(needsCluster);
   const plain = together.filter((file) => !needsCluster(file));
-  await Promise.all([running.steps(), running.files(longestFirst(plain, seconds), lanes), running.cluster(onCluster)]);
+  await running.steps(); // beside them a suite would take minutes longer, and they take most of the memory
+  await Promise.all([running.files(longestFirst(plain, seconds), lanes), running.cluster(onCluster)]);
   if (alone.some(needsCluster)) await gate.cluster();
   await running.files(alone, 1);
   const unsteady = await running.again();

@@ -1,6 +1,5 @@
 // TunerDevice resources: one pod each, which reports the state of the device.
 import { z } from 'zod';
-import type { DefaultImages } from '../media-server/desired/images.ts';
 import { POD_LABELS } from '../media-server/desired/meta.ts';
 import { sharingOf } from '../media-server/desired/one-node.ts';
 import { isSuspended } from '../media-server/server.ts';
@@ -10,7 +9,6 @@ import {
   after,
   type Controller,
   done,
-  FINALIZER,
   GROUP_VERSION,
   type Key,
   type Kube,
@@ -22,43 +20,18 @@ import {
 import { type Condition, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
 import { MediaServerSpec } from '../schemas/media-server.ts';
 import { TunerDeviceSpec, type TunerDeviceStatus } from '../schemas/tuner-device.ts';
-import { apiAddress, referringOnChange, type ServerName, secretText, serverNameOf } from '../server-api/servers.ts';
-import { TEMPLATE, TUNER_PORT, type Tuner, tunerName, tunerObjects } from './desired.ts';
+import { referringOnChange, secretText } from '../server-api/servers.ts';
+import { TEMPLATE, type Tuner, tunerName, tunerObjects } from './desired.ts';
 import { urlRefs } from './environment.ts';
 import { TUNER } from './labels.ts';
-import { queryTuner } from './query.ts';
+import { isRecording, observeTuner, type Reports, type TunerTools, type Work } from './observe.ts';
+import { release } from './release.ts';
 import type { SyncedTuner } from './server-tuner.ts';
-import type { ServerTuners } from './server-tuners.ts';
 import { rowIn, storesOf } from './stores.ts';
-import { tunerTrouble } from './trouble.ts';
-import { isSchedule, type ObservedTuner, type PodStatus, tunerStatus, tunerVerdicts, withSynced } from './verdicts.ts';
+import { isSchedule, type ObservedTuner, tunerStatus, tunerVerdicts, withSynced } from './verdicts.ts';
 
 const LOOK_MS = 15_000;
 const LOOK_SOON_MS = 3000;
-/** A ready pod that misses a request is busy: its last report is valid for this long. */
-const BUSY_MS = 30_000;
-/** The maximum time that a deletion waits for a recording. */
-const PATIENCE_MS = 12 * 3_600_000;
-/** The maximum time that a deletion waits for the server. */
-const REMOVAL_MS = 10 * 60_000;
-const SKIP = 'foyer.media/skip-cleanup';
-
-export interface TunerTools {
-  images: DefaultImages;
-  servers: ServerTuners;
-  /** URL of a tuner's pod; `{name}` and `{namespace}` of the TunerDevice are substituted. */
-  tunerUrl?: string;
-}
-
-/** By uid, the last report of the pod and its time. */
-type Reports = Map<string, { at: number; pod: PodStatus }>;
-
-interface Work {
-  kube: Kube;
-  tools: TunerTools;
-  reports: Reports;
-  now: Date;
-}
 
 export function tunerDeviceController(tools: TunerTools): Controller {
   const byServer = referringOnChange('TunerDevice');
@@ -108,7 +81,10 @@ async function reconcileObject(object: KubeObject, work: Work): Promise<Outcome>
     await report(object, work, { verdicts: [{ type: 'Ready', status, ...tuner }], rest: statusBefore(object) });
     return done;
   }
-  if (tuner.server.spec.suspend) return done;
+  return tuner.server.spec.suspend ? done : reconcileTuner(object, tuner, work);
+}
+
+async function reconcileTuner(object: KubeObject, tuner: Tuner, work: Work): Promise<Outcome> {
   const synced = await work.tools.servers.sync(object, tuner, work.kube);
   const row = rowOf(tuner, synced, work.kube);
   const observed = withKnown(await observeTuner(object, work), synced);
@@ -118,8 +94,8 @@ async function reconcileObject(object: KubeObject, work: Work): Promise<Outcome>
   await work.kube.setFinalizer(object, recording || row !== undefined);
   const refused = waiting ? undefined : await applyObjects(object, wanted, work.kube);
   const found = withSynced(tunerVerdicts(tuner.spec, { ...observed, waiting }, work.now), synced);
-  const verdicts = withRefusal(found, refused);
-  await report(object, work, { verdicts, rest: observed.pod ? tunerStatus(observed.pod) : statusBefore(object) });
+  const rest = observed.pod ? tunerStatus(observed.pod) : statusBefore(object);
+  await report(object, work, { verdicts: withRefusal(found, refused), rest });
   if (refused) throw refused;
   return after((observed.pod ? LOOK_MS : LOOK_SOON_MS) * (0.8 + Math.random() * 0.4));
 }
@@ -241,73 +217,11 @@ function recordingsFault(spec: TunerDeviceSpec, server: Tuner['server']): Fault 
   return { reason: 'MediaUnknown', message };
 }
 
-/** Requests the state only while the pod is ready. */
-async function observeTuner(object: KubeObject, work: Work): Promise<ObservedTuner> {
-  const { kube, reports } = work;
-  const { name, namespace = '', uid = '' } = object.metadata;
-  const deployment = kube.get('Deployment', namespace, tunerName({ name }));
-  const { readyReplicas = 0 } = (deployment?.status ?? {}) as { readyReplicas?: number };
-  if (readyReplicas === 0) {
-    reports.delete(uid);
-    const trouble = tunerTrouble(deployment, kube.list('Pod', namespace, { [TUNER]: name }));
-    return { running: false, trouble, pod: undefined, waiting: false };
-  }
-  const pod = await answerOf(object, work);
-  return { running: true, trouble: undefined, pod, waiting: false };
-}
-
-async function answerOf({ metadata }: KubeObject, { tools, reports, now }: Work): Promise<PodStatus | undefined> {
-  const { name, namespace = '', uid = '' } = metadata;
-  const pattern = tools.tunerUrl ?? `http://{name}-tuner.{namespace}.svc:${TUNER_PORT}`;
-  const answer = await queryTuner(apiAddress({ name, namespace }, pattern));
-  if (answer) reports.set(uid, { at: now.getTime(), pod: answer });
-  const last = reports.get(uid);
-  return last && now.getTime() - last.at < BUSY_MS ? last.pod : undefined;
-}
-
-/** A ready pod that does not respond may record, unless the server knows it. */
-function isRecording(
-  { metadata }: KubeObject,
-  { running, pod }: ObservedTuner,
-  known: Partial<PodStatus> | undefined,
-): boolean {
-  const recording = known?.recording ?? pod?.recording;
-  return recording ?? (running && metadata.finalizers?.includes(FINALIZER) === true);
-}
-
 /** A change of the pod template would replace the pod and end its recording. */
 function wouldEnd(tuner: Tuner, wanted: readonly KubeObject[], kube: Kube): boolean {
   const live = kube.get('Deployment', tuner.namespace, tunerName(tuner));
   const next = wanted.find(({ kind }) => kind === 'Deployment');
   return live !== undefined && live.metadata.annotations?.[TEMPLATE] !== next?.metadata.annotations?.[TEMPLATE];
-}
-
-/** Deletion waits for the end of a recording, and for the server to delete the tuner, each up to a limit. */
-async function release(object: KubeObject, work: Work): Promise<Outcome> {
-  const { kube, reports, now, tools } = work;
-  const { uid = '', deletionTimestamp = now.toISOString(), annotations } = object.metadata;
-  const waitedMs = now.getTime() - Date.parse(deletionTimestamp);
-  const mayWait = (limitMs: number): boolean => annotations?.[SKIP] !== 'true' && waitedMs <= limitMs;
-  const server = serverOf(object, kube);
-  const known = server && (await tools.servers.known(object, server, kube));
-  const recording = isRecording(object, await observeTuner(object, work), known);
-  if (recording && mayWait(PATIENCE_MS)) return after(LOOK_MS);
-  const left = server && (await tools.servers.remove(object, server, kube));
-  if (left !== undefined && mayWait(REMOVAL_MS)) return after(LOOK_MS);
-  const skipped = (message: string): void => kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
-  if (recording) skipped('The device is released during a recording');
-  if (left !== undefined) skipped(`${left}: the tuner stays on the server and can be deleted there`);
-  reports.delete(uid);
-  await kube.setFinalizer(object, false);
-  return done;
-}
-
-/** The server of a resource, unless it is gone. */
-function serverOf(object: KubeObject, kube: Kube): ServerName | undefined {
-  const { namespace = '' } = object.metadata;
-  const name = serverNameOf(object) ?? '';
-  const server = kube.get('MediaServer', namespace, name);
-  return server && !server.metadata.deletionTimestamp ? { namespace, name } : undefined;
 }
 
 function statusBefore({ status }: KubeObject): Partial<TunerDeviceStatus> {

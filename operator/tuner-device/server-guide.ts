@@ -42,7 +42,7 @@ export async function syncGuide(declared: DeclaredGuide, syncing: Syncing): Prom
   let { existing } = syncing;
   const body = guideBody(declared, tunerId);
   const key = `guide/${syncing.managedBy.uid}`;
-  if (existing && existing.kind !== body?.['kind']) {
+  if (existing && existing.kind !== body?.kind) {
     const refusal = await removed(request, existing);
     if (refusal !== undefined) return refusal;
     existing = undefined;

@@ -36,22 +36,19 @@ export function storesOf(kube: Reader, { namespace, server }: Pick<Tuner, 'names
 }
 
 function storesIn(deployment: KubeObject | undefined): Stores | undefined {
-  const { template } = (deployment?.spec ?? {}) as { template?: PodTemplate };
-  const [container] = template?.spec?.containers ?? [];
+  const { volumes = [], container } = podIn(deployment);
   const env = (container?.env ?? []).filter(({ name }) => NEEDED.has(name));
   if (!env.some(({ name }) => name === 'FOYER_DATABASE_URL')) return undefined;
-  return {
-    env,
-    volumes: (template?.spec?.volumes ?? []).filter(({ name }) => name === KEYS),
-    mounts: (container?.volumeMounts ?? []).filter(({ name }) => name === KEYS),
-  };
+  const isKeys = ({ name }: { name: string }): boolean => name === KEYS;
+  return { env, volumes: volumes.filter(isKeys), mounts: (container?.volumeMounts ?? []).filter(isKeys) };
 }
 
-const ROW = 'FOYER_TUNER_ID';
+/** Of a Deployment of this operator. */
+function podIn(deployment: KubeObject | undefined) {
+  const { template } = (deployment?.spec ?? {}) as { template?: PodTemplate };
+  return { volumes: template?.spec?.volumes, container: template?.spec?.containers[0] };
+}
 
 /** The id of the tuner in the environment of a Deployment of this operator. */
-export function rowIn(deployment: KubeObject | undefined): string | undefined {
-  const { template } = (deployment?.spec ?? {}) as { template?: PodTemplate };
-  const [container] = template?.spec?.containers ?? [];
-  return container?.env?.find(({ name }) => name === ROW)?.value;
-}
+export const rowIn = (deployment: KubeObject | undefined): string | undefined =>
+  podIn(deployment).container?.env?.find(({ name }) => name === 'FOYER_TUNER_ID')?.value;
