@@ -21,15 +21,17 @@ export async function release(object: KubeObject, work: Work): Promise<Outcome> 
   if (recording && mayWait(PATIENCE_MS)) return after(LOOK_MS);
   const left = server && (await tools.servers.remove(object, server, kube));
   if (left !== undefined && mayWait(REMOVAL_MS)) return after(LOOK_MS);
-  const skipped = [
-    ...(recording ? ['The device is released during a recording'] : []),
-    ...(left === undefined ? [] : [`${left}: the tuner stays on the server and can be deleted there`]),
-  ];
-  for (const message of skipped) kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
+  for (const message of skippedOf(recording, left))
+    kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
   reports.delete(uid);
   await kube.setFinalizer(object, false);
   return done;
 }
+
+const skippedOf = (recording: boolean, left: string | undefined): string[] => [
+  ...(recording ? ['The device is released during a recording'] : []),
+  ...(left === undefined ? [] : [`${left}: the tuner stays on the server and can be deleted there`]),
+];
 
 async function records(object: KubeObject, server: ServerName | undefined, work: Work): Promise<boolean> {
   const known = server && (await work.tools.servers.known(object, server, work.kube));
