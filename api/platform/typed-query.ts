@@ -57,7 +57,11 @@ type Unqualified<N> = N extends `${string}.${infer C}` ? C : N;
  * combine every column with every entry of ColumnTypes, at each comparison of two queries.
  */
 type Values<T extends TableName> = {
-  [N in Named<T>]: N extends `${T}.${infer C extends Column<T>}` ? Read<T, C> : N extends Column<T> ? Read<T, N> : never;
+  [N in Named<T>]: N extends `${T}.${infer C extends Column<T>}`
+    ? Read<T, C>
+    : N extends Column<T>
+      ? Read<T, N>
+      : never;
 };
 type ValueOf<T extends TableName, N extends Named<T>> = Values<T>[N];
 type Group<T extends TableName> = (query: Query<T, unknown>) => unknown;

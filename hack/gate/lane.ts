@@ -37,7 +37,7 @@ class Failures extends Mocha.reporters.Base {
 
 /** A limit is there for tests that hang. On a busy machine each step takes longer, so limits are twice those of a test run by itself. */
 const PATIENCE = 2;
-const limit = Mocha.Runnable.prototype.timeout as (this: Mocha.Runnable, ms?: string | number) => never;
+const limit = Reflect.get(Mocha.Runnable.prototype, 'timeout') as (this: Mocha.Runnable, ms?: string | number) => never;
 Mocha.Runnable.prototype.timeout = function (this: Mocha.Runnable, ms?: string | number) {
   if (ms === undefined) return limit.call(this);
   return limit.call(this, typeof ms === 'number' ? ms * PATIENCE : ms);

@@ -2,7 +2,7 @@ import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { RecordingRow } from '../recordings/recordings.store.ts';
 import { fits, type Plan } from './plan.ts';
-import { tunersOfChannels } from './schedule.store.ts';
+import { tunersOfChannels } from './tuners-of-channels.store.ts';
 
 const MOST_READ = 40;
 const MOST_GIVEN = 10;
