@@ -1,3 +1,3 @@
 import { walksAs } from './support/roles-suite.ts';
 
-walksAs('member', 'a child', 'a guest', 'a member outside viewing hours');
+walksAs('a child', 'a member outside viewing hours');
