@@ -1,11 +1,17 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { listSegments } from '#platform/live/segments.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { LiveStage } from '#support/live-stage.ts';
-import { eventually, temporaryFolder } from '#support/stores.ts';
-import { type TunerBox, tunerBox } from '#support/tuner-box.ts';
+import { atEnd, eventually, temporaryFolder } from '#support/stores.ts';
+import { broadcast, type TunerBox, tunerBox } from '#support/tuner-box.ts';
 
 interface Entry {
   sequence: number;
@@ -219,5 +225,37 @@ describe('watching live television', function () {
     expect(source).to.deep.equal([]); // the decision names one rendition
     expect(await api.deps.db('live_renditions').where({ channel_id: four }).select('id')).to.have.length(1);
     await Promise.all([end(id), end(again.session.id)]);
+  });
+
+  it('reads a file in place of a broadcast at most a minute ahead of its time', async () => {
+    const loop = broadcast('h264'); // of 8 seconds
+    let sent = 0;
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'video/mp2t' });
+      const rounds = function* (): Generator<Buffer> {
+        for (let round = 0; round < 100; round += 1) {
+          sent += 1;
+          yield loop;
+        }
+      };
+      Readable.from(rounds()).pipe(response);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEnd(() => server.closeAllConnections());
+    atEnd(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/film.ts`;
+    const shelf = await stage.tuner(1);
+    const film = await stage.channel('Film', [{ tunerId: shelf, url }]);
+    await stage.process(shelf);
+    const { body } = await watch(film);
+    const seconds = async (): Promise<number> => {
+      const segments = await listSegments(api.deps, film);
+      return segments.reduce((sum, one) => sum + one.durationMs, 0) / 1000;
+    };
+    await eventually(async () => (await seconds()) > 50, 20_000);
+    await sleep(3000);
+    expect(await seconds()).to.be.lessThan(100);
+    expect(sent, 'the rest waits at the provider').to.be.lessThan(40);
+    await end(body.session.id);
   });
 });

@@ -21,6 +21,12 @@ const FREED_MS = 3000;
 const DRIFT_MS = 8000;
 /** The first segments may be too short to probe. */
 const PROBES = 3;
+/** A file in place of a broadcast comes as fast as its network; a list of HLS begins with its last segments. */
+const MOST_AHEAD_MS = 60_000;
+/** Pieces that wait for the disk. */
+const MOST_WAITING = 4;
+/** A piece in which the clock of the broadcast jumps is no longer than others. */
+const LONGEST_PIECE_MS = 10_000;
 
 /** Only copied, by one demuxer and without a network. */
 const ARGUMENTS = [
@@ -54,6 +60,10 @@ export class Reception {
   /** The source ended, and ffmpeg ends with it. */
   #ending = false;
   #writes: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  /** Length of the pieces so far, and when the first one came. */
+  #cutMs = 0;
+  #cutSince = 0;
   #fault: Error | undefined;
 
   constructor(attempt: Attempt, deps: KeeperDeps) {
@@ -152,6 +162,7 @@ export class Reception {
         this.#heardAt = performance.now();
         if (this.#stop.signal.aborted) break;
         if (ffmpeg.input && !ffmpeg.input.write(chunk)) await this.#room(ffmpeg);
+        while (this.#isAhead() && !this.#stop.signal.aborted) await this.#rest();
       }
     } finally {
       clearInterval(watch);
@@ -165,6 +176,16 @@ export class Reception {
       }
     }
     void ended;
+  }
+
+  #isAhead(): boolean {
+    if (this.#waiting > MOST_WAITING) return true;
+    return this.#cutMs - (performance.now() - this.#cutSince) > MOST_AHEAD_MS;
+  }
+
+  async #rest(): Promise<void> {
+    this.#heardAt = performance.now();
+    await sleep(100, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
   async #room({ input }: FfmpegProcess): Promise<void> {
@@ -203,7 +224,15 @@ export class Reception {
   }
 
   #onPiece(piece: Piece): void {
-    this.#writes = this.#writes.then(() => this.#take(piece)).catch((error: Error) => this.#fail(error));
+    this.#cutSince ||= performance.now();
+    this.#cutMs += Math.min(piece.durationMs, LONGEST_PIECE_MS);
+    this.#waiting += 1;
+    this.#writes = this.#writes
+      .then(() => this.#take(piece))
+      .catch((error: Error) => this.#fail(error))
+      .finally(() => {
+        this.#waiting -= 1;
+      });
   }
 
   async #take(piece: Piece): Promise<void> {
