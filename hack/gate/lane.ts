@@ -5,6 +5,7 @@ import { flushCompileCache } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import Mocha from 'mocha';
 import '#support/hooks.ts';
+import { PATIENCE } from '#support/patience.ts';
 import { beginFile, endAll, endFile } from '#support/stores.ts';
 
 /** The counts of one file. */
@@ -35,8 +36,6 @@ class Failures extends Mocha.reporters.Base {
   }
 }
 
-/** A limit is there for tests that hang. On a busy machine each step takes longer, so limits are twice those of a test run by itself. */
-const PATIENCE = 2;
 const limit = Reflect.get(Mocha.Runnable.prototype, 'timeout') as (this: Mocha.Runnable, ms?: string | number) => never;
 Mocha.Runnable.prototype.timeout = function (this: Mocha.Runnable, ms?: string | number) {
   if (ms === undefined) return limit.call(this);

@@ -58,7 +58,7 @@ class Lane {
 
   #start(): ChildProcess {
     const log = openSync(this.#log, 'a');
-    const env = { ...process.env, ...this.#env };
+    const env = { ...process.env, GATE_PATIENCE: '2', ...this.#env };
     const child = fork(LANE, { env, detached: true, stdio: ['ignore', log, log, 'ipc'] });
     closeSync(log);
     living.add(child);

