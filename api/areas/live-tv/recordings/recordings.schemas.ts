@@ -1,13 +1,9 @@
 import { z } from 'zod';
-import { LiveProgram } from '#areas/viewing/public.ts';
+import { LiveProgram, RecordingState } from '#areas/viewing/public.ts';
 import { filterQuery } from '#kernel/filter.ts';
 import { pageQuery, sortQuery } from '#kernel/page.ts';
 import { Bytes, Id, ImageRef, Milliseconds, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 import { recordingFields, recordingSorts } from './recording-fields.ts';
-
-export const RecordingState = z
-  .enum(['scheduled', 'conflict', 'recording', 'completed', 'partial', 'failed', 'cancelled'])
-  .meta({ id: 'RecordingState' });
 
 const StateReason = z.enum([
   'tuners-busy',
