@@ -26,7 +26,7 @@ export async function listRecordingsOf(
   applyRules(rows, parseFilter(filter, recordingFields), { fields: recordingFields, context: { who, now } });
   const found = await pageOf<RecordingRow, RecordingRow>(db, rows, {
     ...{ keys: deps.keys, cursor, limit, idColumn: 'r.id', toItem: (row) => row },
-    terms: parseSort(sort, recordingSorts, 'startAt'),
+    terms: parseSort(sort, recordingSorts, '-startAt'),
     scope: JSON.stringify(['listRecordings', who.profileId, mine, q, filter]),
   });
   return { items: await toRecordings(call, found.items), page: found.page };

@@ -31,8 +31,8 @@ export const recordingFields = {
 } as const satisfies Record<string, SqlField<RecordingContext>>;
 
 export const recordingSorts: SortTable = {
-  startAt: { column: 'r.start_at', type: 'timestamptz', descends: true },
+  startAt: { column: 'r.start_at', type: 'timestamptz' },
   title: { column: 'foyer_fold(r.title)', type: 'text' },
-  priority: { column: 'r.priority', type: 'int', descends: true },
-  sizeBytes: { column: 'r.size_bytes', type: 'bigint', descends: true },
+  priority: { column: 'r.priority', type: 'int' },
+  sizeBytes: { column: 'r.size_bytes', type: 'bigint' },
 };

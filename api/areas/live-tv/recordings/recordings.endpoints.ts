@@ -49,7 +49,7 @@ export const createRecording = defineEndpoint({
   body: RecordingDraft,
   answer: json(201, Recording),
   also: [200],
-  errors: ['CONFLICT', 'FORBIDDEN', 'MEDIA_NOT_PLAYABLE'],
+  errors: ['CONFLICT', 'FORBIDDEN', 'NOT_FOUND', 'MEDIA_NOT_PLAYABLE'],
   emits: ['item.added', 'notification.created'],
   plus: 'dvr',
 
