@@ -446,6 +446,11 @@ export const routedAreas: readonly RoutedArea[] = [
       ['get', '/live/guide/sources/:id/channels', 'listGuideSourceChannels'],
       ['put', '/live/guide/mappings', 'setGuideMappings'],
       ['post', '/live/guide/match', 'matchGuideChannels'],
+      ['get', '/live/recordings', 'listRecordings'],
+      ['post', '/live/recordings', 'createRecording'],
+      ['get', '/live/recordings/:id', 'getRecording'],
+      ['patch', '/live/recordings/:id', 'updateRecording'],
+      ['delete', '/live/recordings/:id', 'deleteRecording'],
     ],
   },
   {

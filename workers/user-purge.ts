@@ -1,6 +1,7 @@
 import { deleteAccountRow, removeProfileRow } from '#areas/accounts/public.ts';
 import { passOnCollections } from '#areas/collections/public.ts';
 import { removeFoldersOf } from '#areas/libraries/public.ts';
+import { leaveRecordings } from '#areas/live-tv/public.ts';
 import { purgeStatesOfAccount, purgeStatesOfProfile } from '#areas/playback/public.ts';
 import { deleteStoragesOf, handOverStorages } from '#areas/storage/public.ts';
 import { isDeleted } from '#areas/users/public.ts';
@@ -16,6 +17,7 @@ export async function purgeUser({ accountId, transferTo }: JobPayload<'user.purg
     // Personal storages pass to the heir, or are deleted with the items found in them; media files are never touched.
     if (transferTo) await handOverStorages(transaction, accountId, transferTo);
     await passOnCollections(transaction, accountId, transferTo ?? null);
+    await leaveRecordings(transaction, accountId);
     await removeFoldersOf(transaction, accountId);
     await deleteStoragesOf(transaction, accountId);
     await deleteAccountRow(transaction, accountId);

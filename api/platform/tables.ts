@@ -1682,6 +1682,7 @@ export interface Tables {
     cleared_at: Date | null;
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
+    removed_at: Date | null;
   };
   recovery_codes: {
     method_id: string;

@@ -26,6 +26,13 @@ import {
   updateGuideSource,
 } from './guide/sources/sources.endpoints.ts';
 import {
+  createRecording,
+  deleteRecording,
+  getRecording,
+  listRecordings,
+  updateRecording,
+} from './recordings/recordings.endpoints.ts';
+import {
   createTuner,
   deleteTuner,
   discoverTuners,
@@ -77,4 +84,9 @@ export const liveTvArea = defineArea('live-tv', 'Live TV', [
   listGuideSourceChannels,
   setGuideMappings,
   matchGuideChannels,
+  listRecordings,
+  createRecording,
+  getRecording,
+  updateRecording,
+  deleteRecording,
 ]);

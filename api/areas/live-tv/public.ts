@@ -10,6 +10,22 @@ export {
 } from './channels/channels.store.ts';
 export { Numbers, numberAt, numberOrder, tidyNumber, wholeOf } from './channels/numbers.ts';
 export * from './guide/public.ts';
+export { leaveRecordings } from './recordings/account.store.ts';
+export { notifyConflicts } from './recordings/notices.ts';
+export { planNow } from './recordings/plan-now.ts';
+export {
+  findRecording,
+  type Gap,
+  isOpen,
+  lockRecording,
+  OPEN_STATES,
+  type RecordingRow,
+  type RecordingState,
+  type StoredConflict,
+  updateRecordingRow,
+} from './recordings/recordings.store.ts';
+export { usedBytes } from './recordings/target.ts';
+export { lockSchedule, markStale, type Replanned, replan } from './schedule/schedule.store.ts';
 export { liveNetworks, liveOutbound, requestOf } from './tuners/addresses.ts';
 export { Order, openOrder, Tried } from './tuners/orders.ts';
 export { requestScan, scanKey } from './tuners/saved.ts';

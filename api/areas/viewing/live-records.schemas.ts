@@ -6,6 +6,14 @@ export const programKinds = ['movie', 'series', 'sports', 'news', 'kids', 'music
 export const ProgramKind = z.enum(programKinds).meta({ id: 'ProgramKind' });
 export type ProgramKind = z.output<typeof ProgramKind>;
 
+export const RecordingState = z
+  .enum(['scheduled', 'conflict', 'recording', 'completed', 'partial', 'failed', 'cancelled'])
+  .meta({ id: 'RecordingState' });
+
+const ProgramRecording = z
+  .object({ id: Id, state: RecordingState, ruleId: Id.optional() })
+  .meta({ id: 'ProgramRecording' });
+
 const Text = z.string().meta({ example: 'The Evening News' });
 
 const members = {
@@ -38,6 +46,7 @@ const members = {
   ageRating: z.string().meta({ example: '12' }).optional(),
   starRating: z.number().min(0).max(10).optional().describe('Of ten'),
   hd: z.boolean().optional(),
+  recording: ProgramRecording.optional().describe('The latest recording of this airing that was not cancelled'),
   reminder: z.object({ id: Id, leadMs: Milliseconds }).optional().describe('Of the profile'),
   libraryItemId: Id.optional().describe('The same film or episode in a library that the caller sees'),
 };

@@ -8,6 +8,7 @@ export {
   LiveTest,
   ProgramKind,
   programKinds,
+  RecordingState,
 } from './live-records.schemas.ts';
 export {
   factsOf,

@@ -2,6 +2,7 @@ import type { Db } from '../db.ts';
 import { newId } from '../ids.ts';
 import type { ProbedStream } from '../media.ts';
 import type { Row } from '../typed-query.ts';
+import { type InUse, streamsOn } from './in-use.store.ts';
 
 declare module '../column-types.ts' {
   interface ColumnTypes {
@@ -66,12 +67,6 @@ async function candidatesOf(db: Db, channelId: string): Promise<Candidate[]> {
 function freeSlot({ slot_count: count, taken, tested }: Candidate): number | undefined {
   if (taken.length + (tested ? 1 : 0) >= count) return undefined;
   return Array.from({ length: count }, (_, slot) => slot).find((slot) => !taken.includes(slot));
-}
-
-export interface InUse {
-  channelName: string;
-  viewers: number;
-  recording: boolean;
 }
 
 export type Tuned =
@@ -173,17 +168,6 @@ async function takeIdleSlot(db: Db, tunerId: string): Promise<number | undefined
 async function hasEncrypted(db: Db, channelId: string): Promise<boolean> {
   const row = await db('live_sources').where({ channel_id: channelId, drm: true }).first('id');
   return row !== undefined;
-}
-
-async function streamsOn(db: Db, tunerIds: readonly string[]): Promise<InUse[]> {
-  const { rows } = await db.raw<{ rows: InUse[] }>(
-    `select c.name as "channelName", coalesce(o.recorded_until > now(), false) as recording,
-            (select count(*)::int from playback_sessions p where p.item_id = o.channel_id and p.state <> 'stopped') as viewers
-       from live_streams o join live_channels c on c.id = o.channel_id
-      where o.ended_at is null and o.tuner_id::text = any(?::text[]) order by c.number_order`,
-    [[...tunerIds]],
-  );
-  return rows;
 }
 
 /**

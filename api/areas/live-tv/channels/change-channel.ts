@@ -3,6 +3,7 @@ import { requireAllowed } from '#identity/restrictions.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
+import { markStale } from '../schedule/schedule.store.ts';
 import type { ChannelChange, lockable } from './channels.schemas.ts';
 import { type ChannelRow, deriveFromSources } from './channels.store.ts';
 import { getChannel } from './channels.view.ts';
@@ -31,6 +32,7 @@ export async function changeChannel(call: Call, id: string, change: ChannelChang
   const more = change.sources ? await changeSources(db, after, change.sources) : [];
   await emitChannels(db, 'item.updated', { libraryId, ids: [id] });
   await emitChannels(db, 'item.added', { libraryId, ids: more });
+  await markStale(db);
   const isThere = await db('live_channels').where({ id }).first('id');
   return isThere ? id : (more[0] ?? id);
 }

@@ -5,6 +5,7 @@ import { invalid } from '#kernel/errors.ts';
 import { parseFilter } from '#kernel/filter.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
+import { markStale } from '../schedule/schedule.store.ts';
 import { channelFields, filtered } from './channel-filter.ts';
 import type { ChannelsChange, Renumber } from './channels.schemas.ts';
 import type { ChannelRow } from './channels.store.ts';
@@ -36,6 +37,7 @@ export async function changeChannels(call: Call, change: ChannelsChange) {
     one < other ? -1 : 1,
   );
   for (const [libraryId, own] of byLibrary) await changeIn(call.db, { libraryId, rows: own, change, outcome });
+  await markStale(call.db);
   return {
     matched: rows.length,
     changed: outcome.changed.size,

@@ -5,6 +5,9 @@ import { plusOf } from '#identity/plus.ts';
 import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { rowsOf } from '#platform/rows.ts';
+import { OPEN_STATES } from '../recordings/recordings.store.ts';
+import { freeBytes, usedBytes } from '../recordings/target.ts';
+import { visibleRecordings } from '../recordings/visible.ts';
 import { podReports } from '../tuners/pods.ts';
 import type { LiveStatus } from './channels.schemas.ts';
 import { visibleChannels } from './channels.view.ts';
@@ -29,7 +32,7 @@ export async function liveStatus(call: Call): Promise<Status> {
       channelsWithGuide: counts.withGuide,
       refreshing: await refreshes(call),
     },
-    dvr: await dvrOf(call, { hasLibrary: libraries.length > 0, seesTuners }),
+    dvr: await dvrOf(call, { libraries, isClosed, seesTuners }),
     bufferMinutes: deps.settings.get('live.bufferMinutes'),
     can: rightsOf(call, libraries.length > 0),
     serverTime: now.toISOString(),
@@ -93,14 +96,36 @@ async function refreshes({ db }: Call): Promise<boolean> {
 }
 
 async function dvrOf(
-  { deps }: Call,
-  { hasLibrary, seesTuners }: { hasLibrary: boolean; seesTuners: boolean },
+  call: Call,
+  { libraries, isClosed, seesTuners }: { libraries: readonly string[]; isClosed: boolean; seesTuners: boolean },
 ): Promise<Status['dvr']> {
-  const quotaBytes = deps.settings.get('dvr.quotaBytes');
   return {
-    open: hasLibrary && opens(await plusOf(deps).current(), 'dvr'),
-    ...{ recordingNow: 0, scheduled: 0, conflicts: 0 }, // this version does not record
-    ...(seesTuners && { usedBytes: 0, ...(quotaBytes !== null && { quotaBytes }) }),
+    open: libraries.length > 0 && opens(await plusOf(call.deps).current(), 'dvr'),
+    ...(isClosed ? { recordingNow: 0, scheduled: 0, conflicts: 0 } : await recordingCounts(call)),
+    ...(seesTuners && (await bytesOf(call, libraries))),
+  };
+}
+
+async function recordingCounts({
+  db,
+  who,
+}: Call): Promise<Pick<Status['dvr'], 'recordingNow' | 'scheduled' | 'conflicts'>> {
+  const open = visibleRecordings(db, who).whereIn('r.state', OPEN_STATES).clearSelect().select('r.state').as('x');
+  const [row] = await db.from(open).select(
+    db.raw(`count(*) filter (where x.state = 'recording')::int as "recordingNow",
+      count(*) filter (where x.state = 'scheduled')::int as scheduled,
+      count(*) filter (where x.state = 'conflict')::int as conflicts`),
+  );
+  return row as Pick<Status['dvr'], 'recordingNow' | 'scheduled' | 'conflicts'>;
+}
+
+async function bytesOf(call: Call, libraries: readonly string[]): Promise<Partial<Status['dvr']>> {
+  const quotaBytes = call.deps.settings.get('dvr.quotaBytes');
+  const free = await freeBytes(call, libraries);
+  return {
+    usedBytes: await usedBytes(call.db),
+    ...(quotaBytes !== null && { quotaBytes }),
+    ...(free !== undefined && { freeBytes: free }),
   };
 }
 

@@ -172,6 +172,18 @@ export async function programDetail(call: Call, id: string): Promise<ProgramDeta
   return { program: program as LiveProgram, channel, otherAirings: otherPrograms };
 }
 
+/** Programmes by their ids, without those that the caller may not see. */
+export async function programsById(
+  { db, who }: Pick<Call, 'db' | 'who'>,
+  ids: readonly string[],
+): Promise<Map<string, LiveProgram>> {
+  if (ids.length === 0) return new Map();
+  const rows: ProgramRow[] = await selectPrograms(db, who).whereRaw('p.id = any(?::uuid[])', [[...ids]]);
+  const channelOf = new Map((await findShown(db, who)).toReversed().map(({ key, channelId }) => [key, channelId]));
+  const seen = rows.filter((row) => channelOf.has(row.channel) && !isRestricted(who, row));
+  return new Map(seen.map((row) => [row.id, toProgram(who, row, channelOf.get(row.channel) ?? '')]));
+}
+
 async function otherAirings({ db, who }: Call, row: ProgramRow): Promise<LiveProgram[]> {
   const shown = await findShown(db, who);
   const channelOf = new Map(shown.toReversed().map(({ key, channelId }) => [key, channelId]));

@@ -42,6 +42,9 @@ const onAir: Where<ProgramContext> = (query, condition, { now }) => {
   ]);
 };
 
+/** The airing has a recording that was not cancelled. */
+const RECORDED = `exists (select from recordings x where x.program_id = p.id and x.state <> 'cancelled' and x.removed_at is null)`;
+
 /** Items that the caller sees: films by title and year, episodes by the title of their show and their numbers. */
 const ownedItems: readonly ((inner: Query, who: Principal) => void)[] = [
   (inner, who) =>
@@ -95,6 +98,7 @@ export const programFields = {
   hd: { kind: 'boolean', where: flag('coalesce(p.hd, false)') },
   age_rating: { kind: 'enum', where: scalar('p.age_rating', 'text') },
   on_air: { kind: 'boolean', where: onAir },
+  recorded: { kind: 'boolean', where: flag(RECORDED) },
   owned: { kind: 'boolean', where: owned },
 } as const satisfies Record<string, SqlField<ProgramContext>>;
 

@@ -5,6 +5,7 @@ import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Row } from '#platform/typed-query.ts';
+import type { RecordingState } from '../recordings/recordings.store.ts';
 
 declare module '#platform/column-types.ts' {
   interface ColumnTypes {
@@ -21,6 +22,8 @@ export interface ProgramRow extends Omit<Row<'guide_programs'>, 'title' | 'episo
   channel: number;
   reminder_id: string | null;
   reminder_ms: number | null;
+  /** The latest that was not cancelled. */
+  recording: { id: string; state: RecordingState; rule_id: string | null } | null;
 }
 
 /** The longest programme: how far before a time its start may lie. */
@@ -33,7 +36,10 @@ const NAMES = [
 ].map((name) => `p.${name}`);
 const COLUMNS = `${NAMES.join(', ')}, p.original_air_date::text as original_air_date, t.text as title, e.text as episode_title`;
 const JOINS = `join guide_titles t on t.id = p.title left join guide_titles e on e.id = p.episode_title`;
-const REMINDER = `r.id as reminder_id, r.lead_ms as reminder_ms`;
+/** A subquery, so that a list which sorts its rows first reads it for the rows of the page alone. */
+const RECORDING = `(select json_build_object('id', x.id, 'state', x.state, 'rule_id', x.rule_id) from recordings x
+  where x.program_id = p.id and x.state <> 'cancelled' and x.removed_at is null order by x.created_at desc limit 1) as recording`;
+const REMINDER = `r.id as reminder_id, r.lead_ms as reminder_ms, ${RECORDING}`;
 /** Binds the profile. */
 const REMINDED = `left join program_reminders r on r.program_id = p.id and r.profile_id = ?`;
 

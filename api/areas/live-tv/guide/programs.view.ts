@@ -35,7 +35,14 @@ export function toGuideProgram(who: Principal, row: ProgramRow, channelId: strin
       row.reminder_ms !== null && {
         reminder: { id: row.reminder_id, leadMs: row.reminder_ms },
       }),
+    ...recordingOf(row),
   };
+}
+
+function recordingOf({ recording }: ProgramRow): Pick<GuideProgram, 'recording'> {
+  if (recording === null) return {};
+  const { id, state, rule_id: ruleId } = recording;
+  return { recording: { id, state, ...(ruleId !== null && { ruleId }) } };
 }
 
 export function toProgram(who: Principal, row: ProgramRow, channelId: string): LiveProgram {

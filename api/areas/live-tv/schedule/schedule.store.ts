@@ -1,4 +1,5 @@
 // The schedule: reads recordings and tuners, plans them, and writes what changed.
+import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { OPEN_STATES, type RecordingRow, type StoredConflict } from '../recordings/recordings.store.ts';
@@ -108,11 +109,11 @@ async function refusedChange(db: Db, { row, made }: { row: Open; made: Plan }): 
   const refused = made.refused.get(row.id);
   if (!refused || row.state === 'recording') return undefined;
   const alternatives = await findAlternatives(db, row, made);
-  const conflict = JSON.stringify(toConflict(refused, alternatives));
-  if (row.state === 'conflict' && JSON.stringify(row.conflict) === conflict) return undefined;
+  const conflict = toConflict(refused, alternatives);
+  if (row.state === 'conflict' && isDeepStrictEqual(row.conflict, conflict)) return undefined;
   const reason = row.tuner_ids.length === 0 ? ('tuner-unreachable' as const) : ('tuners-busy' as const);
   return {
-    ...{ state: 'conflict', state_reason: reason, conflict },
+    ...{ state: 'conflict', state_reason: reason, conflict: JSON.stringify(conflict) },
     ...{ planned_from: null, planned_to: null, tuner_id: null, slot: null },
   };
 }

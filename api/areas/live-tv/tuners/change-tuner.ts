@@ -4,6 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { clearTuner } from '#platform/live/streams.store.ts';
+import { markStale } from '../schedule/schedule.store.ts';
 import { maskedAddress } from './addresses.ts';
 import { refuseDuplicate } from './create-tuner.ts';
 import { type Place, type Tried, triedPlace } from './orders.ts';
@@ -116,6 +117,7 @@ async function write(
   await refuseWrite(call, row, { change, deviceId: tried?.device?.id || change.deviceId });
   await updateTunerRow(db, id, columnsOf(call, row, { change, object, tried, declared }));
   await leaveDisabled(db, row, change);
+  await markStale(db);
   await audit(call, 'tuner.changed', { tunerId: id, name: change.name ?? row.name, fields: Object.keys(change) });
   const after = await findTunerRow(db, id);
   if (!after) throw conflict('gone', 'The tuner was deleted');

@@ -3,6 +3,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { orphanedBy } from '../channels/channels.store.ts';
+import { markStale } from '../schedule/schedule.store.ts';
 import { dropPlaylist } from './playlists.ts';
 import { getTunerRow, refuseInUse, refuseManaged } from './saved.ts';
 import { lockTunerRow } from './tuners.store.ts';
@@ -18,6 +19,7 @@ export async function deleteTunerOf(call: Call, id: string, { force }: { force: 
   const channels = await orphanedBy(db, id);
   await deleteChannelItems(db, row.library_id, channels);
   await db('live_tuners').where({ id }).delete();
+  await markStale(db);
   await audit(call, 'tuner.deleted', { tunerId: id, name: row.name });
   call.afterCommit(() => dropPlaylist(call, row.playlist_object));
 }

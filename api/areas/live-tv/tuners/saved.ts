@@ -32,8 +32,8 @@ export function refuseManaged({ who }: Pick<Call, 'who'>, row: TunerRow, fields:
 
 /** Throws 409 `tuner-in-use` while anything streams from it. */
 export async function refuseInUse({ db }: Pick<Call, 'db'>, id: string): Promise<void> {
-  const { streams, viewers } = await useOf(db, id);
-  if (streams > 0) throw conflict('tuner-in-use', 'Channels of this tuner are on', { viewers, recordings: 0 });
+  const { streams, viewers, recordings } = await useOf(db, id);
+  if (streams > 0) throw conflict('tuner-in-use', 'Channels of this tuner are on', { viewers, recordings });
 }
 
 /** Throws 400 unless it is a library of type livetv. */

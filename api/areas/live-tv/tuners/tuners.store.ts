@@ -99,7 +99,7 @@ export const streamOf = (keys: Keys, { id, address }: { id: string; address: str
 export interface TunerFacts {
   id: string;
   channels: number;
-  streams: { slot: number; channel_id: string; viewers: number }[];
+  streams: { slot: number; channel_id: string; viewers: number; recordings: number }[];
   scan: { progress: number; found: number } | null;
   queued: boolean;
 }
@@ -111,7 +111,8 @@ export async function tunerFacts(db: Db, ids: readonly string[]): Promise<Map<st
     `select t.id,
        (select count(distinct s.channel_id)::int from live_sources s where s.tuner_id = t.id) as channels,
        (select coalesce(json_agg(json_build_object('slot', x.slot, 'channel_id', x.channel_id, 'viewers',
-          (select count(*) from playback_sessions p where p.item_id = x.channel_id and p.state <> 'stopped'))), '[]')
+          (select count(*) from playback_sessions p where p.item_id = x.channel_id and p.state <> 'stopped'), 'recordings',
+          (select count(*) from recordings r where r.channel_id = x.channel_id and r.state = 'recording'))), '[]')
         from live_streams x where x.tuner_id = t.id and x.ended_at is null) as streams,
        (select json_build_object('progress', j.progress, 'found', coalesce(j.done_units, 0)) from jobs j
         where j.key = 'live.scan:' || t.id and j.state = 'active' limit 1) as scan,
@@ -122,8 +123,9 @@ export async function tunerFacts(db: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Streams that are open on a tuner, and those who watch them. */
-export async function useOf(db: Db, id: string): Promise<{ streams: number; viewers: number }> {
+/** Streams that are open on a tuner, those who watch them, and their recordings. */
+export async function useOf(db: Db, id: string): Promise<{ streams: number; viewers: number; recordings: number }> {
   const streams = (await tunerFacts(db, [id])).get(id)?.streams ?? [];
-  return { streams: streams.length, viewers: streams.reduce((sum, { viewers }) => sum + viewers, 0) };
+  const sum = (member: 'viewers' | 'recordings'): number => streams.reduce((all, one) => all + one[member], 0);
+  return { streams: streams.length, viewers: sum('viewers'), recordings: sum('recordings') };
 }

@@ -98,7 +98,7 @@ function slotsOf(row: TunerRow, { streams }: TunerFacts, report: PodReport | und
       state: stream ? 'tuned' : seen?.state === 'foreign' ? 'foreign' : 'free',
       ...(stream && { channelId: stream.channel_id }),
       viewers: stream?.viewers ?? 0,
-      recordings: 0, // this version does not record
+      recordings: stream?.recordings ?? 0,
       ...measuresOf(seen),
     };
   });

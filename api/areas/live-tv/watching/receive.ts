@@ -3,15 +3,9 @@ import { findSession, stopSession, takePlace } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, notFound } from '#kernel/errors.ts';
 import { arrivalsOf } from '#platform/arrivals.ts';
+import type { InUse } from '#platform/live/in-use.store.ts';
 import { liveNews } from '#platform/live/segments.ts';
-import {
-  endReservation,
-  findStream,
-  giveUpStream,
-  type InUse,
-  type StreamRow,
-  tune,
-} from '#platform/live/streams.store.ts';
+import { endReservation, findStream, giveUpStream, type StreamRow, tune } from '#platform/live/streams.store.ts';
 import { runningTuners } from '#platform/live/tuners.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { tunersOf } from './sources.view.ts';

@@ -4,6 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
 import { type LiveSegment, listSegments, segmentEnd } from '#platform/live/segments.ts';
 import { findOpenStream } from '#platform/live/streams.store.ts';
+import { visibleRecordings } from '../recordings/visible.ts';
 import { withinAge } from './age.ts';
 import { channelOf } from './channel.view.ts';
 import { type Programme, programmesOf } from './programmes.ts';
@@ -37,7 +38,8 @@ export async function liveSessionOf(call: Call, row: SessionRow): Promise<LiveSe
       to: iso(one.to),
       reason: one.reason,
     })),
-    ...(await tunerOf(call, channelId)),
+    ...(await recordingOf(call, channelId)),
+    ...(await streamOf(call, channelId)),
   };
 }
 
@@ -49,10 +51,24 @@ function onAirOf(programmes: readonly Programme[], now: Date): Pick<LiveSession,
   return { program };
 }
 
-/** With session:manage alone. */
-async function tunerOf({ db, who }: Call, channelId: string): Promise<Pick<LiveSession, 'tuner'>> {
-  const stream = may(who, 'session:manage') ? await findOpenStream(db, channelId) : undefined;
-  return stream ? { tuner: { tunerId: stream.tuner_id, slot: stream.slot } } : {};
+/** The running recording of the channel. */
+async function recordingOf({ db, who }: Call, channelId: string): Promise<Pick<LiveSession, 'recordingId'>> {
+  const row = await visibleRecordings(db, who)
+    .where({ 'r.channel_id': channelId, 'r.state': 'recording' })
+    .orderBy('r.start_at')
+    .first();
+  return row ? { recordingId: row.id } : {};
+}
+
+/** When its slot goes to a recording; the tuner with session:manage alone. */
+async function streamOf({ db, who }: Call, channelId: string): Promise<Pick<LiveSession, 'tuner' | 'yieldsAt'>> {
+  const stream = await findOpenStream(db, channelId);
+  if (!stream) return {};
+  const { tuner_id: tunerId, slot, yields_at: yieldsAt } = stream;
+  return {
+    ...(yieldsAt && { yieldsAt: iso(yieldsAt) }),
+    ...(may(who, 'session:manage') && { tuner: { tunerId, slot } }),
+  };
 }
 
 const segmentEndOf = (segments: readonly LiveSegment[]): number | undefined => {
