@@ -18,6 +18,7 @@ import { makeFingerprints } from './fingerprint/fingerprint.ts';
 import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
+import { finishLiveRecording } from './live/finish/finish.ts';
 import { createGuideRefresh } from './live/guide/refresh.ts';
 import { trimGuide } from './live/guide/trim.ts';
 import { createLiveScan } from './live/scan.ts';
@@ -113,4 +114,5 @@ export const handlers = {
   'logs.trim': trimLogs,
   'live.guide': createGuideRefresh(),
   'live.trim': trimGuide,
+  'live.finish': finishLiveRecording,
 } satisfies Handlers;

@@ -22,6 +22,7 @@ import { handlers } from './handlers.ts';
 import { sweepJobCounts } from './job-counts.ts';
 import { keepGuides } from './live/guide/keeper.ts';
 import { keepTunersScanned } from './live/keeper.ts';
+import { Recorder } from './live/recorder/keeper.ts';
 import { describingCatalogues } from './people/catalogues.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
 import { keepSealed } from './resealing.ts';
@@ -65,6 +66,7 @@ const backingUp = keepBackups({ ...deps, keys }, stopping.signal);
 const searching = keepSearched(deps, stopping.signal);
 const scanningTuners = keepTunersScanned(deps, stopping.signal);
 const guiding = keepGuides(deps, stopping.signal);
+const recording = new Recorder(deps).run(stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
 const checking = keepAgentsChecked(deps, stopping.signal);
 describePeopleBy(describingCatalogues(deps));
@@ -88,6 +90,7 @@ async function leave(): Promise<void> {
     searching,
     scanningTuners,
     guiding,
+    recording,
     sealing,
     checking,
   ]);

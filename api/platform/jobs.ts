@@ -180,8 +180,7 @@ export const jobs = {
   'live.schedule': { queue: 'live', payload: z.object({}) },
   /** Joins the segments of an ended recording into its file. */
   'live.finish': { queue: 'live', payload: z.object({ recordingId: Id }) },
-  /** Marks the commercials of a finished recording. */
-  'live.commercials': { queue: 'live', payload: z.object({ recordingId: Id }) },
+  'live.commercials': { queue: 'live' },
   'music.analyze': { queue: 'analysis' },
   'music.rollup': { queue: 'metadata' },
   'music.open-data': { queue: 'metadata' },

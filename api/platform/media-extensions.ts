@@ -13,7 +13,7 @@ export const rawExtensions: readonly string[] = ['dng', 'cr2', 'cr3', 'nef', 'ar
 export const pictureExtensions: readonly string[] = [...SHOWN, ...rawExtensions];
 
 const lists: Readonly<Record<string, string>> = {
-  ...{ movies: VIDEO, shows: VIDEO, videos: VIDEO, music: MUSIC },
+  ...{ movies: VIDEO, shows: VIDEO, videos: VIDEO, livetv: VIDEO, music: MUSIC },
   books: `epub pdf mobi azw azw3 fb2 djvu txt m4b ${MUSIC}`,
   photos: `${pictureExtensions.join(' ')} ${VIDEO}`,
   comics: 'cbz cbr cb7 cbt pdf zip rar 7z',

@@ -34,6 +34,8 @@ export interface Objects extends ObjectParts {
   /** Bytes `start` to `end` inclusive. Throws `ObjectMissing`. */
   get(bucket: Bucket, key: string, range?: { start?: number; end?: number }): Promise<Readable>;
   stat(bucket: Bucket, key: string): Promise<ObjectStat | undefined>;
+  /** Copies within the store. Throws `ObjectMissing`. */
+  copy(from: { bucket: Bucket; key: string }, to: { bucket: Bucket; key: string }): Promise<void>;
   remove(bucket: Bucket, keys: string[]): Promise<void>;
   list(bucket: Bucket, prefix: string): AsyncIterable<ListedObject>;
   removePrefix(bucket: Bucket, prefix: string): Promise<void>;
@@ -57,7 +59,9 @@ export function connectObjects(url: string): Objects {
 /** Wraps errors of the store, so that they are not mistaken for those of another one. */
 function withFaults(objects: Objects): Objects {
   const unavailable = (error: unknown): never => {
-    throw error instanceof ObjectMissing ? error : new ObjectsUnavailable((error as Error).message, { cause: error });
+    throw error instanceof ObjectMissing || error instanceof DiskFull
+      ? error
+      : new ObjectsUnavailable((error as Error).message, { cause: error });
   };
   const full = (error: unknown): never => {
     throw saysFull(error) ? new DiskFull((error as Error).message, { cause: error }) : error;
@@ -75,6 +79,7 @@ function withFaults(objects: Objects): Objects {
     },
     get: (bucket, key, range) => objects.get(bucket, key, range).catch(unavailable),
     stat: (bucket, key) => objects.stat(bucket, key).catch(unavailable),
+    copy: (from, to) => objects.copy(from, to).catch(full).catch(unavailable),
     remove: (bucket, keys) => objects.remove(bucket, keys).catch(unavailable),
     beginParts: (bucket, key) => objects.beginParts(bucket, key).catch(unavailable),
     putPart: (object, part) =>
@@ -131,6 +136,7 @@ function directoryObjects(root: string): Objects {
       const etag = createHash('sha1').update(`${found.size}-${found.mtimeMs}-${found.ino}`).digest('hex');
       return { size: found.size, etag, modifiedAt: found.mtime };
     },
+    copy: async (from, to) => objects.put(to.bucket, to.key, await objects.get(from.bucket, from.key)),
     async remove(bucket, keys) {
       await Promise.all(keys.map((key) => rm(place(bucket, key), { force: true })));
     },
@@ -199,6 +205,13 @@ export function objectsOf(options: ClientOptions, name: (bucket: string) => stri
       }
     },
     isFull: async () => false,
+    async copy(from, to) {
+      try {
+        await client.copyObject(name(to.bucket), to.key, `/${name(from.bucket)}/${encodeURI(from.key)}`);
+      } catch (error) {
+        throw missing(error) ? new ObjectMissing(from.key) : error;
+      }
+    },
     async remove(bucket, keys) {
       if (keys.length > 0) await client.removeObjects(name(bucket), keys);
     },

@@ -160,7 +160,7 @@ const LINKLESS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 
 const codeOf = (error: unknown): string => String((error as { code?: string }).code ?? '');
 
 /** Gives the file its name; false when another file has it. */
-async function appear(draft: string, path: string): Promise<boolean> {
+export async function appear(draft: string, path: string): Promise<boolean> {
   try {
     await link(draft, path);
   } catch (error) {

@@ -14,6 +14,21 @@ export { leaveRecordings } from './recordings/account.store.ts';
 export { notifyConflicts } from './recordings/notices.ts';
 export { planNow } from './recordings/plan-now.ts';
 export {
+  beginRecording,
+  type Caught,
+  type Ending,
+  endRecording,
+  failConflicts,
+  finishRecording,
+  type HeldRecording,
+  holdRecordings,
+  markCleared,
+  noteCaught,
+  notePlace,
+  noteReason,
+  releaseRecordings,
+} from './recordings/recorder.store.ts';
+export {
   findRecording,
   type Gap,
   isOpen,
@@ -26,6 +41,7 @@ export {
 } from './recordings/recordings.store.ts';
 export { usedBytes } from './recordings/target.ts';
 export { lockSchedule, markStale, type Replanned, replan } from './schedule/schedule.store.ts';
+export { tunersOfChannels } from './schedule/tuners-of-channels.store.ts';
 export { liveNetworks, liveOutbound, requestOf } from './tuners/addresses.ts';
 export { Order, openOrder, Tried } from './tuners/orders.ts';
 export { requestScan, scanKey } from './tuners/saved.ts';

@@ -64,7 +64,7 @@ interface Stores {
 }
 
 /** Of two segments with one number the later epoch; ordered by number. */
-function ordered(segments: readonly LiveSegment[]): LiveSegment[] {
+export function ordered(segments: readonly LiveSegment[]): LiveSegment[] {
   const best = new Map<number, LiveSegment>();
   for (const one of segments) {
     const known = best.get(one.sequence);

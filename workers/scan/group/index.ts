@@ -29,6 +29,7 @@ const rules: Readonly<Record<string, TypeRules>> = {
   movies: { group: groupMovies },
   shows: { group: groupShows },
   videos: { group: groupVideos },
+  livetv: { group: groupRecordings },
   music: { group: groupMusic, readAs: 'music', byContent: true },
   photos: { group: groupPhotos, readAs: 'photo', byContent: true },
   books: { group: groupBooks, readAs: 'book', byContent: true },
@@ -68,6 +69,13 @@ export function* draftsOf(grouping: Grouping): Drafting {
 
 function* groupVideos(grouping: Grouping): Drafting {
   for (const { name } of grouping.files) yield kindOf(name) === 'video' ? videoDraft(grouping, name) : undefined;
+  return [];
+}
+
+/** The files of live television are recordings; its channels have none. */
+function* groupRecordings(grouping: Grouping): Drafting {
+  for (const { name } of grouping.files)
+    yield kindOf(name) === 'video' ? { ...videoDraft(grouping, name), type: 'recording' } : undefined;
   return [];
 }
 

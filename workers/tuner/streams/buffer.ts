@@ -32,6 +32,15 @@ async function minutesOf(db: Db, channelIds: readonly string[], standard: number
   return new Map(rows.map(({ id, minutes }) => [id, minutes ?? standard]));
 }
 
+/** From when on the segments of channels that are recorded are kept, Unix ms: a viewer may go back to the beginning. */
+async function recordedSince(db: Db): Promise<Map<string, number>> {
+  const { rows } = await db.raw<{ rows: { id: string; since: Date }[] }>(
+    `select channel_id as id, min(planned_from) as since from recordings
+      where state = 'recording' and channel_id is not null group by channel_id`,
+  );
+  return new Map(rows.map(({ id, since }) => [id, since.getTime()]));
+}
+
 async function viewersOf(db: Db, channelIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await db('playback_sessions')
     .whereRaw('item_id::text = any(?::text[])', [[...channelIds]])
@@ -47,12 +56,13 @@ export async function trimBuffer(deps: BufferDeps, limits: { minutes: number; by
   const ids = [...new Set(tracks.map(({ channelId }) => channelId))];
   const minutes = await minutesOf(deps.db, ids, limits.minutes);
   const viewers = await viewersOf(deps.db, ids);
+  const recorded = await recordedSince(deps.db);
   const held: Held[] = [];
   for (const { channelId, track } of tracks) {
     const all = await listSegments(deps, track);
     // A player near the end of the buffer still reads what its last list named; half a minute is kept at all times.
     const keptMs = Math.max((minutes.get(channelId) ?? limits.minutes) * 60_000, 30_000) + 15_000;
-    const from = Date.now() - keptMs;
+    const from = Math.min(Date.now() - keptMs, (recorded.get(channelId) ?? Number.POSITIVE_INFINITY) - 5000);
     const old = all.filter((one) => segmentEnd(one) < from);
     await removeSegments(deps, track, old);
     held.push({ track, segments: all.slice(old.length), viewers: viewers.get(channelId) ?? 0 });

@@ -1,0 +1,33 @@
+// The segments of recordings: copies of the segments of their channels, under the same names.
+import type { Objects } from '../objects.ts';
+import { LIVE_BUCKET, type LiveSegment, ordered, parseSegmentName, segmentKey, segmentName } from './segments.ts';
+
+export const PARTS_BUCKET = 'foyer-recordings';
+
+const prefixOf = (recordingId: string): string => `${recordingId}/`;
+export const partKey = (recordingId: string, part: LiveSegment): string =>
+  `${prefixOf(recordingId)}${segmentName(part)}`;
+
+/** The stored parts of a recording in order; of two with one number the later epoch. */
+export async function listParts({ objects }: { objects: Objects }, recordingId: string): Promise<LiveSegment[]> {
+  const parts: LiveSegment[] = [];
+  for await (const { key } of objects.list(PARTS_BUCKET, prefixOf(recordingId))) {
+    const part = parseSegmentName(key.slice(prefixOf(recordingId).length));
+    if (part) parts.push(part);
+  }
+  return ordered(parts);
+}
+
+/** Copies a segment of the channel. Throws `ObjectMissing` for one that has left the buffer. */
+export async function copyPart(
+  { objects }: { objects: Objects },
+  { recordingId, channelId }: { recordingId: string; channelId: string },
+  segment: LiveSegment,
+): Promise<void> {
+  const from = { bucket: LIVE_BUCKET, key: segmentKey(channelId, segment) } as const;
+  await objects.copy(from, { bucket: PARTS_BUCKET, key: partKey(recordingId, segment) });
+}
+
+export async function removeParts({ objects }: { objects: Objects }, recordingId: string): Promise<void> {
+  await objects.removePrefix(PARTS_BUCKET, prefixOf(recordingId));
+}

@@ -1,0 +1,113 @@
+// Job live.finish: the parts of an ended recording become a file of its library. Each step can be repeated after its worker died.
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { findRecording, finishRecording, markCleared, notePlace, type RecordingRow } from '#areas/live-tv/public.ts';
+import { requestScan } from '#areas/scanning/public.ts';
+import { numbered } from '#areas/uploads/public.ts';
+import { DiskFull, saysFull } from '#platform/disk.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import { listParts, removeParts } from '#platform/live/parts.ts';
+import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
+import { appear } from '../../uploads/place.ts';
+import { tell } from '../recorder/notices.ts';
+import { type Folder, FolderAway, folderOf, placeOf } from '../recorder/target.ts';
+import { joinParts, Unjoinable } from './join.ts';
+import { partsOfPath } from './names.ts';
+
+const MINUTE_MS = 60_000;
+/** A target that is away or full is tried for so long; the parts stay. */
+const KEPT_MS = 7 * 24 * 60 * MINUTE_MS;
+const HIDDEN = '.foyer-recordings';
+
+const soon = (ms: number): Date => new Date(Date.now() + ms);
+
+export async function finishLiveRecording({ recordingId }: JobPayload<'live.finish'>, work: Work): Promise<object> {
+  const row = await findRecording(work.db, recordingId);
+  if (!row || row.cleared_at !== null || row.state === 'cancelled') return {};
+  try {
+    return await advance(work, row);
+  } catch (error) {
+    if (error instanceof Unjoinable) throw new FinalFailure('UNJOINABLE', error.message);
+    if (!(error instanceof FolderAway || error instanceof DiskFull || saysFull(error))) throw error;
+    const waitedMs = Date.now() - (row.ended_at ?? row.end_at).getTime();
+    if (waitedMs > KEPT_MS) throw new FinalFailure('TARGET_AWAY', 'Its folder could not be written for seven days');
+    throw new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
+  }
+}
+
+async function advance(work: Work, row: RecordingRow): Promise<object> {
+  const folder = await folderOf(work.db, { ...row, folder_id: row.file_folder_id ?? row.folder_id });
+  if (!folder) throw new FolderAway();
+  const top = await placeOf(work, folder);
+  const path = (await placed(top, row)) ?? (await place(work, row, { folder, top }));
+  const itemId = await itemOf(work, folder, path);
+  if (itemId === undefined) {
+    await scanPlace(work, row, { folder, path });
+    throw new Postponed(soon(1500));
+  }
+  await work.db.transaction(async (tx) => {
+    await finishRecording(tx, row.id, itemId);
+    await tell(tx, row, 'recording-finished', itemId);
+  });
+  await removeParts(work, row.id);
+  await markCleared(work.db, row.id);
+  return { itemId };
+}
+
+/** Below the folder; undefined unless the file is there. */
+async function placed(top: string, { file_path: path }: RecordingRow): Promise<string | undefined> {
+  if (path === null) return undefined;
+  const found = await lstat(join(top, path)).catch(() => undefined);
+  return found?.isFile() ? path : undefined;
+}
+
+/** Writes the file under a hidden name on the same file system, and links it to its own, never over another file. */
+async function place(work: Work, row: RecordingRow, { folder, top }: { folder: Folder; top: string }): Promise<string> {
+  const parts = await listParts(work, row.id);
+  if (parts.length === 0) throw new Unjoinable('no segment is stored');
+  const hidden = join(top, HIDDEN);
+  await mkdir(hidden, { recursive: true });
+  const draft = join(hidden, `${randomUUID()}.mkv`);
+  try {
+    await joinParts(work, { row, parts, target: draft });
+    const names = partsOfPath(row, folder.type, work.settings.get('server.timeZone'));
+    const name = names.pop() ?? `${row.id}.mkv`;
+    const directory = names.join('/');
+    await mkdir(join(top, directory), { recursive: true });
+    for (let at = 1; ; at += 1) {
+      const path = [directory, numbered(name, at)].filter(Boolean).join('/');
+      if (await lstat(join(top, path)).catch(() => undefined)) continue;
+      await notePlace(work.db, row.id, { folderId: folder.id, path });
+      if (await appear(draft, join(top, path))) return path;
+    }
+  } finally {
+    await rm(draft, { force: true });
+    await rmdir(hidden).catch(() => undefined); // others still write into it
+  }
+}
+
+const inStorage = ({ path: top }: Folder, path: string): string => [top, path].filter(Boolean).join('/');
+
+async function itemOf({ db }: Work, folder: Folder, path: string): Promise<string | undefined> {
+  const file = await db('media_files')
+    .where({ folder_id: folder.id, path: inStorage(folder, path) })
+    .whereNull('missing_since')
+    .first('item_id');
+  return file?.item_id ?? undefined;
+}
+
+async function scanPlace(
+  { db }: Work,
+  { account_id: accountId }: RecordingRow,
+  { folder, path }: { folder: Folder; path: string },
+): Promise<void> {
+  const directory = dirname(path) === '.' ? undefined : inStorage(folder, dirname(path));
+  const targets = [{ folderId: folder.id, path: directory }];
+  await db.transaction((tx) =>
+    requestScan(tx, {
+      ...{ libraryId: folder.libraryId, mode: 'quick', trigger: 'upload', targets },
+      ...(accountId !== null && { byAccountId: accountId }),
+    }),
+  );
+}

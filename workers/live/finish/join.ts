@@ -1,0 +1,70 @@
+// Joins the parts of a recording into one Matroska file by stream copy. ffmpeg gets bytes by a pipe, and no address.
+import { once } from 'node:events';
+import { open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { RecordingRow } from '#areas/live-tv/public.ts';
+import { requireSpace } from '#platform/disk.ts';
+import { PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
+import type { LiveSegment } from '#platform/live/segments.ts';
+import { startFfmpeg } from '#workers/transcode/ffmpeg.ts';
+import type { Work } from '#workers/work.ts';
+
+/** The parts cannot be joined: no other try helps. */
+export class Unjoinable extends Error {}
+
+/** A jump of the clock by more starts a new timeline, which ffmpeg appends to the last one. */
+const JUMP_SECONDS = '3';
+
+function argumentsOf(row: RecordingRow, target: string): string[] {
+  const tags = {
+    ...{ title: row.title, ...(row.episode_title !== null && { EPISODE: row.episode_title }) },
+    ...(row.description !== null && { DESCRIPTION: row.description.slice(0, 4000) }),
+    ...(row.season_number !== null && { SEASON_NUMBER: String(row.season_number) }),
+    ...(row.episode_number !== null && { EPISODE_NUMBER: String(row.episode_number) }),
+    ...{ DATE_RECORDED: row.start_at.toISOString(), CHANNEL: row.channel_name },
+  };
+  return [
+    ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-protocol_whitelist', 'pipe'],
+    ...['-fflags', '+genpts+discardcorrupt', '-dts_delta_threshold', JUMP_SECONDS],
+    ...['-probesize', '5000000', '-analyzeduration', '5000000', '-f', 'mpegts', '-i', 'pipe:0'],
+    ...['-map', '0:v:0?', '-map', '0:a?', '-map', '0:s?', '-dn', '-c', 'copy', '-max_interleave_delta', '0'],
+    ...Object.entries(tags).flatMap(([name, value]) => ['-metadata', `${name}=${value.replaceAll('\0', '')}`]),
+    ...['-f', 'matroska', '-y', target],
+  ];
+}
+
+/** Writes the file and syncs it. Throws `Unjoinable`, `DiskFull`, and the errors of the store. */
+export async function joinParts(
+  work: Work,
+  { row, parts, target }: { row: RecordingRow; parts: readonly LiveSegment[]; target: string },
+): Promise<void> {
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  await requireSpace(dirname(target), bytes);
+  const ffmpeg = await startFfmpeg(argumentsOf(row, target), { outputs: 1, gpu: false, input: true });
+  const { input } = ffmpeg;
+  if (!input) throw new Error('no input');
+  const ends = ffmpeg.ended.then(() => undefined);
+  input.on('error', () => undefined); // its exit shows why
+  try {
+    for (const part of parts) {
+      work.signal.throwIfAborted();
+      const body = await work.objects.get(PARTS_BUCKET, partKey(row.id, part));
+      for await (const chunk of body as AsyncIterable<Buffer>)
+        if (!input.write(chunk)) await Promise.race([once(input, 'drain'), ends]);
+    }
+    input.end();
+    const { code, words } = await ffmpeg.ended;
+    if (code !== 0) await refuse(target, bytes, words);
+  } finally {
+    ffmpeg.kill();
+  }
+  const file = await open(target, 'r+');
+  await file.sync().finally(() => file.close());
+}
+
+/** A full disk ends ffmpeg too. */
+async function refuse(target: string, bytes: number, words: string): Promise<never> {
+  const written = await stat(target).catch(() => undefined);
+  await requireSpace(dirname(target), Math.max(0, bytes - (written?.size ?? 0)));
+  throw new Unjoinable(words.slice(-300) || 'ffmpeg failed');
+}

@@ -1,0 +1,155 @@
+// The recorder: every worker holds some of the recordings, by a lease of ten seconds. What it has not copied waits in the buffer of the
+// channel, so the next worker loses nothing.
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  beginRecording,
+  type Ending,
+  endRecording,
+  failConflicts,
+  type HeldRecording,
+  holdRecordings,
+  markCleared,
+  noteCaught,
+  noteReason,
+  releaseRecordings,
+} from '#areas/live-tv/public.ts';
+import { removeParts } from '#platform/live/parts.ts';
+import { enqueue } from '#platform/queue.ts';
+import type { WorkerDeps } from '#workers/work.ts';
+import { type Coverage, gapsMs } from './coverage.ts';
+import { tell } from './notices.ts';
+import { LIMITS, type Limits, MOST_GAPS_MS, RunningRecording, windowOf } from './recording.ts';
+import { prepareSlot } from './slot.ts';
+import { hasSpace } from './space.ts';
+
+const EVERY_MS = 2000;
+const NOTE_EVERY_MS = 5000;
+/** A start that is later means that no worker ran. */
+const LATE_MS = 20_000;
+
+interface Held {
+  running: RunningRecording;
+  notedAt: number;
+  busy: Promise<void> | undefined;
+}
+
+export class Recorder {
+  readonly #deps: WorkerDeps;
+  readonly #limits: Limits;
+  readonly #held = new Map<string, Held>();
+
+  constructor(deps: WorkerDeps, limits: Limits = LIMITS) {
+    this.#deps = deps;
+    this.#limits = limits;
+  }
+
+  /** Records until the signal; then other workers take over at once. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.look().catch((error: unknown) =>
+        this.#deps.log.warn({ err: error }, 'recordings were not looked after'),
+      );
+      await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+    await Promise.allSettled([...this.#held.values()].map(({ busy }) => busy));
+    await releaseRecordings(this.#deps.db, this.#holder).catch(() => undefined);
+  }
+
+  get #holder(): string {
+    return this.#deps.config.pod;
+  }
+
+  /** Each recording has a round of its own: one that waits for its tuner or the store delays no other. */
+  async look(): Promise<void> {
+    const { db, log } = this.#deps;
+    const rows = await holdRecordings(db, this.#holder);
+    for (const id of this.#held.keys()) if (!rows.some((row) => row.id === id)) this.#held.delete(id);
+    for (const row of rows) {
+      const held = this.#of(row.id);
+      held.busy ??= this.#round(row, held)
+        .catch((error: unknown) => log.warn({ err: error, recording: row.id }, 'a recording waits'))
+        .finally(() => {
+          held.busy = undefined;
+        });
+    }
+    for (const row of await failConflicts(db)) await db.transaction((tx) => tell(tx, row, 'recording-failed'));
+  }
+
+  #of(id: string): Held {
+    const known = this.#held.get(id);
+    if (known) return known;
+    const held = { running: new RunningRecording(this.#deps, this.#limits), notedAt: 0, busy: undefined };
+    this.#held.set(id, held);
+    return held;
+  }
+
+  async #round(row: HeldRecording, held: Held): Promise<void> {
+    if (row.state === 'cancelled') return this.#discard(row);
+    if (row.planned_from !== null && row.planned_from > row.now) return prepareSlot(this.#deps, row);
+    if (row.state === 'scheduled' && !(await this.#begin(row))) return;
+    const isOver = await held.running.round(row);
+    if (isOver) return this.#end(row, held.running);
+    if (Date.now() - held.notedAt < NOTE_EVERY_MS) return;
+    held.notedAt = Date.now();
+    await this.#note(row, held.running);
+  }
+
+  /** False while there is no space: it is tried again until the end of the programme. */
+  async #begin(row: HeldRecording): Promise<boolean> {
+    if (await hasSpace(this.#deps, row)) return beginRecording(this.#deps.db, row);
+    if (windowOf(row).toMs > row.now.getTime()) return false;
+    await this.#finish(row, { state: 'failed', reason: 'disk-full' }, NOTHING);
+    return false;
+  }
+
+  async #note(row: HeldRecording, running: RunningRecording): Promise<void> {
+    const { db } = this.#deps;
+    const { parts } = running;
+    const last = parts.at(-1);
+    // What the tuner has not stored yet is no gap.
+    const covered = await running.coverage(row, last ? last.startMs + last.durationMs : 0);
+    await noteCaught(db, row.id, { ...covered, lastSequence: last?.sequence ?? null });
+    const reason = running.missing ?? null;
+    if (reason !== row.state_reason) await noteReason(db, row.id, reason);
+  }
+
+  async #end(row: HeldRecording, running: RunningRecording): Promise<void> {
+    const covered = await running.coverage(row, Number.POSITIVE_INFINITY);
+    await this.#finish(row, this.#endingOf(row, covered, running), covered);
+  }
+
+  #endingOf(row: HeldRecording, { recordedMs, gaps }: Coverage, { missing }: RunningRecording): Ending {
+    const started = (row.started_at ?? row.now).getTime();
+    const wasLate = started - Math.max(windowOf(row).fromMs, row.created_at.getTime()) > LATE_MS;
+    if (recordedMs < this.#limits.leastMs) {
+      return { state: 'failed', reason: wasLate ? 'server-down' : (missing ?? row.state_reason ?? 'no-signal') };
+    }
+    const stopped = row.stop_at !== null && row.planned_to !== null && row.stop_at < row.planned_to;
+    if (stopped) return { state: 'partial', reason: 'stopped' };
+    if (gapsMs(gaps) <= MOST_GAPS_MS) return { state: 'completed', reason: null };
+    return { state: 'partial', reason: wasLate ? 'server-down' : 'gaps' };
+  }
+
+  async #finish(row: HeldRecording, ending: Ending, covered: Coverage): Promise<void> {
+    const { db } = this.#deps;
+    await db.transaction(async (tx) => {
+      if (!(await endRecording(tx, row, { ...ending, ...covered, lastSequence: row.last_sequence }))) return;
+      if (covered.recordedMs > 0)
+        await enqueue(tx, 'live.finish', {
+          payload: { recordingId: row.id },
+          options: { key: `live.finish:${row.id}`, target: { kind: 'recording', id: row.id, title: row.title } },
+        });
+      else await markCleared(tx, row.id);
+      if (ending.state === 'failed') await tell(tx, row, 'recording-failed');
+    });
+    this.#held.delete(row.id);
+  }
+
+  async #discard(row: HeldRecording): Promise<void> {
+    await removeParts(this.#deps, row.id);
+    await markCleared(this.#deps.db, row.id);
+    this.#held.delete(row.id);
+  }
+}
+
+const NOTHING: Coverage = { recordedMs: 0, sizeBytes: 0, gaps: [] };

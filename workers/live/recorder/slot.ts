@@ -1,0 +1,73 @@
+// The slot of a recording: a stream of its channel, shared with its viewers.
+import { type RecordingRow, tunersOfChannels } from '#areas/live-tv/public.ts';
+import { notify } from '#areas/notifications/public.ts';
+import { stopSession } from '#areas/viewing/public.ts';
+import type { Db } from '#platform/db.ts';
+import { keepStreamWanted, lockArbitration, type Tuned, tune } from '#platform/live/streams.store.ts';
+import { runningTuners } from '#platform/live/tuners.ts';
+import { findVictim, hasFreeSlot, lastFault, markYielding, takeYielded } from '#platform/live/yielding.store.ts';
+import type { WorkerDeps } from '#workers/work.ts';
+
+type Deps = Pick<WorkerDeps, 'db' | 'redis' | 'settings' | 'log'>;
+export type Missing = Exclude<RecordingRow['state_reason'], null>;
+
+/** A viewer is told so long before the stream ends. */
+const NOTICE_MS = 60_000;
+
+/** Keeps the channel tuned. Returns why it is not. */
+export async function holdSlot(deps: Deps, channelId: string): Promise<Missing | undefined> {
+  const { db } = deps;
+  if (await keepStreamWanted(db, channelId, 'recording')) return undefined;
+  const fault = await lastFault(db, channelId);
+  const tuned = await openSlot(deps, channelId);
+  if (tuned.kind === 'open') {
+    await keepStreamWanted(db, channelId, 'recording');
+    return fault === undefined ? undefined : missingOf(fault);
+  }
+  if (tuned.kind === 'none') return tuned.drm ? 'drm' : 'tuner-unreachable';
+  if (deps.settings.get('dvr.viewersYield')) await yieldFor(deps, channelId, new Date(Date.now() + NOTICE_MS));
+  return 'tuners-busy';
+}
+
+async function openSlot({ db, redis }: Deps, channelId: string): Promise<Tuned> {
+  const tuners = (await tunersOfChannels(db, [channelId])).get(channelId) ?? [];
+  const running = await runningTuners(redis, tuners);
+  return db.transaction(async (tx) => {
+    await lockArbitration(tx);
+    for (const sessionId of await takeYielded(tx, tuners)) await stopSession(tx, sessionId, { reason: 'limit' });
+    return tune(tx, channelId, running);
+  });
+}
+
+/** Tells viewers in time that a recording will need their slot, where no other is free. */
+export async function prepareSlot(deps: Deps, { channel_id: channelId, planned_from: from }: RecordingRow) {
+  if (channelId === null || from === null || !deps.settings.get('dvr.viewersYield')) return;
+  if (!(await hasFreeSlot(deps.db, channelId))) await yieldFor(deps, channelId, from);
+}
+
+/** The stream with the fewest viewers and no recording ends at that time; its viewers are notified once. */
+async function yieldFor({ db }: Deps, channelId: string, at: Date): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockArbitration(tx);
+    const victim = await findVictim(tx, channelId);
+    if (!victim || victim.yieldsAt) return;
+    await markYielding(tx, victim.id, at);
+    await tellViewers(tx, victim, at);
+  });
+}
+
+async function tellViewers(
+  db: Db,
+  { channelId, channelName, profileIds }: { channelId: string; channelName: string; profileIds: string[] },
+  at: Date,
+): Promise<void> {
+  if (profileIds.length === 0) return;
+  await notify(db, {
+    ...{ kind: 'live-yielding', to: { profileIds }, itemId: channelId },
+    ...{ target: { kind: 'channel', id: channelId }, data: { channel: channelName, at: at.toISOString() } },
+    ...{ url: `/live/watch/${channelId}`, expiresAt: new Date(at.getTime() + NOTICE_MS).toISOString() },
+  });
+}
+
+const REASONS: Readonly<Record<string, Missing>> = { busy: 'tuners-busy', 'no-signal': 'no-signal', drm: 'drm' };
+const missingOf = (fault: string): Missing => REASONS[fault] ?? 'tuner-unreachable';
