@@ -65,11 +65,21 @@ describe('changes of recordings', function () {
     const id = await running();
     const channelId = place.channels.One;
     const stream = { id: newId(), channel_id: channelId, tuner_id: place.tuner, slot: 0, epoch: 0, state: 'live' };
-    await place.db('live_streams').insert({ ...stream, recorded_until: minute(120) });
+    await place.db('live_streams').insert({ ...stream, recorded_until: minute(120), yields_at: minute(30) });
     const { body: tuner } = await admin.getTuner({ params: { id: place.tuner } });
     expect(tuner.slots[0]).to.include({ channelId, recordings: 1, viewers: 0 });
     const { body: status } = await place.member.getLiveStatus({});
     expect(status.dvr).to.include({ recordingNow: 1, usedBytes: 5_000_000 });
+    const session = { id: newId(), item_id: channelId, file_id: newId(), library_id: place.guide.library.id, url: '' };
+    await place.db('playback_sessions').insert({
+      ...{ ...session, account_id: place.person.accountId, profile_id: place.person.profileId },
+      ...{ method: 'direct_stream', decision: '{}', live: JSON.stringify({ channelId, rendition: 'source' }) },
+    });
+    const { body: watched } = await place.member.getLiveSession({ params: { id: session.id } });
+    expect(watched)
+      .to.include({ recordingId: id, yieldsAt: minute(30).toISOString() })
+      .and.not.have.property('tuner');
+    await place.db('playback_sessions').delete();
     const off = await admin.updateTuner({ params: { id: place.tuner }, body: { enabled: false } } as never);
     const gone = await admin.deleteTuner({ params: { id: place.tuner }, query: {} });
     for (const answer of [off, gone]) {
@@ -90,7 +100,7 @@ describe('changes of recordings', function () {
     await place.db('live_streams').delete();
   });
 
-  it('cancels a planned one, and throws a running one away', async () => {
+  it('cancels a planned one, and discards a running one', async () => {
     const { id } = await place.made('Series');
     expect((await place.drop(id)).status).to.equal(204);
     expect(await place.read(id))
@@ -132,7 +142,7 @@ describe('changes of recordings', function () {
     expect((await place.drop(second.id, { deleteFile: true })).status).to.equal(204);
     expect((await item(second.itemId)).trashed_at).to.be.instanceOf(Date);
     expect(await place.db('trashed_files').whereLike('path', `%${second.id}.mkv`)).to.have.lengthOf(1);
-    const events = await place.db('outbox').where({ name: 'item.deleted' });
+    const events = await place.db('outbox').where({ event: 'item.deleted' });
     expect(events.map(({ payload }) => payload.itemId)).to.deep.equal([second.itemId]);
     const joining = await finished(place.films);
     await place.set(joining.id, { finished_at: null });

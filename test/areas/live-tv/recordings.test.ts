@@ -83,12 +83,12 @@ describe('recordings', function () {
       with: [(await place.member.listRecordings({ query: { q: 'foot' } })).body.items[0]?.id],
     });
     expect(lost.conflict?.alternatives.map(({ id }) => id)).to.deep.equal([await place.program('Series', 1)]);
-    const told = (): Promise<{ data: { name: string } }[]> =>
+    const notices = (): Promise<{ data: { name: string } }[]> =>
       place
         .db('notifications')
         .where({ kind: 'recording-conflict', profile_id: place.person.profileId })
         .orderBy('created_at');
-    expect((await told()).map(({ data }) => data.name)).to.deep.equal(['Series']);
+    expect((await notices()).map(({ data }) => data.name)).to.deep.equal(['Series']);
     await place.made('Later');
     expect((await place.read(lost.id)).updatedAt, 'the same conflict is not written again').to.equal(lost.updatedAt);
     expect((await place.change(lost.id, { priority: 80 })).body).to.include({ state: 'scheduled', priority: 80 });
@@ -168,7 +168,9 @@ describe('recordings', function () {
     await place.set(kept.id, { state: 'completed', size_bytes: GIB });
     await setting({ 'dvr.quotaBytes': GIB });
     expect(refusal(await place.record(series))).to.deep.equal([409, 'disk-full']);
-    await setting({ 'dvr.quotaBytes': null });
+    await setting({ 'dvr.quotaBytes': null, 'dvr.libraryId': place.films.id });
+    expect((await place.made('Later')).folderId).to.equal(place.films.folderId);
+    await setting({ 'dvr.libraryId': null });
     const { id: _id, ...copy } = await place.db('recordings').where({ id: kept.id }).first();
     const rows = Array.from({ length: 500 }, () => ({
       ...copy,

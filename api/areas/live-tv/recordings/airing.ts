@@ -14,7 +14,7 @@ export const LONGEST_MS = 86_400_000;
 type Texts = 'title' | 'episode_title' | 'description' | 'categories' | 'kind' | 'year' | 'original_air_date';
 type Numbers = 'season_number' | 'episode_number' | 'episode_key' | 'series_key' | 'age_rating' | 'age_years';
 type Place = 'channel_id' | 'channel_name' | 'program_id' | 'start_at' | 'end_at';
-/** Columns of a recording that say what is recorded, and when. */
+/** Columns of a recording with its content and its time. */
 export type Airing = Pick<RecordingRow, Texts | Numbers | Place>;
 
 const encrypted = (): ApiError => new ApiError('MEDIA_NOT_PLAYABLE', 'This channel is encrypted', { reason: 'drm' });

@@ -17,7 +17,7 @@ type Field = keyof RecordingChange;
 /** While recording, its end, priority and keepDays change. */
 const WHILE_RECORDING: readonly Field[] = ['endAt', 'endPadMs', 'priority', 'keepDays'];
 
-/** Changes a recording and makes the plan anew. Throws 400, 403, 404, 409 and 415 as updateRecording describes. */
+/** Changes a recording and makes the plan again. Throws 400, 403, 404, 409 and 415 as updateRecording describes. */
 export async function changeRecording(call: Call, id: string, change: RecordingChange): Promise<RecordingRow> {
   const { db } = call;
   await getOwnRecording(call, id);
@@ -89,7 +89,7 @@ function plainOf({ startPadMs, endPadMs, priority, keepDays }: RecordingChange):
 
 async function targetOf(call: Call, row: RecordingRow, { libraryId, folderId }: RecordingChange): Promise<Columns> {
   if (libraryId === undefined && folderId === undefined) return {};
-  const wish = { libraryId: libraryId ?? row.library_id, folderId, channelId: row.channel_id };
-  const target = await chooseTarget(call, wish);
+  const choice = { libraryId: libraryId ?? row.library_id, folderId, channelId: row.channel_id };
+  const target = await chooseTarget(call, choice);
   return { library_id: target.libraryId, folder_id: target.folderId };
 }

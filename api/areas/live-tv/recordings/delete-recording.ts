@@ -9,7 +9,7 @@ import { isOpen, lockRecording, type RecordingRow, updateRecordingRow } from './
 import { getOwnRecording } from './visible.ts';
 
 /**
- * Cancels a planned recording, throws away a running one, and takes a finished one from the list. Throws 403, 404, and 409 when its
+ * Cancels a planned recording, discards a running one, and takes a finished one from the list. Throws 403, 404, and 409 when its
  * file may not be moved.
  */
 export async function deleteRecordingOf(

@@ -12,7 +12,8 @@ type Viewer = Pick<Call, 'db' | 'who'>;
 /** Recordings as the API answers them, in the order of the rows. The caller must have checked that they are visible. */
 export async function toRecordings(call: Viewer, rows: readonly RecordingRow[]): Promise<Recording[]> {
   const alternatives = [...new Set(rows.flatMap(({ conflict }) => conflict?.alternatives ?? []))];
-  const [items, programs] = await Promise.all([shownItems(call, rows), programsById(call, alternatives)]);
+  const items = await shownItems(call, rows);
+  const programs = await programsById(call, alternatives);
   return rows.map((row) => ({
     ...toRecording(row, call.who.accountId),
     ...itemOf(row, items),

@@ -31,50 +31,55 @@ async function foldersOf(db: Db, libraryIds: readonly string[]): Promise<Folder[
   );
 }
 
-export interface Wish {
+export interface Choice {
   libraryId?: string | undefined;
   folderId?: string | undefined;
   channelId: string | null;
 }
 
 /**
- * The library and the folder of a recording: those that it names, else the folder of its tuner, else those of the settings, else
- * the first library of live television with a folder that may be written. Throws 400, and 409 `no-folder` and `disk-full`.
+ * The library and the folder of a recording: those that it names, else those of the settings, else those of the folder of its
+ * tuner, else the first library of live television with a folder that may be written. Throws 400, and 409 `no-folder` and `disk-full`.
  */
-export async function chooseTarget(call: Call, wish: Wish): Promise<Target> {
+export async function chooseTarget(call: Call, choice: Choice): Promise<Target> {
   const libraries = (await listVisibleLibraries(call.db, call.who)).filter(({ type }) => TYPES.includes(type));
   const known = new Set(libraries.map(({ id }) => id));
-  if (wish.libraryId !== undefined && !known.has(wish.libraryId))
+  if (choice.libraryId !== undefined && !known.has(choice.libraryId))
     throw invalid(['body', 'libraryId'], 'unknown_library', 'a library of type livetv, movies, shows or videos');
-  const folders = await foldersOf(call.db, [...known]);
-  const own = await tunerFolder(call.db, wish.channelId);
+  const set = call.deps.settings.get('dvr.libraryId');
+  const folders = await foldersOf(call.db, [...known, ...(set === null ? [] : [set])]);
+  const own = await tunerFolder(call.db, choice.channelId);
   const live = libraries.flatMap(({ id, type }) => (type === 'livetv' ? [id] : []));
   const folder =
-    wish.folderId === undefined
-      ? defaultFolder(folders, { libraries: librariesInOrder(call, { wish, folders, own, live }), own })
-      : namedFolder(folders, wish);
+    choice.folderId === undefined
+      ? defaultFolder(folders, { libraries: librariesInOrder({ choice, set, folders, own, live }), own })
+      : namedFolder(
+          folders.filter((one) => known.has(one.library_id)),
+          choice,
+        );
   if (!folder) throw conflict('no-folder', 'No library has a folder that recordings may be written to');
   requireFree(call, folder);
   return { libraryId: folder.library_id, folderId: folder.id };
 }
 
 interface Choices {
-  wish: Wish;
+  choice: Choice;
+  /** Of the settings. */
+  set: string | null;
   folders: readonly Folder[];
   own: string | undefined;
   live: readonly string[];
 }
 
-function librariesInOrder({ deps }: Call, { wish, folders, own, live }: Choices): string[] {
-  if (wish.libraryId !== undefined) return [wish.libraryId];
-  const set = deps.settings.get('dvr.libraryId');
+function librariesInOrder({ choice, set, folders, own, live }: Choices): string[] {
+  if (choice.libraryId !== undefined) return [choice.libraryId];
   if (set !== null) return [set];
   const ofTuner = folders.find(({ id }) => id === own)?.library_id;
   return [...(ofTuner === undefined ? [] : [ofTuner]), ...live];
 }
 
 /** Throws 400 for a folder of another library and for one that may not be written. */
-function namedFolder(folders: readonly Folder[], { libraryId, folderId }: Wish): Folder {
+function namedFolder(folders: readonly Folder[], { libraryId, folderId }: Choice): Folder {
   const folder = folders.find(({ id, library_id: of }) => id === folderId && (libraryId ?? of) === of);
   if (!folder) throw invalid(['body', 'folderId'], 'unknown_folder', 'a folder of the library');
   if (!folder.writable) throw invalid(['body', 'folderId'], 'read_only', 'a folder that may be written');

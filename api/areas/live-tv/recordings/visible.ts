@@ -17,7 +17,7 @@ export function visibleRecordings(db: Db, who: Principal): Knex.QueryBuilder {
     .modify(onlyOfAge, who)
     .where((any) => {
       any.whereExists((channel) => onlyChannels(channel, who));
-      any.orWhere((gone) => gone.whereNull('r.channel_id').where((seen) => onlySeen(seen, who)));
+      any.orWhere((gone) => gone.whereNull('r.channel_id').where((seen) => onlyForViewer(seen, who)));
     })
     .select('r.*');
 }
@@ -37,7 +37,7 @@ function onlyChannels(query: Knex.QueryBuilder, who: Principal): void {
     void query.where((shown) => shown.where('c.enabled', true).orWhereRaw('r.account_id = ?', [who.accountId]));
 }
 
-function onlySeen(query: Knex.QueryBuilder, who: Principal): void {
+function onlyForViewer(query: Knex.QueryBuilder, who: Principal): void {
   void query.whereRaw(
     may(who, 'library:manage') ? 'true' : 'r.account_id = ?',
     may(who, 'library:manage') ? [] : [who.accountId],
