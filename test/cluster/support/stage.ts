@@ -11,6 +11,7 @@ import { GROUP_VERSION, type KubeObject } from '#operator/runtime/kube.ts';
 import { newMetrics } from '#operator/runtime/metrics.ts';
 import { type Call, MERGE_PATCH, Rest } from '#operator/runtime/rest.ts';
 import { MediaServerSpec } from '#operator/schemas/media-server.ts';
+import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { type Cluster, controlPlane } from './cluster.ts';
@@ -100,6 +101,9 @@ export class Stage {
     const roots = mediaRoots(MediaServerSpec.parse(serverOnStage('any').spec), SERVER_ID);
     const paths = roots.map((root) => ({ ...root, path: temporaryFolder(root.name) }));
     const stage = new Stage(cluster, await startApi({ FOYER_MEDIA_ROOTS: JSON.stringify(paths) }));
+    // A TunerDevice waits for a library of its type.
+    const television = { id: newId(), name: 'Television', name_folded: 'television', type: 'livetv' };
+    await stage.api.deps.db('libraries').insert(television);
     for (const { name, path } of paths) stage.#media.set(name, path);
     stage.#pods.listen(0, '127.0.0.1');
     await once(stage.#pods, 'listening');
