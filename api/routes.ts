@@ -451,6 +451,12 @@ export const routedAreas: readonly RoutedArea[] = [
       ['get', '/live/recordings/:id', 'getRecording'],
       ['patch', '/live/recordings/:id', 'updateRecording'],
       ['delete', '/live/recordings/:id', 'deleteRecording'],
+      ['get', '/live/schedule', 'getRecordingSchedule'],
+      ['get', '/live/rules', 'listRecordingRules'],
+      ['post', '/live/rules', 'createRecordingRule'],
+      ['get', '/live/rules/:id', 'getRecordingRule'],
+      ['patch', '/live/rules/:id', 'updateRecordingRule'],
+      ['delete', '/live/rules/:id', 'deleteRecordingRule'],
     ],
   },
   {

@@ -22,6 +22,7 @@ import { finishLiveRecording } from './live/finish/finish.ts';
 import { createGuideRefresh } from './live/guide/refresh.ts';
 import { trimGuide } from './live/guide/trim.ts';
 import { createLiveScan } from './live/scan.ts';
+import { scheduleRecordings } from './live/schedule/schedule.ts';
 import { analyseDatabase } from './maintenance.ts';
 import { indexKeyframes } from './media-keyframes.ts';
 import { createRefresh } from './metadata/refresh.ts';
@@ -115,4 +116,5 @@ export const handlers = {
   'live.guide': createGuideRefresh(),
   'live.trim': trimGuide,
   'live.finish': finishLiveRecording,
+  'live.schedule': scheduleRecordings,
 } satisfies Handlers;

@@ -23,6 +23,7 @@ import { sweepJobCounts } from './job-counts.ts';
 import { keepGuides } from './live/guide/keeper.ts';
 import { keepTunersScanned } from './live/keeper.ts';
 import { Recorder } from './live/recorder/keeper.ts';
+import { keepScheduled } from './live/schedule/keeper.ts';
 import { describingCatalogues } from './people/catalogues.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
 import { keepSealed } from './resealing.ts';
@@ -67,6 +68,7 @@ const searching = keepSearched(deps, stopping.signal);
 const scanningTuners = keepTunersScanned(deps, stopping.signal);
 const guiding = keepGuides(deps, stopping.signal);
 const recording = new Recorder(deps).run(stopping.signal);
+const planning = keepScheduled(deps, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
 const checking = keepAgentsChecked(deps, stopping.signal);
 describePeopleBy(describingCatalogues(deps));
@@ -91,6 +93,7 @@ async function leave(): Promise<void> {
     scanningTuners,
     guiding,
     recording,
+    planning,
     sealing,
     checking,
   ]);

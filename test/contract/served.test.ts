@@ -23,7 +23,7 @@ interface ContractedArea {
 }
 
 /** How many operations are served; it may only grow. */
-const SERVED = 388;
+const SERVED = 394;
 
 /** Paths whose parameter has another name than in the contract (hack/decisions/165). */
 const RENAMED: Record<string, string> = { removeSubtitle: '/items/{id}/subtitles/{file}' };

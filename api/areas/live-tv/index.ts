@@ -33,6 +33,14 @@ import {
   updateRecording,
 } from './recordings/recordings.endpoints.ts';
 import {
+  createRecordingRule,
+  deleteRecordingRule,
+  getRecordingRule,
+  listRecordingRules,
+  updateRecordingRule,
+} from './rules/rules.endpoints.ts';
+import { getRecordingSchedule } from './schedule/schedule.endpoints.ts';
+import {
   createTuner,
   deleteTuner,
   discoverTuners,
@@ -89,4 +97,10 @@ export const liveTvArea = defineArea('live-tv', 'Live TV', [
   getRecording,
   updateRecording,
   deleteRecording,
+  getRecordingSchedule,
+  listRecordingRules,
+  createRecordingRule,
+  getRecordingRule,
+  updateRecordingRule,
+  deleteRecordingRule,
 ]);

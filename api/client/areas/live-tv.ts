@@ -17,6 +17,7 @@ import type {
   PlaybackStart,
   RecordingState,
   Uuid,
+  Weekday,
   Words,
 } from './shared.ts';
 
@@ -109,7 +110,7 @@ export interface LiveStatus {
 
 export interface Recording {
   id: Uuid;
-  /** The item that plays, from the first segment on */ itemId?: string;
+  /** The item that plays, once the file is in its library */ itemId?: string;
   /** Absent once the channel is gone */ channelId?: string;
   channelName: string;
   programId?: Uuid;
@@ -156,6 +157,50 @@ export interface RecordingConflict {
   from: Instant;
   to: Instant;
   /** Other airings of the same programme that would get a slot */ alternatives: LiveProgram[];
+}
+
+export interface RecordingRule {
+  id: Uuid;
+  name: string;
+  enabled: boolean;
+  /** Conditions on programmes */ match: string;
+  /** Empty is every channel */ channelIds: Uuid[];
+  /** Without repeats */ newOnly: boolean;
+  /** Without episodes that were recorded or are in a library */ skipOwned: boolean;
+  /** On which a programme begins; empty is every day */ days: Weekday[];
+  /** Earliest start, in the time zone of the server */ from?: string;
+  /** Latest start */ to?: string;
+  startPadMs: number;
+  endPadMs: number;
+  priority: number;
+  keepLast?: number;
+  keepDays?: number;
+  maxUpcoming: number;
+  libraryId: Uuid;
+  folderId?: Uuid;
+  /** Absent once the account is gone */ ownerUserId?: string;
+  mine: boolean;
+  upcoming: number;
+  conflicts: number;
+  recorded: number;
+  createdAt: Instant;
+}
+
+export interface RecordingSchedule {
+  items: ScheduleEntry[];
+  slots: {
+    tunerId: Uuid;
+    /** With library:manage */ name?: string;
+    slotCount: number;
+  }[];
+  /** Absent before the first plan */ computedAt?: string;
+}
+
+export interface ScheduleEntry {
+  /** One that the caller may not see has no title, channel or picture */ recording: Recording;
+  tunerId?: Uuid;
+  /** Of the tuner, from 0 */ slot?: number;
+  /** Recordings on the same stream */ sharedWith: Uuid[];
 }
 
 export interface ShownTunerChoice {
@@ -254,6 +299,19 @@ export interface CreateRecordingBody extends Omit<UpdateRecordingBody, 'keepDays
   /** A programme on air: takes what the buffer holds of it in front */ fromBuffer?: boolean;
 }
 
+/** Body of createRecordingRule */
+export interface CreateRecordingRuleBody extends Omit<UpdateRecordingRuleBody, 'ownerUserId'> {
+  /** Makes the match from its series, or from its title */ programId?: string;
+  /** Saves nothing */ dryRun?: boolean;
+}
+
+/** Response of createRecordingRule */
+export interface CreateRecordingRuleResponse {
+  rule: RecordingRule;
+  upcoming: Recording[];
+  skipped: { programId: Uuid; reason: 'owned' | 'repeat' | 'limit' | 'duplicate' }[];
+}
+
 /** Body of createTuner */
 export interface CreateTunerBody {
   name: string;
@@ -345,6 +403,19 @@ export interface GetLiveSegmentQuery {
   /** Cast ticket */ ticket?: Words;
 }
 
+/** Response of getRecordingRule */
+export interface GetRecordingRuleResponse {
+  rule: RecordingRule;
+  upcoming: Recording[];
+}
+
+/** Query of getRecordingSchedule */
+export interface GetRecordingScheduleQuery {
+  /** Default is now */ from?: Words;
+  /** At most 21 days ahead; default is 7 days after `from` */ to?: Words;
+  conflictsOnly?: boolean;
+}
+
 /** Query of listGuideSourceChannels */
 export interface ListGuideSourceChannelsQuery extends PageQuery {
   /** Part of a name or of the id */ q?: Words;
@@ -386,6 +457,12 @@ export interface ListLiveProgramsQuery extends PageQuery {
   seriesKey?: Words;
   /** Up to three of startAt, title, starRating; - descends */ sort?: Words;
   /** Conditions on programmes */ filter?: Words;
+}
+
+/** Query of listRecordingRules */
+export interface ListRecordingRulesQuery extends PageQuery {
+  /** The account's own alone */ mine?: boolean;
+  /** Up to three of priority, name, createdAt; - descends */ sort?: Words;
 }
 
 /** Query of listRecordings */
@@ -521,6 +598,29 @@ export interface UpdateRecordingBody {
   /** Another airing */ programId?: string;
 }
 
+/** Body of updateRecordingRule */
+export interface UpdateRecordingRuleBody extends Omit<UpdateRecordingBody, 'endAt' | 'programId'> {
+  name?: string;
+  match?: string;
+  channelIds?: Uuid[];
+  newOnly?: boolean;
+  skipOwned?: boolean;
+  days?: Weekday[];
+  from?: string | null;
+  /** Before `from`, it is on the next day */ to?: string | null;
+  keepLast?: number | null;
+  keepDays?: number | null;
+  maxUpcoming?: number;
+  enabled?: boolean;
+  /** With library:manage */ ownerUserId?: string;
+}
+
+/** Response of updateRecordingRule */
+export interface UpdateRecordingRuleResponse {
+  rule: RecordingRule;
+  upcoming: Recording[];
+}
+
 /** Body of updateTuner */
 export interface UpdateTunerBody {
   name?: string;
@@ -562,12 +662,16 @@ export interface LiveTvOperations {
   createGuideSource: { body: CreateGuideSourceBody | FormData; response: GuideSource };
   /** Record a programme */
   createRecording: { body: CreateRecordingBody; response: Recording };
+  /** Create a recording rule */
+  createRecordingRule: { body: CreateRecordingRuleBody; response: CreateRecordingRuleResponse };
   /** Add a tuner */
   createTuner: { body: CreateTunerBody | FormData; response: Tuner };
   /** Delete a guide source */
   deleteGuideSource: { params: { id: Uuid }; response: undefined };
   /** Delete a recording */
   deleteRecording: { params: { id: Uuid }; query?: DeleteRecordingQuery; response: undefined };
+  /** Delete a recording rule */
+  deleteRecordingRule: { params: { id: Uuid }; response: undefined };
   /** Delete a tuner */
   deleteTuner: { params: { id: Uuid }; query?: DeleteTunerQuery; response: undefined };
   /** Look for tuners in the home network */
@@ -594,6 +698,10 @@ export interface LiveTvOperations {
   getLiveStatus: { response: LiveStatus };
   /** Read a recording */
   getRecording: { params: { id: Uuid }; response: Recording };
+  /** Read a recording rule */
+  getRecordingRule: { params: { id: Uuid }; response: GetRecordingRuleResponse };
+  /** Read the schedule of recordings */
+  getRecordingSchedule: { query?: GetRecordingScheduleQuery; response: RecordingSchedule };
   /** Read a tuner */
   getTuner: { params: { id: Uuid }; response: Tuner };
   /** List the channels of a guide source */
@@ -610,6 +718,8 @@ export interface LiveTvOperations {
   listLiveGroups: { query?: ListLiveGroupsQuery; response: ListLiveGroupsResponse };
   /** Search programmes */
   listLivePrograms: { query?: ListLiveProgramsQuery; response: PageOf<LiveProgram> };
+  /** List recording rules */
+  listRecordingRules: { query?: ListRecordingRulesQuery; response: PageOf<RecordingRule> };
   /** List recordings */
   listRecordings: { query?: ListRecordingsQuery; response: PageOf<Recording> };
   /** List tuners */
@@ -638,6 +748,8 @@ export interface LiveTvOperations {
   updateLiveChannels: { body: UpdateLiveChannelsBody; response: UpdateLiveChannelsResponse };
   /** Change a recording */
   updateRecording: { params: { id: Uuid }; body: UpdateRecordingBody; response: Recording };
+  /** Change a recording rule */
+  updateRecordingRule: { params: { id: Uuid }; body: UpdateRecordingRuleBody; response: UpdateRecordingRuleResponse };
   /** Change a tuner */
   updateTuner: { params: { id: Uuid }; body: UpdateTunerBody | FormData; response: Tuner };
   /** Tune to a channel and open a session */

@@ -68,7 +68,7 @@ export const getRecording = defineEndpoint({
   path: '/live/recordings/:id',
   summary: 'Read a recording',
   description:
-    'While it records, `recordedMs` and `sizeBytes` are at most 10 seconds old. It plays through `itemId` from its first segment on.',
+    'While it records, `recordedMs` and `sizeBytes` are at most 10 seconds old. A finished one plays through `itemId`.',
   access: views,
   params: IdParams,
   answer: json(200, Recording),

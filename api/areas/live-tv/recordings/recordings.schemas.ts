@@ -32,7 +32,7 @@ export type RecordingConflict = z.output<typeof RecordingConflict>;
 export const Recording = z
   .object({
     id: Id,
-    itemId: Id.optional().describe('The item that plays, from the first segment on'),
+    itemId: Id.optional().describe('The item that plays, once the file is in its library'),
     channelId: Id.optional().describe('Absent once the channel is gone'),
     channelName: z.string().meta({ example: 'One HD' }),
     programId: Id.optional(),
