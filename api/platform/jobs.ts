@@ -177,7 +177,7 @@ export const jobs = {
     payload: z.union([z.object({ sourceId: Id }), z.object({ order: z.string() })]),
   },
   'live.trim': { queue: 'maintenance', payload: z.object({}) },
-  /** Makes the plan of recordings anew, with those that rules want. */
+  /** Makes the plan of recordings again, with those that rules want. */
   'live.schedule': { queue: 'live', payload: z.object({}) },
   /** Joins the segments of an ended recording into its file. */
   'live.finish': { queue: 'live', payload: z.object({ recordingId: Id }) },
