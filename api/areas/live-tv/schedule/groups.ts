@@ -50,7 +50,7 @@ export function mergeInto(groups: readonly Group[], one: Wanted): { rest: Group[
   };
 }
 
-/** A running recording stays where it is. Else the tuner that already has the channel is asked first. */
+/** A running recording stays where it is. Else the tuner that already has the channel comes first. */
 function optionsOf(one: Wanted, { rest, joined }: { rest: readonly Group[]; joined: readonly Group[] }): string[] {
   const own = one.pinned === undefined ? one.tunerIds : [one.pinned];
   const shared = own.filter((id) => joined.every(({ options }) => options.includes(id)));

@@ -1,6 +1,6 @@
 // Which recordings get a slot of which tuner. Pure: the schedule reads the rows, and a test compares it with a search of all plans.
 import { assign } from './assign.ts';
-import { type Group, isFree, mergeInto, overlaps, peakOf } from './groups.ts';
+import { type Group, type Interval, isFree, mergeInto, overlaps, peakOf } from './groups.ts';
 
 export interface PlanTuner {
   id: string;
@@ -68,7 +68,7 @@ const byRank = (a: Wanted, b: Wanted): number =>
 export function plan(wanted: readonly Wanted[], tuners: readonly PlanTuner[]): Plan {
   const slots = new Map(tuners.map(({ id, slots: count }) => [id, count]));
   const ranked = [...wanted].sort(byRank);
-  const budget = { steps: 2_000_000 };
+  const budget = { steps: 100_000 };
   let groups: Group[] = [];
   const kept: Wanted[] = [];
   const lost: Wanted[] = [];
@@ -80,9 +80,10 @@ export function plan(wanted: readonly Wanted[], tuners: readonly PlanTuner[]): P
     } else lost.push(one);
   }
   const context = { groups, slots };
+  const spans = spansOf(kept, groups);
   return {
-    planned: withPadding(kept, context),
-    refused: new Map(lost.map((one) => [one.id, refusalOf(one, context)])),
+    planned: withPadding(kept, spans, slots),
+    refused: new Map(lost.map((one) => [one.id, refusalOf(one, spans, context)])),
     ...context,
   };
 }
@@ -95,21 +96,27 @@ export function fits({ groups, slots }: Plan, one: Wanted): boolean {
 
 type Context = Pick<Plan, 'groups' | 'slots'>;
 
-interface Span {
+interface Span extends Interval {
   id: string;
   channelId: string;
   tunerId: string;
-  from: number;
-  to: number;
 }
 
-function withPadding(kept: readonly Wanted[], { groups, slots }: Context): Map<string, Planned> {
+/** The kept programmes on their tuners. */
+function spansOf(kept: readonly Wanted[], groups: readonly Group[]): Span[] {
   const tunerOf = new Map(groups.flatMap(({ ids, tunerId }) => ids.map((id) => [id, tunerId] as const)));
-  const spans = new Map<string, Span>(
-    kept.map(({ id, channelId, startMs: from, endMs: to }) => {
-      return [id, { id, channelId, tunerId: tunerOf.get(id) ?? '', from, to }];
-    }),
-  );
+  return kept.map(({ id, channelId, startMs: from, endMs: to }) => {
+    return { id, channelId, tunerId: tunerOf.get(id) ?? '', from, to };
+  });
+}
+
+/** The higher rank takes the free time first. */
+function withPadding(
+  kept: readonly Wanted[],
+  programmes: readonly Span[],
+  slots: ReadonlyMap<string, number>,
+): Map<string, Planned> {
+  const spans = new Map(programmes.map((span) => [span.id, { ...span }]));
   for (const { id, startMs, endMs, startPadMs, endPadMs } of kept) {
     const span = spans.get(id);
     if (!span) continue;
@@ -171,17 +178,19 @@ function lowestFree(taken: readonly number[]): number {
   return slot;
 }
 
-function refusalOf(one: Wanted, { groups, slots }: Context): Refused {
-  const own = groups.filter(
-    (group) => one.tunerIds.includes(group.tunerId) && overlaps(group, { from: one.startMs, to: one.endMs }),
-  );
-  const slotsFree = one.tunerIds.reduce((sum, id) => sum + (slots.get(id) ?? 0), 0);
-  const from = Math.max(one.startMs, Math.min(...own.map((group) => group.from)));
-  const to = Math.min(one.endMs, Math.max(...own.map((group) => group.to)));
+/** The recordings that have the slots in that time, on the tuners of the channel or with the channel on another tuner. */
+function refusalOf(one: Wanted, spans: readonly Span[], { groups, slots }: Context): Refused {
+  const programme = { from: one.startMs, to: one.endMs };
+  const isRival = (other: Pick<Span, 'channelId' | 'tunerId'> & Interval): boolean =>
+    overlaps(other, programme) && (other.channelId === one.channelId || one.tunerIds.includes(other.tunerId));
+  const rivals = spans.filter(isRival);
+  const times = rivals.length > 0 ? rivals : [programme];
+  const others = groups.filter((group) => isRival(group) && group.channelId !== one.channelId);
   return {
-    with: own.flatMap(({ ids }) => ids).sort(),
-    slotsNeeded: peakOf(own, { from: one.startMs, to: one.endMs }) + 1,
-    slotsFree,
-    ...(own.length > 0 ? { fromMs: from, toMs: to } : { fromMs: one.startMs, toMs: one.endMs }),
+    with: rivals.map(({ id }) => id).sort(),
+    slotsNeeded: peakOf(others, programme) + 1,
+    slotsFree: one.tunerIds.reduce((sum, id) => sum + (slots.get(id) ?? 0), 0),
+    fromMs: Math.max(one.startMs, Math.min(...times.map(({ from }) => from))),
+    toMs: Math.min(one.endMs, Math.max(...times.map(({ to }) => to))),
   };
 }

@@ -11,7 +11,7 @@ export async function lockSchedule(db: Db): Promise<void> {
   await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.recording-plan'))`);
 }
 
-/** Lets the next job live.schedule make the plan anew. */
+/** Lets the next job live.schedule make the plan again. */
 export async function markStale(db: Db): Promise<void> {
   await db('recording_plan').where({ stale: false }).update({ stale: true });
 }
@@ -29,7 +29,7 @@ export interface Replanned {
   changed: string[];
 }
 
-/** Makes the plan anew and writes it. Run it in a transaction. */
+/** Makes the plan again and writes it. Run it in a transaction. */
 export async function replan(db: Db): Promise<Replanned> {
   await lockSchedule(db);
   const rows = await openRecordings(db);
