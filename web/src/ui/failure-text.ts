@@ -59,6 +59,7 @@ const BY_REASON: Readonly<Record<string, Say>> = {
   'CONFLICT already-decided': () => ({ title: m.alreadyDecided(), next: m.alreadyDecidedNext() }),
   'CONFLICT tuners-busy': () => ({ title: m.tunersBusy(), next: m.tunersBusyNext() }),
   'CONFLICT disk-full': () => ({ title: m.diskFull(), next: m.diskFullNext() }),
+  'CONFLICT no-folder': () => ({ title: m.noFolder(), next: m.adminCanChange() }),
   'CONFLICT recording-limit': () => ({ title: m.recordingLimit(), next: m.recordingLimitNext() }),
   'CONFLICT rule-limit': () => ({ title: m.ruleLimit(), next: m.ruleLimitNext() }),
   'CONFLICT recording-finished': () => ({ title: m.recordingFinished(), next: m.recordingFinishedNext() }),

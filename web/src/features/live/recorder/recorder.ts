@@ -11,7 +11,8 @@ import { type Toast, toast } from '#ui/toasts.svelte.ts';
 import { goto } from '$app/navigation';
 import { madeText } from './words.ts';
 
-export type Section = 'coming' | 'now' | 'finished' | 'conflicts';
+export const sections = ['coming', 'now', 'finished', 'conflicts'] as const;
+export type Section = (typeof sections)[number];
 
 const PAGE = 100;
 const DAY = 86_400_000;
@@ -26,6 +27,9 @@ const STATES: Readonly<Record<Section, readonly Recording['state'][]>> = {
   finished: ['completed', 'partial', 'failed', 'cancelled'],
   conflicts: ['conflict'],
 };
+
+export const sectionOf = (state: Recording['state']): Section =>
+  sections.find((section) => STATES[section].includes(state)) ?? 'finished';
 
 /** The answers of the recorder change without this page: they are read again whenever a page shows them. */
 const OLD = { staleTime: 0 } as const;
