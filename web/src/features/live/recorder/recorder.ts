@@ -80,7 +80,10 @@ async function changed<T>(work: () => Promise<T>): Promise<T> {
   return answer;
 }
 
-const toSchedule = (): Toast['action'] => ({ label: m.toSchedule(), run: () => void goto('/live/schedule') });
+const toSchedule = (): NonNullable<Toast['action']> => ({
+  label: m.toSchedule(),
+  run: () => void goto('/live/schedule'),
+});
 
 /** Plans a recording, and says at once what becomes of it. */
 export async function record(body: CreateRecordingBody): Promise<Recording> {
