@@ -77,7 +77,7 @@ describe('the recorder in the browser', function () {
     expect(await violations(page)).to.deep.equal([]);
     await page.setViewportSize({ width: 360, height: 700 });
     expect(await violations(page)).to.deep.equal([]);
-    await conflict.locator('button', { hasText: /^Record / }).click();
+    await conflict.locator('button:has-text(" – ")').click();
     await page.locator('.none').waitFor({ state: 'detached' });
     expect(await stateOf('Harbour')).to.equal('scheduled');
     await page.setViewportSize({ width: 1280, height: 720 });

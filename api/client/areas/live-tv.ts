@@ -3,6 +3,7 @@
 import type {
   ClientProfile,
   GuideProgram,
+  ImageRef,
   Instant,
   Job,
   LiveChannel,
@@ -14,6 +15,7 @@ import type {
   PageOf,
   PageQuery,
   PlaybackStart,
+  RecordingState,
   Uuid,
   Words,
 } from './shared.ts';
@@ -105,6 +107,57 @@ export interface LiveStatus {
   timeZone: string;
 }
 
+export interface Recording {
+  id: Uuid;
+  /** The item that plays, from the first segment on */ itemId?: string;
+  /** Absent once the channel is gone */ channelId?: string;
+  channelName: string;
+  programId?: Uuid;
+  ruleId?: Uuid;
+  title: string;
+  episodeTitle?: string;
+  seasonNumber?: number;
+  episodeNumber?: number;
+  image?: ImageRef;
+  /** Of the programme */ startAt: string;
+  endAt: Instant;
+  startPadMs: number;
+  endPadMs: number;
+  state: RecordingState;
+  stateReason?:
+    | 'tuners-busy'
+    | 'tuner-unreachable'
+    | 'no-signal'
+    | 'drm'
+    | 'disk-full'
+    | 'programme-gone'
+    | 'stopped'
+    | 'gaps'
+    | 'server-down';
+  priority: number;
+  /** Absent once the account is gone */ ownerUserId?: string;
+  mine: boolean;
+  /** Where the file goes */ libraryId: string;
+  folderId?: Uuid;
+  /** Absent is for ever */ keepDays?: number;
+  tunerId?: Uuid;
+  recordedMs: number;
+  sizeBytes?: number;
+  gaps: { from: Instant; to: Instant }[];
+  conflict?: RecordingConflict;
+  createdAt: Instant;
+  updatedAt: Instant;
+}
+
+export interface RecordingConflict {
+  /** The recordings that have the slots */ with: Uuid[];
+  slotsNeeded: number;
+  slotsFree: number;
+  from: Instant;
+  to: Instant;
+  /** Other airings of the same programme that would get a slot */ alternatives: LiveProgram[];
+}
+
 export interface ShownTunerChoice {
   groups: string[];
   match?: string;
@@ -190,6 +243,17 @@ export interface CreateGuideSourceBody extends Omit<UpdateGuideSourceBody, 'refr
   /** The operator's key only */ managedBy?: ManagedBy;
 }
 
+/** Body of createRecording */
+export interface CreateRecordingBody extends Omit<UpdateRecordingBody, 'keepDays' | 'programId'> {
+  programId?: Uuid;
+  /** With startAt and endAt, in place of programId */ channelId?: string;
+  startAt?: string;
+  /** At most 24 hours after startAt */ endAt?: string;
+  /** With channelId; default is the programme on air, else the name of the channel */ title?: string;
+  keepDays?: number;
+  /** A programme on air: takes what the buffer holds of it in front */ fromBuffer?: boolean;
+}
+
 /** Body of createTuner */
 export interface CreateTunerBody {
   name: string;
@@ -209,6 +273,11 @@ export interface CreateTunerBody {
   enabled?: boolean;
   numbering?: 'source' | 'sequential';
   /** The operator's key only */ managedBy?: ManagedBy;
+}
+
+/** Query of deleteRecording */
+export interface DeleteRecordingQuery {
+  /** A finished one: its file goes to the trash of its library */ deleteFile?: boolean;
 }
 
 /** Query of deleteTuner */
@@ -317,6 +386,14 @@ export interface ListLiveProgramsQuery extends PageQuery {
   seriesKey?: Words;
   /** Up to three of startAt, title, starRating; - descends */ sort?: Words;
   /** Conditions on programmes */ filter?: Words;
+}
+
+/** Query of listRecordings */
+export interface ListRecordingsQuery extends PageQuery {
+  /** The account's own alone */ mine?: boolean;
+  /** Part of a title or of the title of an episode */ q?: Words;
+  /** Up to three of startAt, title, priority, sizeBytes; - descends */ sort?: Words;
+  /** Conditions on recordings */ filter?: Words;
 }
 
 /** Response of listTuners */
@@ -432,6 +509,18 @@ export interface UpdateLiveChannelsResponse {
   /** Numbers that others have, at most 1,000 */ conflicts: { id: Uuid; number: string }[];
 }
 
+/** Body of updateRecording */
+export interface UpdateRecordingBody {
+  startPadMs?: number;
+  endPadMs?: number;
+  priority?: number;
+  libraryId?: Uuid;
+  folderId?: Uuid;
+  /** Null is for ever */ keepDays?: number | null;
+  /** While recording, one that is not after now stops it */ endAt?: string;
+  /** Another airing */ programId?: string;
+}
+
 /** Body of updateTuner */
 export interface UpdateTunerBody {
   name?: string;
@@ -471,10 +560,14 @@ export interface LiveTvOperations {
   addLiveFavorite: { params: { id: Uuid }; response: undefined };
   /** Add a guide source */
   createGuideSource: { body: CreateGuideSourceBody | FormData; response: GuideSource };
+  /** Record a programme */
+  createRecording: { body: CreateRecordingBody; response: Recording };
   /** Add a tuner */
   createTuner: { body: CreateTunerBody | FormData; response: Tuner };
   /** Delete a guide source */
   deleteGuideSource: { params: { id: Uuid }; response: undefined };
+  /** Delete a recording */
+  deleteRecording: { params: { id: Uuid }; query?: DeleteRecordingQuery; response: undefined };
   /** Delete a tuner */
   deleteTuner: { params: { id: Uuid }; query?: DeleteTunerQuery; response: undefined };
   /** Look for tuners in the home network */
@@ -499,6 +592,8 @@ export interface LiveTvOperations {
   getLiveSession: { params: { id: Uuid }; response: LiveSession };
   /** Read the state of live television */
   getLiveStatus: { response: LiveStatus };
+  /** Read a recording */
+  getRecording: { params: { id: Uuid }; response: Recording };
   /** Read a tuner */
   getTuner: { params: { id: Uuid }; response: Tuner };
   /** List the channels of a guide source */
@@ -515,6 +610,8 @@ export interface LiveTvOperations {
   listLiveGroups: { query?: ListLiveGroupsQuery; response: ListLiveGroupsResponse };
   /** Search programmes */
   listLivePrograms: { query?: ListLiveProgramsQuery; response: PageOf<LiveProgram> };
+  /** List recordings */
+  listRecordings: { query?: ListRecordingsQuery; response: PageOf<Recording> };
   /** List tuners */
   listTuners: { response: ListTunersResponse };
   /** Match channels with guides */
@@ -539,6 +636,8 @@ export interface LiveTvOperations {
   updateLiveChannel: { params: { id: Uuid }; body: UpdateLiveChannelBody; response: LiveChannel };
   /** Change many channels */
   updateLiveChannels: { body: UpdateLiveChannelsBody; response: UpdateLiveChannelsResponse };
+  /** Change a recording */
+  updateRecording: { params: { id: Uuid }; body: UpdateRecordingBody; response: Recording };
   /** Change a tuner */
   updateTuner: { params: { id: Uuid }; body: UpdateTunerBody | FormData; response: Tuner };
   /** Tune to a channel and open a session */

@@ -235,6 +235,7 @@ export interface GuideProgram {
   ageRating?: string;
   /** Of ten */ starRating?: number;
   hd?: boolean;
+  /** The latest recording of this airing that was not cancelled */ recording?: ProgramRecording;
   /** Of the profile */ reminder?: { id: Uuid; leadMs: number };
   /** The same film or episode in a library that the caller sees */ libraryItemId?: string;
 }
@@ -769,6 +770,12 @@ export interface ProfileLimits {
 
 export type ProgramKind = 'movie' | 'series' | 'sports' | 'news' | 'kids' | 'music' | 'other';
 
+export interface ProgramRecording {
+  id: Uuid;
+  state: RecordingState;
+  ruleId?: Uuid;
+}
+
 export type QueueName =
   | 'interactive'
   | 'added'
@@ -781,6 +788,8 @@ export type QueueName =
   | 'live'
   | 'delivery'
   | 'maintenance';
+
+export type RecordingState = 'scheduled' | 'conflict' | 'recording' | 'completed' | 'partial' | 'failed' | 'cancelled';
 
 export interface ReportedFault {
   code: string;
