@@ -1,4 +1,5 @@
-// Typed functions from messages/<tag>/<feature>.json, written to .messages/: one module a feature, one chunk a language.
+// Typed functions from messages/<tag>/<feature>.json, written to .messages/: one module a feature, one chunk a language, and
+// one more for the texts that the first page never shows.
 //   node web/vite/messages.ts   writes them; vite does so too, at its start and when a file changes
 // A text may hold {names}; a text with plural forms has the shape of api/platform/languages.ts and the parameter `count`.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,8 @@ import type { Plugin } from 'vite';
 const FALLBACK = 'en';
 /** The texts of src/ui, whose parts wait for pages. */
 const KIT = 'ui';
+/** Features whose texts load with their pages: a layout above these has `load = loadLaterTexts`. */
+const LATER = ['guide', 'live', 'maintenance', 'recorder', 'storages', 'tuners'];
 const FORMS = ['one', 'two', 'few', 'many', 'other'];
 
 type Text = string | Record<string, string>;
@@ -73,11 +76,20 @@ export function writeMessages(web: string): void {
   const tags = listed(from);
   for (const tag of tags) {
     const table = { ...tableOf(FALLBACK, english, english), ...tableOf(tag, english, featuresOf(join(from, tag))) };
-    writeFileSync(join(to, `table-${tag}.ts`), `${NOTE}export const table = ${JSON.stringify(table)};\n`);
+    const { first = [], later = [] } = Object.groupBy(Object.entries(table), ([key]) =>
+      LATER.includes(key.split('.')[0] ?? '') ? 'later' : 'first',
+    );
+    writeTable(join(to, `table-${tag}.ts`), first);
+    writeTable(join(to, `later-${tag}.ts`), later);
   }
-  const loads = tags.map((tag) => `  '${tag}': () => import('./table-${tag}.ts'),`);
-  writeFileSync(join(to, 'languages.ts'), `${NOTE}export const languages = {\n${loads.join('\n')}\n};\n`);
+  const loaders = (kind: string): string =>
+    tags.map((tag) => `  '${tag}': () => import('./${kind}-${tag}.ts'),\n`).join('');
+  writeFileSync(join(to, 'languages.ts'), `${NOTE}export const languages = {\n${loaders('table')}};\n`);
+  writeFileSync(join(to, 'later.ts'), `${NOTE}export const later = {\n${loaders('later')}};\n`);
 }
+
+const writeTable = (path: string, texts: readonly [string, Text][]): void =>
+  writeFileSync(path, `${NOTE}export const table = ${JSON.stringify(Object.fromEntries(texts))};\n`);
 
 /** Fails on a text that no page uses; `used` has the functions that are left in the build, as `feature.key`. */
 function requireAllUsed(web: string, used: ReadonlySet<string>): void {

@@ -108,8 +108,11 @@ async function keepOrders(api: Api, work: () => Work): Promise<void> {
   });
 }
 
-export async function newGuidePlace(): Promise<GuidePlaceForTests> {
-  const api = await startApi({ FOYER_LIVE_NETWORKS: '["127.0.0.1/32"]' });
+/** A server that reads guides of this machine. */
+export const GUIDE_HERE = { FOYER_LIVE_NETWORKS: '["127.0.0.1/32"]' };
+
+export async function newGuidePlace(given?: Api): Promise<GuidePlaceForTests> {
+  const api = given ?? (await startApi(GUIDE_HERE));
   const { db } = api.deps;
   const manager = await api.given.admin();
   const library = await givenLibrary(db, 'livetv');

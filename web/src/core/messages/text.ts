@@ -15,6 +15,11 @@ export function useTexts(language: string, texts: Table): void {
   numbers = new Intl.NumberFormat(tag);
 }
 
+/** Adds texts of the same language. */
+export function addTexts(texts: Table): void {
+  table = { ...table, ...texts };
+}
+
 /** The language of the texts, for Intl and the `lang` of the page. */
 export const language = (): string => tag;
 

@@ -118,6 +118,11 @@ export class LivePlayer {
     void this.#report();
   }
 
+  /** Reads the session again, such as after a change of its recording. */
+  readAgain(): Promise<void> {
+    return this.#readEdges();
+  }
+
   toEdge(): void {
     this.#source?.toEdge();
     void this.#home.video.play().catch(() => undefined);

@@ -18,7 +18,9 @@ type Paged =
   | 'listNewOnDisc'
   | 'listToStream'
   | 'searchDiscoverTitles'
-  | 'listLiveChannels';
+  | 'listLiveChannels'
+  | 'listRecordings'
+  | 'listRecordingRules';
 type Page<N extends Paged> = ResponseOf<N> & { page: { cursor: string | null } };
 
 /** The query of a list whose pages follow each other, for createInfiniteQuery. */

@@ -9,6 +9,8 @@ const ARC_BACK = 'M5.2 7.2A8.5 8.5 0 1 1 3.6 12';
 const ARC_ON = 'M18.8 7.2A8.5 8.5 0 1 0 20.4 12';
 
 export const playerIcons = {
+  record: { line: ['M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16Z'], fill: ['M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8Z'] },
+  recording: { fill: ['M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16Z'] },
   play: { fill: ['M7 4.6v14.8a1 1 0 0 0 1.53.85l11.6-7.4a1 1 0 0 0 0-1.7L8.53 3.75A1 1 0 0 0 7 4.6Z'] },
   pause: {
     fill: [

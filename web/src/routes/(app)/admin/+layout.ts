@@ -1,0 +1,3 @@
+import { loadLaterTexts } from '#features/session/later-texts.ts';
+
+export const load = loadLaterTexts;
