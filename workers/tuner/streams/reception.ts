@@ -162,7 +162,7 @@ export class Reception {
         this.#heardAt = performance.now();
         if (this.#stop.signal.aborted) break;
         if (ffmpeg.input && !ffmpeg.input.write(chunk)) await this.#room(ffmpeg);
-        while (this.#isAhead() && !this.#stop.signal.aborted) await this.#rest();
+        await this.#pace();
       }
     } finally {
       clearInterval(watch);
@@ -183,9 +183,10 @@ export class Reception {
     return this.#cutMs - (performance.now() - this.#cutSince) > MOST_AHEAD_MS;
   }
 
-  async #rest(): Promise<void> {
-    this.#heardAt = performance.now();
-    await sleep(100, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  async #pace(): Promise<void> {
+    const { signal } = this.#stop;
+    for (; this.#isAhead() && !signal.aborted; this.#heardAt = performance.now())
+      await sleep(100, undefined, { signal }).catch(() => undefined);
   }
 
   async #room({ input }: FfmpegProcess): Promise<void> {
