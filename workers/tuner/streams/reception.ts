@@ -25,8 +25,7 @@ const PROBES = 3;
 const MOST_AHEAD_MS = 60_000;
 /** Pieces that wait for the disk. */
 const MOST_WAITING = 4;
-/** A piece in which the clock of the broadcast jumps is no longer than others. */
-const LONGEST_PIECE_MS = 10_000;
+const LONGEST_PIECE_MS = 10_000; // also where the clock of the broadcast jumps
 
 /** Only copied, by one demuxer and without a network. */
 const ARGUMENTS = [
