@@ -1,0 +1,99 @@
+// Which episodes a rule takes of its candidates. Pure.
+import type { Candidate } from './candidates.store.ts';
+import type { Known, SeenKnown } from './made.store.ts';
+import type { RuleSkipped } from './rules.schemas.ts';
+import type { RuleRow } from './rules.store.ts';
+
+interface Named {
+  episode_key: string | null;
+  series_key: string | null;
+  title: string;
+  season_number: number | null;
+  episode_number: number | null;
+  /** YYYY-MM-DD. */
+  original_air_date: unknown;
+}
+
+/** The same for all airings of an episode or film; undefined where the guide does not say which one it is. */
+export function episodeOf(row: Named): string | undefined {
+  if (row.episode_key !== null) return `key ${row.episode_key}`;
+  if (row.season_number !== null && row.episode_number !== null)
+    return `number ${row.series_key ?? row.title}/${row.season_number}.${row.episode_number}`;
+  return typeof row.original_air_date === 'string' ? `date ${row.title}/${row.original_air_date}` : undefined;
+}
+
+/** As episodeOf, else of the airing alone. */
+export const identityOf = (one: Candidate): string => episodeOf(one) ?? one.id;
+
+export interface Episode {
+  /** The preferred first: those to come by their start, then those on air. */
+  airings: Candidate[];
+}
+
+export interface Sifting {
+  rule: RuleRow;
+  now: Date;
+  /** Recordings that stand in the way, or count as recorded. */
+  known: readonly SeenKnown[];
+  /** Episodes that other rules have chosen in the same run. */
+  claimed: ReadonlySet<string>;
+  /** How many episodes more may be planned. */
+  room: number;
+}
+
+type Reason = RuleSkipped['reason'];
+
+/** The episodes that the rule records, and why it leaves others out. An airing that has its recording is neither. */
+export function sift(
+  candidates: readonly Candidate[],
+  sifting: Sifting,
+): { episodes: Episode[]; skipped: RuleSkipped[] } {
+  const skipped: RuleSkipped[] = [];
+  const free: Candidate[] = [];
+  const judge = judgeOf(sifting);
+  for (const one of candidates) {
+    const outcome = judge(one);
+    if (outcome === 'free') free.push(one);
+    else if (outcome !== 'done') skipped.push({ programId: one.id, reason: outcome });
+  }
+  const groups = [...Map.groupBy(free, identityOf).values()];
+  const ordered = groups.map((airings) => preferred(airings, sifting.now)).sort(byStart);
+  const [episodes, beyond] = [ordered.slice(0, sifting.room), ordered.slice(sifting.room)];
+  for (const one of beyond.flat()) skipped.push({ programId: one.id, reason: 'limit' });
+  return { episodes: episodes.map((airings) => ({ airings })), skipped };
+}
+
+const preferred = (airings: readonly Candidate[], now: Date): Candidate[] => [
+  ...airings.filter((one) => one.start_at > now),
+  ...airings.filter((one) => one.start_at <= now),
+];
+
+const byStart = ([a]: readonly Candidate[], [b]: readonly Candidate[]): number =>
+  (a?.start_at.getTime() ?? 0) - (b?.start_at.getTime() ?? 0);
+
+function judgeOf({ rule, known, claimed }: Sifting): (one: Candidate) => Reason | 'free' | 'done' {
+  const held = known.filter((row) => row.isOpen && !isReplaceable(row, rule));
+  const others = new Set(held.flatMap((row) => (row.rule_id === rule.id ? [] : (row.program_id ?? []))));
+  const planned = new Set([...held.flatMap((row) => row.episode ?? []), ...claimed]);
+  const over = new Set(known.flatMap((row) => (isOver(row, rule) ? (row.program_id ?? []) : [])));
+  const recorded = known.filter((row) => row.state === 'completed');
+  const byAnyone = new Set(recorded.flatMap((row) => (row.isVisible ? (row.episode ?? []) : [])));
+  const byRule = new Set(recorded.flatMap((row) => (row.rule_id === rule.id ? (row.episode ?? []) : [])));
+  return (one) => {
+    const episode = identityOf(one);
+    if (over.has(one.id)) return 'done';
+    if (rule.skip_owned && (one.owned || byAnyone.has(episode))) return 'owned';
+    if (rule.new_only && one.is_repeat) return 'repeat';
+    return others.has(one.id) || planned.has(episode) || byRule.has(episode) ? 'duplicate' : 'free';
+  };
+}
+
+/** A recording that its rule may still move, change or take back. */
+export const isReplaceable = (row: Known, { id }: Pick<RuleRow, 'id'>): boolean =>
+  row.rule_id === id && row.isOpen && !row.by_hand && !row.hasBegun;
+
+/** The airing is not taken: it was recorded, a person cancelled it, or it is the rule's own and settled. */
+function isOver(row: Known, rule: RuleRow): boolean {
+  if (row.isOpen) return row.rule_id === rule.id && !isReplaceable(row, rule);
+  return row.state !== 'cancelled' || row.by_hand;
+}
