@@ -116,7 +116,7 @@ export async function runGate(gate: Gate): Promise<Result> {
   const together = files.filter((file) => !alone.includes(file));
   const onCluster = together.filter(needsCluster);
   const plain = together.filter((file) => !needsCluster(file));
-  await running.steps(); // beside them a suite would take minutes longer, and they take most of the memory
+  await running.steps(); // concurrent with them a suite would take minutes longer, and they take most of the memory
   await Promise.all([running.files(longestFirst(plain, seconds), lanes), running.cluster(onCluster)]);
   if (alone.some(needsCluster)) await gate.cluster();
   await running.files(alone, 1);

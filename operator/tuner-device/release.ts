@@ -1,4 +1,4 @@
-// Deletion of a TunerDevice: its tuner is deleted. Neither a recording nor a server that is away blocks it forever.
+// Deletion of a TunerDevice: its tuner is deleted. Neither a recording nor an unavailable server blocks it forever.
 import { after, done, type Kube, type KubeObject, type Outcome } from '../runtime/kube.ts';
 import { type ServerName, serverNameOf } from '../server-api/servers.ts';
 import { tunerName } from './desired.ts';

@@ -1,7 +1,6 @@
 // The stores of a server, for the pods of its tuners.
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import type { EnvVar, PodTemplate, Volume, VolumeMount } from '../runtime/manifest.ts';
-import type { Tuner } from './desired.ts';
 
 /** References to Secrets, never their values. */
 export interface Stores {
@@ -26,11 +25,16 @@ const NEEDED = new Set([
 /** Volume of the key ring, which opens the addresses of channels. */
 const KEYS = 'keys';
 
+interface Of {
+  namespace: string;
+  server: { name: string };
+}
+
 /**
  * As the server's workers have them. So a tuner follows a change of a store when the roll-out of the server does, and has the stores that
  * the server uses until then. Without workers, as its own pod had them.
  */
-export function storesOf(kube: Reader, { namespace, server }: Pick<Tuner, 'namespace' | 'server'>, own: string) {
+export function storesOf(kube: Reader, { namespace, server }: Of, own: string) {
   const workers = storesIn(kube.get('Deployment', namespace, `${server.name}-workers`));
   return workers ?? storesIn(kube.get('Deployment', namespace, own));
 }

@@ -1,12 +1,7 @@
 // The planner, against a search of all plans that shares no code with it.
 import { expect } from 'chai';
-import {
-  type Plan,
-  type Planned,
-  type PlanTuner,
-  plan,
-  type Wanted,
-} from '../../../api/areas/live-tv/schedule/plan.ts';
+import { type Plan, type Planned, plan } from '../../../api/areas/live-tv/schedule/plan.ts';
+import type { PlanTuner, Wanted } from '../../../api/areas/live-tv/schedule/wanted.ts';
 
 const CASES = 5000;
 const HOUR = 3_600_000;

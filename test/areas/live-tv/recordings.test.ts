@@ -184,11 +184,12 @@ describe('recordings', function () {
   });
 
   it('is for those who may record, and shows recordings to those who see the channel and are old enough', async () => {
-    const { given, as } = place.guide.api;
+    const { api } = place.guide;
+    const { given } = api;
     const id = (await place.made('Series')).id;
     const strong = await place.made('Strong');
-    const denied = as(await given.person('member', { restrictions: JSON.stringify({ record: 'deny' }) }));
-    const closed = as(await given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) }));
+    const denied = api.as(await given.person('member', { restrictions: JSON.stringify({ record: 'deny' }) }));
+    const closed = api.as(await given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) }));
     const series = { programId: await place.program('Series') };
     const restrictionOf = (answer: { body: unknown }) =>
       (answer.body as { error: { details: { restriction?: string } } }).error.details.restriction;
@@ -202,13 +203,13 @@ describe('recordings', function () {
       await place.drop(id, {}, closed),
     ])
       expect([answer.status, restrictionOf(answer as never)]).to.deep.equal([403, 'liveTv']);
-    const child = as(await given.child(12));
+    const child = api.as(await given.child(12));
     expect((await place.record(series, child)).status).to.equal(403);
-    expect((await place.record(series, as(await given.guest()))).status).to.equal(403);
+    expect((await place.record(series, api.as(await given.guest()))).status).to.equal(403);
     const titles = (client: TestClient, query: object = {}) => place.titles(query, client);
     expect(await titles(child)).to.deep.equal(['Series']);
     expect((await child.getRecording({ params: { id: strong.id } })).status).to.equal(404);
-    const young = as(await given.person('member', { age_limit: 12 }));
+    const young = api.as(await given.person('member', { age_limit: 12 }));
     const night = {
       channelId: place.channels.One,
       startAt: minute(230).toISOString(),
@@ -217,7 +218,7 @@ describe('recordings', function () {
     expect([(await place.record(night, young)).status, (await place.drop(strong.id, {}, young)).status]).to.deep.equal([
       403, 404,
     ]);
-    const other = as(await given.member());
+    const other = api.as(await given.member());
     expect(await titles(other, { sort: 'title' })).to.deep.equal(['Series', 'Strong']);
     expect(await titles(other, { mine: true })).to.deep.equal([]);
     expect(

@@ -118,7 +118,7 @@ describe('tuners of a cluster in their server', function () {
     expect(kube.get('TunerDevice', 'media', 'tv')?.metadata.finalizers).to.include(FINALIZER);
   });
 
-  it('keep their pod as it is while the server or its workers are away', async () => {
+  it('keep their pod as it is while the server or its workers are unavailable', async () => {
     const before = JSON.stringify(kube.get('Deployment', 'media', 'tv-tuner')?.spec);
     await pass(toolsAt('http://127.0.0.1:9'));
     expect(JSON.stringify(kube.get('Deployment', 'media', 'tv-tuner')?.spec)).to.equal(before);

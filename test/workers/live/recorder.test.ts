@@ -35,7 +35,11 @@ describe('the recorder', function () {
     return new Recorder({ ...work, config: { ...work.config, pod } }, LIMITS);
   };
   /** From so many seconds ago, or ahead, for so many. */
-  const plan = async (channel: string, from: number, seconds: number, more: object = {}): Promise<string> => {
+  const plan = async (
+    channel: string,
+    [from, seconds]: [from: number, seconds: number],
+    more: object = {},
+  ): Promise<string> => {
     const id = newId();
     const start = Date.now() + from * 1000;
     const times = { start_at: new Date(start), end_at: new Date(start + seconds * 1000) };
@@ -93,7 +97,7 @@ describe('the recorder', function () {
   });
 
   it('takes the shared stream, and its file becomes an item of the library', async () => {
-    const id = await plan(one, 0, 10);
+    const id = await plan(one, [0, 10]);
     await rounds(recorderOf('a'), () => ended(id));
     const caught = await row(id);
     expect(caught).to.include({ state: 'completed', state_reason: null });
@@ -127,7 +131,7 @@ describe('the recorder', function () {
   });
 
   it('loses nothing when its worker is killed, and records neighbours on one channel in one slot', async () => {
-    const [id, next] = [await plan(one, 0, 24), await plan(one, 23, 8)];
+    const [id, next] = [await plan(one, [0, 24]), await plan(one, [23, 8])];
     const first = recorderOf('b');
     await rounds(first, async () => (await parts(id)).length > 1);
     // It is killed here: another worker finds its lease run out, and what it needs in the stores.
@@ -140,8 +144,8 @@ describe('the recorder', function () {
     expect(box.most).to.equal(1);
   });
 
-  it('goes on after its tuner was killed, and says what is missing', async () => {
-    const id = await plan(one, 0, 24);
+  it('goes on after its tuner was killed, and names its gaps', async () => {
+    const id = await plan(one, [0, 24]);
     const recorder = recorderOf('d');
     await rounds(recorder, async () => (await parts(id)).length > 2);
     const children = readFileSync(`/proc/${tuner.pid}/task/${tuner.pid}/children`, 'utf8').trim().split(' ');
@@ -155,9 +159,9 @@ describe('the recorder', function () {
     expect((await row(id)).cleared_at).to.not.equal(null);
   });
 
-  it('stops at once, throws away what is cancelled, and makes one file however often live.finish is killed', async () => {
+  it('stops at once, discards a cancelled recording, and makes one file however often live.finish is killed', async () => {
     const { db } = place.api.deps;
-    const [id, dropped] = [await plan(one, 0, 600), await plan(one, 0, 600, { title: 'Dropped' })];
+    const [id, dropped] = [await plan(one, [0, 600]), await plan(one, [0, 600], { title: 'Dropped' })];
     const recorder = recorderOf('e');
     await rounds(recorder, async () => (await parts(id)).length > 3 && (await parts(dropped)).length > 1);
     await db('recordings').where({ id }).update({ stop_at: new Date() });
@@ -183,27 +187,27 @@ describe('the recorder', function () {
       const tuned = await db.transaction((tx) => tune(tx, two, undefined));
       return tuned.kind === 'open';
     }, 60_000);
-    const id = await plan(one, 0, 8);
+    const id = await plan(one, [0, 8]);
     const recorder = recorderOf('f');
-    let told: string | null = null;
+    let reason: string | null = null;
     await rounds(recorder, async () => {
       await keepStreamWanted(db, two, 'recording');
-      told ??= (await row(id)).state_reason;
+      reason ??= (await row(id)).state_reason;
       return ended(id);
     });
-    expect(told).to.equal('tuners-busy');
+    expect(reason).to.equal('tuners-busy');
     expect(await row(id)).to.include({ state: 'failed', state_reason: 'tuners-busy' });
     const notices = await db('notifications').where({ kind: 'recording-failed' }).select('id');
     expect(notices).to.have.lengthOf(1);
   });
 
-  it('takes the slot of a viewer, who is told a minute before', async () => {
+  it('takes the slot of a viewer, who is notified a minute before', async () => {
     const { db } = place.api.deps;
     await db('live_streams').where({ ended_at: null }).update({ ended_at: new Date(), state: 'ended' });
     const person = await place.api.given.member();
     const viewer = place.api.as(person);
     const { body } = await viewer.watchLiveChannel({ params: { id: two }, body: { client: { builtIn: 'chromium' } } });
-    const id = await plan(one, 0, 40);
+    const id = await plan(one, [0, 40]);
     const recorder = recorderOf('g');
     const stream = () => db('live_streams').where({ channel_id: two, ended_at: null }).first();
     await rounds(recorder, async () => (await stream())?.yields_at);

@@ -10,13 +10,13 @@ import type { JobPayload } from '#platform/jobs.ts';
 import { listParts, removeParts } from '#platform/live/parts.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
 import { appear } from '../../uploads/place.ts';
-import { tell } from '../recorder/notices.ts';
-import { type Folder, FolderAway, folderOf, placeOf } from '../recorder/target.ts';
+import { notifyOwner } from '../recorder/notices.ts';
+import { type Folder, FolderUnavailable, folderOf, placeOf } from '../recorder/target.ts';
 import { joinParts, Unjoinable } from './join.ts';
 import { partsOfPath } from './names.ts';
 
 const MINUTE_MS = 60_000;
-/** A target that is away or full is tried for so long; the parts stay. */
+/** A target that is unavailable or full is tried for so long; the parts stay. */
 const KEPT_MS = 7 * 24 * 60 * MINUTE_MS;
 const HIDDEN = '.foyer-recordings';
 
@@ -29,16 +29,20 @@ export async function finishLiveRecording({ recordingId }: JobPayload<'live.fini
     return await advance(work, row);
   } catch (error) {
     if (error instanceof Unjoinable) throw new FinalFailure('UNJOINABLE', error.message);
-    if (!(error instanceof FolderAway || error instanceof DiskFull || saysFull(error))) throw error;
-    const waitedMs = Date.now() - (row.ended_at ?? row.end_at).getTime();
-    if (waitedMs > KEPT_MS) throw new FinalFailure('TARGET_AWAY', 'Its folder could not be written for seven days');
-    throw new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
+    throw error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(row) : error;
   }
+}
+
+/** The pause grows with the time that it has waited. */
+function putOff(row: RecordingRow): Error {
+  const waitedMs = Date.now() - (row.ended_at ?? row.end_at).getTime();
+  if (waitedMs > KEPT_MS) return new FinalFailure('TARGET_AWAY', 'Its folder could not be written for seven days');
+  return new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
 }
 
 async function advance(work: Work, row: RecordingRow): Promise<object> {
   const folder = await folderOf(work.db, { ...row, folder_id: row.file_folder_id ?? row.folder_id });
-  if (!folder) throw new FolderAway();
+  if (!folder) throw new FolderUnavailable();
   const top = await placeOf(work, folder);
   const path = (await placed(top, row)) ?? (await place(work, row, { folder, top }));
   const itemId = await itemOf(work, folder, path);
@@ -48,7 +52,7 @@ async function advance(work: Work, row: RecordingRow): Promise<object> {
   }
   await work.db.transaction(async (tx) => {
     await finishRecording(tx, row.id, itemId);
-    await tell(tx, row, 'recording-finished', itemId);
+    await notifyOwner(tx, row, { kind: 'recording-finished', itemId });
   });
   await removeParts(work, row.id);
   await markCleared(work.db, row.id);

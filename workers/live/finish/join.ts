@@ -6,7 +6,7 @@ import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { requireSpace } from '#platform/disk.ts';
 import { PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
 import type { LiveSegment } from '#platform/live/segments.ts';
-import { startFfmpeg } from '#workers/transcode/ffmpeg.ts';
+import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
 import type { Work } from '#workers/work.ts';
 
 /** The parts cannot be joined: no other try helps. */
@@ -41,25 +41,36 @@ export async function joinParts(
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
   await requireSpace(dirname(target), bytes);
   const ffmpeg = await startFfmpeg(argumentsOf(row, target), { outputs: 1, gpu: false, input: true });
-  const { input } = ffmpeg;
-  if (!input) throw new Error('no input');
-  const ends = ffmpeg.ended.then(() => undefined);
-  input.on('error', () => undefined); // its exit shows why
   try {
-    for (const part of parts) {
-      work.signal.throwIfAborted();
-      const body = await work.objects.get(PARTS_BUCKET, partKey(row.id, part));
-      for await (const chunk of body as AsyncIterable<Buffer>)
-        if (!input.write(chunk)) await Promise.race([once(input, 'drain'), ends]);
-    }
-    input.end();
+    await feed(work, ffmpeg, { row, parts });
     const { code, words } = await ffmpeg.ended;
     if (code !== 0) await refuse(target, bytes, words);
   } finally {
     ffmpeg.kill();
   }
   const file = await open(target, 'r+');
-  await file.sync().finally(() => file.close());
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes the parts to ffmpeg one after the other, as fast as it takes them. */
+async function feed(
+  work: Work,
+  { input, ended }: FfmpegProcess,
+  { row, parts }: { row: RecordingRow; parts: readonly LiveSegment[] },
+): Promise<void> {
+  if (!input) throw new Error('no input');
+  input.on('error', () => undefined); // its exit shows why
+  for (const part of parts) {
+    work.signal.throwIfAborted();
+    const body = await work.objects.get(PARTS_BUCKET, partKey(row.id, part));
+    for await (const chunk of body as AsyncIterable<Buffer>)
+      if (!input.write(chunk)) await Promise.race([once(input, 'drain'), ended]);
+  }
+  input.end();
 }
 
 /** A full disk ends ffmpeg too. */

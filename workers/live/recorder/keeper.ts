@@ -17,7 +17,7 @@ import { removeParts } from '#platform/live/parts.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 import { type Coverage, gapsMs } from './coverage.ts';
-import { tell } from './notices.ts';
+import { notifyOwner } from './notices.ts';
 import { LIMITS, type Limits, MOST_GAPS_MS, RunningRecording, windowOf } from './recording.ts';
 import { prepareSlot } from './slot.ts';
 import { hasSpace } from './space.ts';
@@ -51,7 +51,7 @@ export class Recorder {
       );
       await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
-    await Promise.allSettled([...this.#held.values()].map(({ busy }) => busy));
+    await Promise.allSettled([...this.#held.values()].map(async ({ busy }) => busy));
     await releaseRecordings(this.#deps.db, this.#holder).catch(() => undefined);
   }
 
@@ -72,7 +72,8 @@ export class Recorder {
           held.busy = undefined;
         });
     }
-    for (const row of await failConflicts(db)) await db.transaction((tx) => tell(tx, row, 'recording-failed'));
+    for (const row of await failConflicts(db))
+      await db.transaction((tx) => notifyOwner(tx, row, { kind: 'recording-failed' }));
   }
 
   #of(id: string): Held {
@@ -119,15 +120,12 @@ export class Recorder {
   }
 
   #endingOf(row: HeldRecording, { recordedMs, gaps }: Coverage, { missing }: RunningRecording): Ending {
-    const started = (row.started_at ?? row.now).getTime();
-    const wasLate = started - Math.max(windowOf(row).fromMs, row.created_at.getTime()) > LATE_MS;
-    if (recordedMs < this.#limits.leastMs) {
-      return { state: 'failed', reason: wasLate ? 'server-down' : (missing ?? row.state_reason ?? 'no-signal') };
-    }
-    const stopped = row.stop_at !== null && row.planned_to !== null && row.stop_at < row.planned_to;
-    if (stopped) return { state: 'partial', reason: 'stopped' };
+    const late = wasLate(row) ? ('server-down' as const) : undefined;
+    if (recordedMs < this.#limits.leastMs)
+      return { state: 'failed', reason: late ?? missing ?? row.state_reason ?? 'no-signal' };
+    if (wasStopped(row)) return { state: 'partial', reason: 'stopped' };
     if (gapsMs(gaps) <= MOST_GAPS_MS) return { state: 'completed', reason: null };
-    return { state: 'partial', reason: wasLate ? 'server-down' : 'gaps' };
+    return { state: 'partial', reason: late ?? 'gaps' };
   }
 
   async #finish(row: HeldRecording, ending: Ending, covered: Coverage): Promise<void> {
@@ -140,7 +138,7 @@ export class Recorder {
           options: { key: `live.finish:${row.id}`, target: { kind: 'recording', id: row.id, title: row.title } },
         });
       else await markCleared(tx, row.id);
-      if (ending.state === 'failed') await tell(tx, row, 'recording-failed');
+      if (ending.state === 'failed') await notifyOwner(tx, row, { kind: 'recording-failed' });
     });
     this.#held.delete(row.id);
   }
@@ -151,5 +149,14 @@ export class Recorder {
     this.#held.delete(row.id);
   }
 }
+
+/** It began so long after its time that no worker can have run. */
+function wasLate(row: HeldRecording): boolean {
+  const started = (row.started_at ?? row.now).getTime();
+  return started - Math.max(windowOf(row).fromMs, row.created_at.getTime()) > LATE_MS;
+}
+
+const wasStopped = ({ stop_at: stop, planned_to: to }: HeldRecording): boolean =>
+  stop !== null && to !== null && stop < to;
 
 const NOTHING: Coverage = { recordedMs: 0, sizeBytes: 0, gaps: [] };

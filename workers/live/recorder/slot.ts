@@ -11,7 +11,7 @@ import type { WorkerDeps } from '#workers/work.ts';
 type Deps = Pick<WorkerDeps, 'db' | 'redis' | 'settings' | 'log'>;
 export type Missing = Exclude<RecordingRow['state_reason'], null>;
 
-/** A viewer is told so long before the stream ends. */
+/** A viewer is notified so long before the stream ends. */
 const NOTICE_MS = 60_000;
 
 /** Keeps the channel tuned. Returns why it is not. */
@@ -39,7 +39,7 @@ async function openSlot({ db, redis }: Deps, channelId: string): Promise<Tuned> 
   });
 }
 
-/** Tells viewers in time that a recording will need their slot, where no other is free. */
+/** Notifies viewers in time that a recording will need their slot, where no other is free. */
 export async function prepareSlot(deps: Deps, { channel_id: channelId, planned_from: from }: RecordingRow) {
   if (channelId === null || from === null || !deps.settings.get('dvr.viewersYield')) return;
   if (!(await hasFreeSlot(deps.db, channelId))) await yieldFor(deps, channelId, from);
@@ -52,11 +52,11 @@ async function yieldFor({ db }: Deps, channelId: string, at: Date): Promise<void
     const victim = await findVictim(tx, channelId);
     if (!victim || victim.yieldsAt) return;
     await markYielding(tx, victim.id, at);
-    await tellViewers(tx, victim, at);
+    await notifyViewers(tx, victim, at);
   });
 }
 
-async function tellViewers(
+async function notifyViewers(
   db: Db,
   { channelId, channelName, profileIds }: { channelId: string; channelName: string; profileIds: string[] },
   at: Date,

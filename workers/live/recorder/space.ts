@@ -4,7 +4,7 @@ import { spaceOf } from '#platform/disk.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 import { folderOf, placeOf } from './target.ts';
 
-/** A folder that is away is no reason: segments are kept for days. */
+/** An unavailable folder is no reason: segments are kept for days. */
 export async function hasSpace(deps: WorkerDeps, row: RecordingRow): Promise<boolean> {
   const quota = deps.settings.get('dvr.quotaBytes');
   if (quota !== null && (await usedBytes(deps.db)) >= quota) return false;

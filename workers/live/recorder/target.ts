@@ -16,7 +16,7 @@ export interface Folder {
 }
 
 /** The folder cannot be written now. */
-export class FolderAway extends Error {}
+export class FolderUnavailable extends Error {}
 
 const USABLE = ['available', 'degraded'];
 
@@ -35,12 +35,12 @@ export async function folderOf(
   return row;
 }
 
-/** The folder in this process. Throws `FolderAway`. */
+/** The folder in this process. Throws `FolderUnavailable`. */
 export async function placeOf({ db, config }: Pick<WorkerDeps, 'db' | 'config'>, folder: Folder): Promise<string> {
   const storage = (await findStorages(db, [folder.storageId])).get(folder.storageId);
-  if (!storage || !USABLE.includes(storage.state) || storage.readOnly) throw new FolderAway();
-  if (config.mediaRoots.find(({ name }) => name === storage.rootName)?.readOnly) throw new FolderAway();
+  if (!storage || !USABLE.includes(storage.state) || storage.readOnly) throw new FolderUnavailable();
+  if (config.mediaRoots.find(({ name }) => name === storage.rootName)?.readOnly) throw new FolderUnavailable();
   const place = await placeInStorage(config, storage, folder.path);
-  if (place.kind !== 'there') throw new FolderAway();
+  if (place.kind !== 'there') throw new FolderUnavailable();
   return place.absolute;
 }

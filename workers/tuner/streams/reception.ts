@@ -25,8 +25,7 @@ const PROBES = 3;
 const MOST_AHEAD_MS = 60_000;
 /** Pieces that wait for the disk. */
 const MOST_WAITING = 4;
-/** A piece in which the clock of the broadcast jumps is no longer than others. */
-const LONGEST_PIECE_MS = 10_000;
+const LONGEST_PIECE_MS = 10_000; // also where the clock of the broadcast jumps
 
 /** Only copied, by one demuxer and without a network. */
 const ARGUMENTS = [
@@ -162,7 +161,7 @@ export class Reception {
         this.#heardAt = performance.now();
         if (this.#stop.signal.aborted) break;
         if (ffmpeg.input && !ffmpeg.input.write(chunk)) await this.#room(ffmpeg);
-        while (this.#isAhead() && !this.#stop.signal.aborted) await this.#rest();
+        await this.#pace();
       }
     } finally {
       clearInterval(watch);
@@ -183,9 +182,10 @@ export class Reception {
     return this.#cutMs - (performance.now() - this.#cutSince) > MOST_AHEAD_MS;
   }
 
-  async #rest(): Promise<void> {
-    this.#heardAt = performance.now();
-    await sleep(100, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  async #pace(): Promise<void> {
+    const { signal } = this.#stop;
+    for (; this.#isAhead() && !signal.aborted; this.#heardAt = performance.now())
+      await sleep(100, undefined, { signal }).catch(() => undefined);
   }
 
   async #room({ input }: FfmpegProcess): Promise<void> {

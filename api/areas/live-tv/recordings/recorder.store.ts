@@ -5,7 +5,7 @@ import type { Gap, RecordingRow } from './recordings.store.ts';
 
 /** Without a renewal for this long, another worker records. */
 const LEASE = `interval '10 seconds'`;
-/** Rows are held before their time, so that a viewer whose slot is needed is told. */
+/** Rows are held before their time, so that a viewer whose slot is needed is notified. */
 const AHEAD = `interval '65 seconds'`;
 
 export interface HeldRecording extends RecordingRow {
@@ -92,7 +92,7 @@ export async function failConflicts(db: Db): Promise<RecordingRow[]> {
     .returning('*');
 }
 
-/** The segments of a recording are removed: nothing of it is left but its row and, perhaps, its file. */
+/** The segments of a recording are removed: its row is left, and perhaps its file. */
 export async function markCleared(db: Db, id: string): Promise<void> {
   await db('recordings').where({ id }).update({ cleared_at: db.fn.now(), lease_holder: null, lease_until: null });
 }

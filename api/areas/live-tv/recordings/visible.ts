@@ -17,7 +17,9 @@ export function visibleRecordings(db: Db, who: Principal): Knex.QueryBuilder {
     .modify(onlyOfAge, who)
     .where((any) => {
       any.whereExists((channel) => onlyChannels(channel, who));
-      any.orWhere((gone) => gone.whereNull('r.channel_id').where((seen) => onlyForViewer(seen, who)));
+      any.orWhere((gone) => {
+        void gone.whereNull('r.channel_id').where((seen) => onlyForViewer(seen, who));
+      });
     })
     .select('r.*');
 }
@@ -34,7 +36,9 @@ function onlyChannels(query: Knex.QueryBuilder, who: Principal): void {
     .whereRaw('c.id = r.channel_id')
     .modify(onlyVisibleItems, who, 'i');
   if (!may(who, 'library:manage'))
-    void query.where((shown) => shown.where('c.enabled', true).orWhereRaw('r.account_id = ?', [who.accountId]));
+    void query.where((shown) => {
+      void shown.where('c.enabled', true).orWhereRaw('r.account_id = ?', [who.accountId]);
+    });
 }
 
 function onlyForViewer(query: Knex.QueryBuilder, who: Principal): void {

@@ -1,6 +1,6 @@
 import { type Group, isFree, mergeInto, overlaps } from './groups.ts';
 import { haveRoom } from './moment.ts';
-import type { Wanted } from './plan.ts';
+import type { Wanted } from './wanted.ts';
 
 interface Limits {
   slots: ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-import type { Wanted } from './plan.ts';
+import type { Wanted } from './wanted.ts';
 
 /** Programmes of one channel that overlap each other: they share a slot. Times are Unix ms. */
 export interface Group {

@@ -1,29 +1,7 @@
 // Which recordings get a slot of which tuner. Pure: the schedule reads the rows, and a test compares it with a search of all plans.
 import { assign } from './assign.ts';
 import { type Group, type Interval, isFree, mergeInto, overlaps, peakOf } from './groups.ts';
-
-export interface PlanTuner {
-  id: string;
-  slots: number;
-}
-
-/** A recording that wants a slot. Times are Unix ms. */
-export interface Wanted {
-  id: string;
-  channelId: string;
-  /** Of the programme. */
-  startMs: number;
-  endMs: number;
-  startPadMs: number;
-  endPadMs: number;
-  /** 0 to 100; higher ones choose first. */
-  priority: number;
-  createdMs: number;
-  /** Tuners that receive the channel, in the order of its sources. */
-  tunerIds: readonly string[];
-  /** The tuner on which it is recorded now. */
-  pinned?: string | undefined;
-}
+import type { PlanTuner, Wanted } from './wanted.ts';
 
 export interface Planned {
   tunerId: string;

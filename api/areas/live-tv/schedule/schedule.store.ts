@@ -4,7 +4,8 @@ import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { OPEN_STATES, type RecordingRow, type StoredConflict } from '../recordings/recordings.store.ts';
 import { findAlternatives } from './alternatives.ts';
-import { type Plan, type Planned, type PlanTuner, plan, type Refused, type Wanted } from './plan.ts';
+import { type Plan, type Planned, plan, type Refused } from './plan.ts';
+import type { PlanTuner, Wanted } from './wanted.ts';
 
 /** One computation at a time over all processes, until the transaction ends. */
 export async function lockSchedule(db: Db): Promise<void> {

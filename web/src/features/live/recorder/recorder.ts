@@ -16,7 +16,7 @@ export type Section = (typeof sections)[number];
 
 const PAGE = 100;
 const DAY = 86_400_000;
-/** A running recording tells its size so often. */
+/** A running recording shows its size so often. */
 const RUNNING_MS = 10_000;
 const GATHER_MS = 500;
 export const HIGHEST = 100;
@@ -47,7 +47,7 @@ export function recordingPages(section: Section, q: string) {
   };
 }
 
-/** The plan of the next days; it is made anew within seconds of a change. */
+/** The plan of the next days; it is made again within seconds of a change. */
 export function scheduleQuery(from: number, days: number, conflictsOnly: boolean) {
   const to = new Date(from + days * DAY).toISOString();
   const window = { from: new Date(from).toISOString(), to, conflictsOnly };
