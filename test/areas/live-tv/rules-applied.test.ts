@@ -22,7 +22,7 @@ const SHOWS: Show[] = [
 ];
 const SERIES = 'series:eq:title\\:harbour';
 
-describe('recording rules', function () {
+describe('recording rules, applied', function () {
   this.timeout(60_000);
   let place: RecordingPlace;
   let rules: RuleRequests;
