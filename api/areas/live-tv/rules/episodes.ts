@@ -26,7 +26,7 @@ export function episodeOf(row: Named): string | undefined {
 export const identityOf = (one: Candidate): string => episodeOf(one) ?? one.id;
 
 export interface Episode {
-  /** The preferred first: those to come by their start, then those on air. */
+  /** The preferred first: the one that is about to be recorded, those to come by their start, then those on air. */
   airings: Candidate[];
 }
 
@@ -57,16 +57,18 @@ export function sift(
     else if (outcome !== 'done') skipped.push({ programId: one.id, reason: outcome });
   }
   const groups = [...Map.groupBy(free, identityOf).values()];
-  const ordered = groups.map((airings) => preferred(airings, sifting.now)).sort(byStart);
+  const ordered = groups.map((airings) => preferred(airings, sifting)).sort(byStart);
   const [episodes, beyond] = [ordered.slice(0, sifting.room), ordered.slice(sifting.room)];
   for (const one of beyond.flat()) skipped.push({ programId: one.id, reason: 'limit' });
   return { episodes: episodes.map((airings) => ({ airings })), skipped };
 }
 
-const preferred = (airings: readonly Candidate[], now: Date): Candidate[] => [
-  ...airings.filter((one) => one.start_at > now),
-  ...airings.filter((one) => one.start_at <= now),
-];
+/** An airing that is about to be recorded is not exchanged any more. */
+function preferred(airings: readonly Candidate[], { rule, now, known }: Sifting): Candidate[] {
+  const begun = known.filter((row) => row.hasBegun && isReplaceable(row, rule)).map((row) => row.program_id);
+  const rank = (one: Candidate): number => (begun.includes(one.id) ? 0 : one.start_at > now ? 1 : 2);
+  return airings.toSorted((a, b) => rank(a) - rank(b));
+}
 
 const byStart = ([a]: readonly Candidate[], [b]: readonly Candidate[]): number =>
   (a?.start_at.getTime() ?? 0) - (b?.start_at.getTime() ?? 0);
@@ -90,7 +92,7 @@ function judgeOf({ rule, known, claimed }: Sifting): (one: Candidate) => Reason 
 
 /** A recording that its rule may still move, change or take back. */
 export const isReplaceable = (row: Known, { id }: Pick<RuleRow, 'id'>): boolean =>
-  row.rule_id === id && row.isOpen && !row.by_hand && !row.hasBegun;
+  row.rule_id === id && row.isOpen && !row.by_hand && row.state !== 'recording';
 
 /** The airing is not taken: it was recorded, a person cancelled it, or it is the rule's own and settled. */
 function isOver(row: Known, rule: RuleRow): boolean {

@@ -14,7 +14,7 @@ export interface Known extends Pick<RecordingRow, Kept> {
   episode: string | undefined;
   /** Planned or running. */
   isOpen: boolean;
-  /** Running, or about to: it stays where it is. */
+  /** It has a slot and its time has come. */
   hasBegun: boolean;
   /** Its programme is gone from the guide. */
   isGone: boolean;
@@ -36,8 +36,7 @@ export async function findKnown(db: Db, candidates: readonly Candidate[]): Promi
   const keyless = candidates.filter((one) => one.episode_key === null && episodeOf(one) !== undefined);
   const rows = await rowsOf<Found>(
     db,
-    `select ${COLUMNS}, r.state = 'recording' or (r.state = 'scheduled'
-            and coalesce(r.planned_from, r.start_at - r.start_pad_ms * interval '1 millisecond') <= now() + interval '1 minute') as begun,
+    `select ${COLUMNS}, (r.state = 'scheduled' and coalesce(r.planned_from, r.start_at - r.start_pad_ms * interval '1 millisecond') <= now() + interval '1 minute') as begun,
             r.program_id is not null and not ${SHOWN} as gone
        from recordings r where r.state = any(?)
      union all
