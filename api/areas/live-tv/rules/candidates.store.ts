@@ -57,7 +57,7 @@ export function candidateRows(
     .from('guide_programs as p')
     .joinRaw('join guide_titles t on t.id = p.title')
     .whereRaw('p.channel = any(?::bigint[])', [[...keys]])
-    .select('p.id') as unknown as Knex.QueryBuilder;
+    .select('p.*') as unknown as Knex.QueryBuilder;
   onlyInWindow(found, { from: now, to: new Date(now.getTime() + AHEAD_MS) });
   onlyUnrestricted(found, { who });
   onlyInHours(found, rule, timeZone);
@@ -66,7 +66,7 @@ export function candidateRows(
   const owned = rule.skip_owned ? ownedSql(db, who) : db.raw('false');
   return selectPrograms(db, who)
     .withMaterialized('found', found)
-    .joinRaw('join found on found.id = p.id')
+    .from('found as p')
     .select(db.raw('? as owned', [owned]))
     .orderBy('p.start_at')
     .orderBy('p.id')
