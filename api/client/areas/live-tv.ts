@@ -208,7 +208,7 @@ export interface RecordingSchedule {
 export type RuleSkipReason = 'owned' | 'repeat' | 'limit' | 'duplicate';
 
 export interface ScheduleEntry {
-  /** One that the caller may not see has no title, channel or picture */ recording: Recording;
+  recording: Recording;
   tunerId?: Uuid;
   /** Of the tuner, from 0 */ slot?: number;
   /** Recordings on the same stream */ sharedWith: Uuid[];

@@ -6,7 +6,7 @@ export const MOST_ENTRIES = 2000;
 
 export const ScheduleEntry = z
   .object({
-    recording: Recording.describe('One that the caller may not see has no title, channel or picture'),
+    recording: Recording,
     tunerId: Id.optional(),
     slot: z.int().min(0).optional().describe('Of the tuner, from 0'),
     sharedWith: z.array(Id).describe('Recordings on the same stream'),
