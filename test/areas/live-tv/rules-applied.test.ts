@@ -214,10 +214,10 @@ describe('recording rules, applied', function () {
   });
 
   it('runs with the rights that its owner has now', async () => {
-    const { given, as } = place.guide.api;
+    const { api } = place.guide;
     const { db } = place;
-    const person = await given.member();
-    const own = as(person);
+    const person = await api.given.member();
+    const own = api.as(person);
     await rules.made({ match: SERIES }, own);
     const count = async (): Promise<number> => {
       await rules.plan();
@@ -243,8 +243,8 @@ describe('recording rules, applied', function () {
     expect(await count()).to.equal(0);
     await db('libraries').where({ id: place.guide.library.id }).update({ everyone: true });
     expect(await count()).to.equal(3);
-    const denied = as(await given.person('member', { restrictions: JSON.stringify({ record: 'deny' }) }));
-    const closed = as(await given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) }));
+    const denied = api.as(await api.given.person('member', { restrictions: JSON.stringify({ record: 'deny' }) }));
+    const closed = api.as(await api.given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) }));
     const [{ id }] = await db('recording_rules').select('id');
     expect((await rules.create({ match: SERIES }, denied)).status).to.equal(403);
     expect((await denied.getRecordingRule({ params: { id } } as never)).status).to.equal(200);
@@ -256,7 +256,7 @@ describe('recording rules, applied', function () {
       await rules.drop(id, closed),
     ])
       expect(answer.status).to.equal(403);
-    for (const client of [as(await given.child()), as(await given.guest())])
+    for (const client of [api.as(await api.given.child()), api.as(await api.given.guest())])
       expect([
         (await rules.create({ match: SERIES }, client)).status,
         (await rules.drop(id, client)).status,
@@ -264,7 +264,7 @@ describe('recording rules, applied', function () {
   });
 
   it('is shown to those who see its channels, and changed by its owner and those who manage libraries', async () => {
-    const { given, as } = place.guide.api;
+    const { api } = place.guide;
     const hidden = await givenLibrary(place.db, 'livetv', { everyone: false });
     const channel = await givenItem(place.db, hidden, { type: 'channel', title: 'Hidden' });
     await place.db('live_channels').insert({
@@ -273,7 +273,7 @@ describe('recording rules, applied', function () {
     const all = (await rules.made({ match: SERIES, name: 'All', priority: 10 })).rule;
     await rules.made({ match: SERIES, name: 'One', channelIds: [place.channels['One']] });
     const secret = (await rules.made({ match: SERIES, name: 'Hidden', channelIds: [channel] }, place.guide.admin)).rule;
-    const other = as(await given.member());
+    const other = api.as(await api.given.member());
     expect(await rules.names(other)).to.deep.equal(['One', 'All']);
     expect(await rules.names(other, { sort: 'name' })).to.deep.equal(['All', 'One']);
     expect([await rules.names(other, { mine: true }), await rules.names(place.member, { mine: true })]).to.deep.equal([
@@ -287,7 +287,7 @@ describe('recording rules, applied', function () {
     expect([(await rules.change(all.id, {}, other)).status, (await rules.drop(all.id, other)).status]).to.deep.equal([
       403, 403,
     ]);
-    const person = await given.member();
+    const person = await api.given.member();
     expect((await rules.change(all.id, { ownerUserId: person.accountId })).status).to.equal(403);
     expect(refusal(await rules.change(all.id, { ownerUserId: newId() }, place.guide.admin))).to.deep.equal([
       400,
@@ -325,7 +325,9 @@ describe('recording rules, applied', function () {
     ]);
     expect(rows, 'neither is planned again').to.have.length(3);
     const narrow = await rules.changed(rule.id, { match: `${SERIES};year:eq:1900` });
-    expect(narrow.upcoming.map(({ id }) => id).sort()).to.deep.equal([first.id, second.id].sort());
+    expect(narrow.upcoming.map(({ id }) => id).sort()).to.deep.equal(
+      [first.id, second.id].toSorted((a, b) => (a < b ? -1 : 1)),
+    );
     await rules.changed(rule.id, { match: SERIES, enabled: false });
     expect((await rules.read(rule.id)).upcoming.map(({ id }) => id)).to.deep.equal([second.id]);
     await rules.plan();

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { newId } from '#platform/ids.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { eventually } from '#support/stores.ts';
 import { keepScheduled } from '#workers/live/schedule/keeper.ts';
@@ -125,8 +124,8 @@ describe('the schedule of recordings', function () {
     expect((await read({ conflictsOnly: true })).items.map(({ recording }) => recording.id)).to.deep.equal([lost.id]);
     const window = { from: minute(600).toISOString(), to: minute(800).toISOString() };
     expect((await read(window)).items.map(({ recording }) => recording.id)).to.deep.equal([strong.id]);
-    const { given, as } = place.guide.api;
-    const [block] = (await read(window, as(await given.child(12)))).items;
+    const { api } = place.guide;
+    const [block] = (await read(window, api.as(await api.given.child(12)))).items;
     expect(block).to.include({ tunerId: place.tuner, slot: 0 });
     expect(block?.recording).to.deep.include({
       ...{ id: strong.id, title: '', channelName: '', state: 'scheduled', priority: 70, mine: false },
@@ -144,7 +143,7 @@ describe('the schedule of recordings', function () {
       { from: minute(600).toISOString(), to: minute(500).toISOString() },
     ])
       expect(refusal(await place.member.getRecordingSchedule({ query } as never))).to.deep.equal([400, 'out_of_range']);
-    const closed = as(await given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) }));
+    const closed = api.as(await api.given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) }));
     expect((await closed.getRecordingSchedule({})).status).to.equal(403);
   });
 

@@ -1,7 +1,7 @@
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { page } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { markStale } from '../../schedule/schedule.store.ts';
+import { markStale } from '../stale.ts';
 import { announceChannels } from './announce.ts';
 import {
   GuideChannelsQuery,

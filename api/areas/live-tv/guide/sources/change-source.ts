@@ -1,8 +1,8 @@
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
-import { markStale } from '../../schedule/schedule.store.ts';
 import { maskedAddress } from '../addresses.ts';
+import { markStale } from '../stale.ts';
 import { type GuidePlace, tryGuide } from './orders.ts';
 import {
   dropUpload,
