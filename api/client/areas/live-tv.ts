@@ -186,6 +186,7 @@ export interface RecordingRule {
   createdAt: Instant;
 }
 
+/** A rule with its planned recordings and the programmes that it leaves out */
 export interface RecordingRuleMade {
   rule: RecordingRule;
   /** With `dryRun`, the recordings of others that would lose their slot follow; ids of new ones name nothing */ upcoming: Recording[];

@@ -90,7 +90,7 @@ describe('recording rules, applied', function () {
     expect((await rules.read(rule.id)).rule).to.include({ upcoming: 3, conflicts: 1 });
   });
 
-  it('leaves out what is recorded or in a library, takes failed and partial ones again, and no airing that a person cancelled', async () => {
+  it('leaves out episodes that were recorded or are in a library, takes failed and partial ones again, and no airing that a person cancelled', async () => {
     const shows = await givenLibrary(place.db, 'shows');
     const { db } = place;
     const show = await givenItem(db, shows, { type: 'show', title: 'Harbour' });

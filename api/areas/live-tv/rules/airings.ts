@@ -1,5 +1,6 @@
 // Which airing of each episode is recorded: the first one that gets a slot.
-import { type PlanTuner, plan, type Wanted } from '../schedule/plan.ts';
+import { plan } from '../schedule/plan.ts';
+import type { PlanTuner, Wanted } from '../schedule/wanted.ts';
 import type { Candidate } from './candidates.store.ts';
 import type { RuleRow } from './rules.store.ts';
 

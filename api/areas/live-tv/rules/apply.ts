@@ -6,7 +6,8 @@ import { lockSchedule, readPlanning } from '../schedule/schedule.store.ts';
 import { tunersOfChannels } from '../schedule/tuners-of-channels.store.ts';
 import { airingsOf, type Choice } from './airings.ts';
 import { type Candidate, type Clocked, findCandidates } from './candidates.store.ts';
-import { identityOf, isReplaceable, sift } from './episodes.ts';
+import { isReplaceable, sift } from './episodes.ts';
+import { identityOf } from './identity.ts';
 import { findKnown, type Known, putChosen, type SeenKnown } from './made.store.ts';
 import { type Owner, ownerOf } from './owner.ts';
 import type { RuleSkipped } from './rules.schemas.ts';
@@ -23,7 +24,7 @@ interface Run {
 }
 
 /**
- * Makes the planned recordings of rules those that they want now. What a person changed and what has begun stays. The plan has to be
+ * Makes the planned recordings of rules those that they want now. Those that a person changed and running ones stay. The plan has to be
  * made afterwards, in the same transaction. Returns the programmes that each rule leaves out.
  */
 export async function applyRecordingRules(

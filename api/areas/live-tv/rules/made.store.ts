@@ -5,7 +5,7 @@ import { toAiring } from '../recordings/airing.ts';
 import { insertRecording, OPEN_STATES, type RecordingRow } from '../recordings/recordings.store.ts';
 import { SHOWN } from '../schedule/follow.store.ts';
 import type { Candidate } from './candidates.store.ts';
-import { episodeOf } from './episodes.ts';
+import { episodeOf } from './identity.ts';
 import type { RuleRow } from './rules.store.ts';
 
 type Kept = 'id' | 'program_id' | 'rule_id' | 'account_id' | 'library_id' | 'state' | 'by_hand' | 'created_at';

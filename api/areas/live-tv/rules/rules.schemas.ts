@@ -103,7 +103,6 @@ export type RuleChange = z.output<typeof RuleChange>;
 
 const SkipReason = z
   .enum(['owned', 'repeat', 'limit', 'duplicate'])
-  .meta({ id: 'RuleSkipReason' })
   .describe(
     '`owned`: it was recorded or is in a library. `repeat`: it is not new. `duplicate`: it is planned, or another airing of it. `limit`: there are maxUpcoming, or 500 of the account',
   );
@@ -120,7 +119,7 @@ export const RuleDetail = z.object({
     ),
 });
 export type RuleDetail = z.output<typeof RuleDetail>;
-export const RuleMade = RuleDetail.extend({ skipped: z.array(RuleSkipped) }).meta({ id: 'RecordingRuleMade' });
+export const RuleMade = RuleDetail.extend({ skipped: z.array(RuleSkipped) });
 export type RuleMade = z.output<typeof RuleMade>;
 
 export const ruleSorts: SortTable = {
