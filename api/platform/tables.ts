@@ -544,6 +544,10 @@ export interface Tables {
     due_at: Defaulted<Date>;
     at: Defaulted<Date>;
   };
+  guide_categories: {
+    text: string;
+    folded: Computed<string>;
+  };
   guide_channels: {
     id: Defaulted<number>;
     source_id: string;

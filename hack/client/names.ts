@@ -74,8 +74,13 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   QueueName: { at: 'JobDetail.queue' },
   QuickConnectState: { at: 'QuickConnect.state' },
   QuietHours: { at: 'NotificationPreferences.quiet' },
+  RecordingRuleMade: {
+    at: 'createRecordingRule.response',
+    doc: 'A rule with its planned recordings and the programmes that it leaves out',
+  },
   Resolution: { at: 'ItemSummary.resolution' },
   RestrictionsDraft: { at: 'InviteTemplate.restrictions', doc: 'Missing members are as the role’s' },
+  RuleSkipReason: { at: 'createRecordingRule.response.skipped[].reason' },
   ScanTrigger: { at: 'Scan.trigger' },
   SettingSource: { at: 'Setting.source' },
   SetupCheckName: { at: 'SetupCheck.id' },

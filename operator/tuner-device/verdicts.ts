@@ -68,7 +68,7 @@ function guideFresh({ guide }: TunerDeviceSpec, { pod }: ObservedTuner, now: Dat
   if (!guide?.xmltv && !guide?.device) return not(type, 'NoneAsked', 'spec.guide is absent');
   if (!pod) return unknown(type, 'Starting', 'Not known until the tuner answers');
   const last = pod.lastGuideRefresh;
-  if (last === undefined) return not(type, 'NotServed', 'spec.guide is stored, and this version reads no guides yet');
+  if (last === undefined) return not(type, 'NotServed', 'The server does not have this guide yet');
   if (last === null) return not(type, 'GuideStale', 'The guide was never read: check spec.guide');
   if (isMissed(guide.refresh, new Date(last), now))
     return not(type, 'GuideStale', `The guide was last read at ${last}: check spec.guide`);

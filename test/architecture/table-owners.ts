@@ -49,6 +49,7 @@ export const owners: Record<TableName, string> = {
   events: 'platform',
   idempotency_keys: 'kernel',
   fingerprints: 'libraries',
+  guide_categories: 'live-tv',
   guide_channels: 'live-tv',
   guide_programs: 'live-tv',
   guide_sources: 'live-tv',

@@ -25,7 +25,9 @@ function household(server: string, index: number): Resource[] {
       folders: type === 'music' ? [] : [{ media: 'films', path: `/${server}/${type}` }],
     }),
   );
-  const tuner = tunerOnStage(`${server}-tv`, server, { guide: { xmltv: { url: 'http://guide.example/x.xml' } } });
+  const tuner = tunerOnStage(`${server}-tv`, server, {
+    guide: { xmltv: { url: `http://guide.example/${server}.xml` } },
+  });
   return [serverOnStage(server, index % 2 ? { api: { replicas: 1 } } : {}), ...libraries, tuner];
 }
 

@@ -4,6 +4,7 @@ import {
   type LastScan,
   liveNetworks,
   liveOutbound,
+  markStale,
   sealOwnGuide,
   secretsOf,
   type TunerRow,
@@ -40,6 +41,7 @@ export async function scanTuner(payload: ScanPayload, work: Work, seams: Partial
   try {
     const lineup = await read(row, keys, { payload, work, seams });
     const counts = await write(row, keys, { lineup, work, prune: payload.prune ?? false });
+    await markStale(work.db);
     const lastScan = { ...counts, at: new Date().toISOString(), durationMs: Math.round(performance.now() - began) };
     await finish(row, keys, { lineup, lastScan, work });
     return lastScan;

@@ -40,10 +40,10 @@ export {
   updateRecordingRow,
 } from './recordings/recordings.store.ts';
 export { usedBytes } from './recordings/target.ts';
-export { applyRule } from './rules/apply.ts';
+export { applyRecordingRules } from './rules/apply.ts';
 export { enabledRules } from './rules/rules.store.ts';
 export { followPrograms, isPlanDue } from './schedule/follow.store.ts';
-export { lockSchedule, markStale, type Replanned, replan } from './schedule/schedule.store.ts';
+export { clearStale, lockSchedule, markStale, type Replanned, replan } from './schedule/schedule.store.ts';
 export { tunersOfChannels } from './schedule/tuners-of-channels.store.ts';
 export { liveNetworks, liveOutbound, requestOf } from './tuners/addresses.ts';
 export { Order, openOrder, Tried } from './tuners/orders.ts';

@@ -186,6 +186,16 @@ export interface RecordingRule {
   createdAt: Instant;
 }
 
+/** A rule with its planned recordings and the programmes that it leaves out */
+export interface RecordingRuleMade {
+  rule: RecordingRule;
+  /** With `dryRun`, the recordings of others that would lose their slot follow; ids of new ones name nothing */ upcoming: Recording[];
+  skipped: {
+    programId: Uuid;
+    /** `owned`: it was recorded or is in a library. `repeat`: it is not new. `duplicate`: it is planned, or another airing of it. `limit`: there are maxUpcoming, or 500 of the account */ reason: RuleSkipReason;
+  }[];
+}
+
 export interface RecordingSchedule {
   items: ScheduleEntry[];
   slots: {
@@ -195,6 +205,8 @@ export interface RecordingSchedule {
   }[];
   /** Absent before the first plan */ computedAt?: string;
 }
+
+export type RuleSkipReason = 'owned' | 'repeat' | 'limit' | 'duplicate';
 
 export interface ScheduleEntry {
   recording: Recording;
@@ -300,16 +312,21 @@ export interface CreateRecordingBody extends Omit<UpdateRecordingBody, 'keepDays
 }
 
 /** Body of createRecordingRule */
-export interface CreateRecordingRuleBody extends Omit<UpdateRecordingRuleBody, 'ownerUserId'> {
+export interface CreateRecordingRuleBody extends Omit<UpdateRecordingBody, 'endAt'> {
+  name?: string;
+  match?: string;
+  channelIds?: Uuid[];
+  newOnly?: boolean;
+  skipOwned?: boolean;
+  /** Hours over midnight belong to the day on which they begin */ days?: Weekday[];
+  from?: string | null;
+  /** Before `from`, it is on the next day */ to?: string | null;
+  keepLast?: number | null;
+  keepDays?: number | null;
+  maxUpcoming?: number;
+  enabled?: boolean;
   /** Makes the match from its series, or from its title */ programId?: string;
   /** Saves nothing */ dryRun?: boolean;
-}
-
-/** Response of createRecordingRule */
-export interface CreateRecordingRuleResponse {
-  rule: RecordingRule;
-  upcoming: Recording[];
-  skipped: { programId: Uuid; reason: 'owned' | 'repeat' | 'limit' | 'duplicate' }[];
 }
 
 /** Body of createTuner */
@@ -406,7 +423,7 @@ export interface GetLiveSegmentQuery {
 /** Response of getRecordingRule */
 export interface GetRecordingRuleResponse {
   rule: RecordingRule;
-  upcoming: Recording[];
+  /** With `dryRun`, the recordings of others that would lose their slot follow; ids of new ones name nothing */ upcoming: Recording[];
 }
 
 /** Query of getRecordingSchedule */
@@ -599,26 +616,9 @@ export interface UpdateRecordingBody {
 }
 
 /** Body of updateRecordingRule */
-export interface UpdateRecordingRuleBody extends Omit<UpdateRecordingBody, 'endAt' | 'programId'> {
-  name?: string;
-  match?: string;
-  channelIds?: Uuid[];
-  newOnly?: boolean;
-  skipOwned?: boolean;
-  days?: Weekday[];
-  from?: string | null;
-  /** Before `from`, it is on the next day */ to?: string | null;
-  keepLast?: number | null;
-  keepDays?: number | null;
-  maxUpcoming?: number;
-  enabled?: boolean;
+export interface UpdateRecordingRuleBody extends Omit<CreateRecordingRuleBody, 'folderId' | 'programId'> {
+  /** Null is the folder that recordings usually go to */ folderId?: Uuid | null;
   /** With library:manage */ ownerUserId?: string;
-}
-
-/** Response of updateRecordingRule */
-export interface UpdateRecordingRuleResponse {
-  rule: RecordingRule;
-  upcoming: Recording[];
 }
 
 /** Body of updateTuner */
@@ -663,7 +663,7 @@ export interface LiveTvOperations {
   /** Record a programme */
   createRecording: { body: CreateRecordingBody; response: Recording };
   /** Create a recording rule */
-  createRecordingRule: { body: CreateRecordingRuleBody; response: CreateRecordingRuleResponse };
+  createRecordingRule: { body: CreateRecordingRuleBody; response: RecordingRuleMade };
   /** Add a tuner */
   createTuner: { body: CreateTunerBody | FormData; response: Tuner };
   /** Delete a guide source */
@@ -749,7 +749,7 @@ export interface LiveTvOperations {
   /** Change a recording */
   updateRecording: { params: { id: Uuid }; body: UpdateRecordingBody; response: Recording };
   /** Change a recording rule */
-  updateRecordingRule: { params: { id: Uuid }; body: UpdateRecordingRuleBody; response: UpdateRecordingRuleResponse };
+  updateRecordingRule: { params: { id: Uuid }; body: UpdateRecordingRuleBody; response: RecordingRuleMade };
   /** Change a tuner */
   updateTuner: { params: { id: Uuid }; body: UpdateTunerBody | FormData; response: Tuner };
   /** Tune to a channel and open a session */

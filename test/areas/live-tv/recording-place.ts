@@ -17,6 +17,7 @@ const SHOWS: Show[] = [
   { channel: 'two.example', at: 600, title: 'Series', more: part('0.0.') },
   { channel: 'coded.example', at: 120, title: 'Secret' },
 ];
+const GUIDES = ['one.example', 'two.example', 'coded.example'];
 export const GIB = 2 ** 30;
 
 /** Status and reason of a refused request. */
@@ -38,6 +39,8 @@ export class RecordingPlace {
   readonly channels: Record<string, string> = {};
   readonly films: GivenLibrary;
   readonly music: GivenLibrary;
+  /** The guide source. */
+  source = '';
 
   private constructor(guide: GuidePlaceForTests, given: { person: Person; films: GivenLibrary; music: GivenLibrary }) {
     this.guide = guide;
@@ -47,16 +50,16 @@ export class RecordingPlace {
     this.member = guide.api.as(given.person);
   }
 
-  static async open(): Promise<RecordingPlace> {
+  static async open(shows: readonly Show[] = SHOWS): Promise<RecordingPlace> {
     const guide = await newGuidePlace();
     const { db } = guide.api.deps;
     const [films, music] = [await givenLibrary(db, 'movies'), await givenLibrary(db, 'music')];
     const place = new RecordingPlace(guide, { person: await guide.api.given.member(), films, music });
-    await place.#prepare();
+    await place.#prepare(shows);
     return place;
   }
 
-  async #prepare(): Promise<void> {
+  async #prepare(shows: readonly Show[]): Promise<void> {
     const { guide, db, tuner } = this;
     await db('live_tuners').insert({
       ...{ id: tuner, library_id: guide.library.id, name: 'Roof', kind: 'hdhomerun', slot_count: 1, state: 'ready' },
@@ -69,13 +72,19 @@ export class RecordingPlace {
         ...{ remote_name: name, address: '' },
       });
     }
-    guide.served.body = guideOf(SHOWS, ['one.example', 'two.example', 'coded.example']);
-    await guide.source();
+    guide.served.body = guideOf(shows, GUIDES);
+    this.source = await guide.source();
     await this.storage({ read_only: false, ...capacity(100 * GIB) });
   }
 
   get db() {
     return this.guide.api.deps.db;
+  }
+
+  /** The guide now has these programmes. */
+  async show(shows: readonly Show[]): Promise<void> {
+    this.guide.served.body = guideOf(shows, GUIDES);
+    await this.guide.refresh(this.source);
   }
 
   async program(title: string, nth = 0): Promise<string> {

@@ -82,7 +82,7 @@ describe('recording rules', function () {
     await drop(all.rule.id);
   });
 
-  it('belong to their account, and refuse invalid matches', async () => {
+  it('belong to their account, and refuse a rule that is not valid', async () => {
     const { api } = place.guide;
     const other = api.as(await api.given.member());
     const guest = api.as(await api.given.guest());

@@ -33,7 +33,7 @@ export const tunerDevice = (name: string, spec: object = {}): Resource => ({
   apiVersion,
   kind: 'TunerDevice',
   metadata: { name },
-  spec: { serverRef: { name: 'home' }, source: { m3u: { url: 'http://tv.example/list.m3u' } }, ...spec },
+  spec: { serverRef: { name: 'home' }, source: { m3u: { url: `http://tv.example/${name}.m3u` } }, ...spec },
 });
 
 export const plurals: Record<string, string> = {

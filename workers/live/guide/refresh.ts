@@ -7,6 +7,7 @@ import {
   findState,
   guidePlaceOf,
   lockGuides,
+  markStale,
   matchSource,
   mergeIncoming,
   nextRefresh,
@@ -118,6 +119,7 @@ async function takeOver({ work, row }: Refreshing, { path, fetched }: Taking): P
       ...{ etag: known.etag, last_modified: known.lastModified, coverage_until: await coverageOf(tx, row.id) },
     });
     await matchSource(tx, row.id);
+    await markStale(tx);
     return { ...merged, skipped: read.skipped + twice };
   });
 }

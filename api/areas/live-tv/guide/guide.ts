@@ -140,7 +140,8 @@ function listWindow(
   return { from, to };
 }
 
-function onlyUnrestricted(query: Knex.QueryBuilder, { who: { sees } }: Call): void {
+/** Leaves programmes above the age limit out of a query over `guide_programs as p`. */
+export function onlyUnrestricted(query: Knex.QueryBuilder, { who: { sees } }: Pick<Call, 'who'>): void {
   if (sees.hideUnrated) void query.whereNotNull('p.age_years');
   if (sees.ageLimit !== undefined) void query.whereRaw('coalesce(p.age_years, 0) <= ?', [sees.ageLimit]);
 }

@@ -3,13 +3,25 @@ import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Condition } from '#kernel/filter.ts';
-import { flag, folded, related, type SqlField, scalar, type Where } from '#kernel/filter-sql.ts';
+import {
+  flag,
+  folded,
+  matchesAbsence,
+  positive,
+  related,
+  type SqlField,
+  scalar,
+  type Where,
+} from '#kernel/filter-sql.ts';
 import type { SortTable } from '#kernel/page.ts';
+import type { Db } from '#platform/db.ts';
 
 /** Queries read `guide_programs as p` and `guide_titles as t`. */
 export interface ProgramContext {
   who: Principal;
   now: Date;
+  /** The rule that is applied: its own recordings do not count as recorded. */
+  ruleId?: string | undefined;
 }
 
 type Query = Knex.QueryBuilder;
@@ -43,7 +55,26 @@ const onAir: Where<ProgramContext> = (query, condition, { now }) => {
 };
 
 /** The airing has a recording that was not cancelled. */
-const RECORDED = `exists (select from recordings x where x.program_id = p.id and x.state <> 'cancelled' and x.removed_at is null)`;
+const recorded: Where<ProgramContext> = (query, condition, { ruleId = null }) => {
+  query.whereRaw(
+    `${isTrue(condition) ? '' : 'not '}exists (select from recordings x where x.program_id = p.id
+       and x.state <> 'cancelled' and x.removed_at is null and (x.rule_id is null or x.rule_id is distinct from ?::uuid))`,
+    [ruleId],
+  );
+};
+
+const named = folded<ProgramContext>('named.folded');
+
+/** The texts of the categories come first, so that an index over the lists of programmes finds them. */
+const category: Where<ProgramContext> = (query, condition, context) => {
+  if (condition.op === 'exists') {
+    query.whereRaw(`cardinality(p.categories) ${condition.values[0] === 'true' ? '>' : '='} 0`);
+    return;
+  }
+  const texts = query.client.queryBuilder().from('guide_categories as named').select('named.text') as Query;
+  named(texts, positive(condition), context);
+  query.whereRaw(`${matchesAbsence(condition) ? 'not ' : ''}p.categories && array(?)`, [texts]);
+};
 
 /** Items that the caller sees: films by title and year, episodes by the title of their show and their numbers. */
 const ownedItems: readonly ((inner: Query, who: Principal) => void)[] = [
@@ -72,6 +103,18 @@ const owned: Where<ProgramContext> = (query, condition, { who }) => {
   else for (const sub of subs) query.whereNotExists(sub);
 };
 
+/** SQL: a library that the account sees has the film or episode, in more than a partial recording. */
+export function ownedSql(db: Db, who: Principal): Knex.Raw {
+  const subs = ownedItems.map((start) => {
+    const inner = db.queryBuilder().select(db.raw('1')) as Query;
+    start(inner, who);
+    return inner.whereRaw(
+      `not exists (select from recordings part where part.item_id = own.id and part.state in ('partial', 'failed'))`,
+    );
+  });
+  return db.raw(`(${subs.map(() => 'exists (?)').join(' or ')})`, subs as unknown as string[]);
+}
+
 export const programFields = {
   title: { kind: 'text', where: folded('t.folded') },
   kind: {
@@ -79,13 +122,8 @@ export const programFields = {
     values: ['movie', 'series', 'sports', 'news', 'kids', 'music', 'other'],
     where: scalar('p.kind', 'text'),
   },
-  category: {
-    kind: 'tag',
-    where: related(
-      (inner) => void inner.fromRaw('unnest(p.categories) as category(name)'),
-      folded('foyer_fold(category.name)'),
-    ),
-  },
+  series: { kind: 'tag', operators: ['eq', 'ne', 'in', 'nin'], where: scalar('p.series_key', 'text') },
+  category: { kind: 'tag', where: category },
   is_new: { kind: 'boolean', where: flag('p.is_new') },
   is_live: { kind: 'boolean', where: flag('p.is_live') },
   is_premiere: { kind: 'boolean', where: flag('p.is_premiere') },
@@ -98,7 +136,7 @@ export const programFields = {
   hd: { kind: 'boolean', where: flag('coalesce(p.hd, false)') },
   age_rating: { kind: 'enum', where: scalar('p.age_rating', 'text') },
   on_air: { kind: 'boolean', where: onAir },
-  recorded: { kind: 'boolean', where: flag(RECORDED) },
+  recorded: { kind: 'boolean', where: recorded },
   owned: { kind: 'boolean', where: owned },
 } as const satisfies Record<string, SqlField<ProgramContext>>;
 

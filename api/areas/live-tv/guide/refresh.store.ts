@@ -133,6 +133,9 @@ const TITLES = `
   select title from guide_incoming union select episode_title from guide_incoming where episode_title is not null
   on conflict (text) do nothing`;
 
+const CATEGORIES = `
+  insert into guide_categories (text) select distinct unnest(categories) from guide_incoming on conflict (text) do nothing`;
+
 export interface Merged {
   added: number;
   changed: number;
@@ -148,6 +151,7 @@ export async function mergeIncoming(db: Db, sourceId: string): Promise<Merged> {
     (await db.raw<{ rowCount: number | null }>(text, bindings)).rowCount ?? 0;
   await run('analyze guide_incoming');
   await run(TITLES);
+  await run(CATEGORIES);
   await run(PLACED, [sourceId]);
   await run('create index on guide_new (channel, start_at)');
   await run('analyze guide_new');

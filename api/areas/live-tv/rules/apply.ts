@@ -1,162 +1,122 @@
-// A rule makes recordings of the programmes that it wants, with the rights of its owner.
-import { principalOf } from '#identity/account-row.ts';
-import { may, type Principal } from '#identity/principal.ts';
+// Rules make recordings of the programmes that they want, with the rights of their owners.
+import { visibleLibraryIds } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
-import { toAiring } from '../recordings/airing.ts';
 import { MOST_OPEN } from '../recordings/create-recording.ts';
-import { countOpen, insertRecording, type RecordingRow } from '../recordings/recordings.store.ts';
-import { fits, type Plan } from '../schedule/plan.ts';
-import { planWith } from '../schedule/schedule.store.ts';
+import { lockSchedule, readPlanning } from '../schedule/schedule.store.ts';
 import { tunersOfChannels } from '../schedule/tuners-of-channels.store.ts';
-import { type Candidate, findCandidates } from './candidates.store.ts';
+import { airingsOf, type Choice } from './airings.ts';
+import { type Candidate, type Clocked, findCandidates } from './candidates.store.ts';
+import { isReplaceable, sift } from './episodes.ts';
+import { identityOf } from './identity.ts';
+import { findKnown, type Known, putChosen, type SeenKnown } from './made.store.ts';
+import { type Owner, ownerOf } from './owner.ts';
 import type { RuleSkipped } from './rules.schemas.ts';
 import type { RuleRow } from './rules.store.ts';
 
-export interface Clocked {
-  now: Date;
-  /** Of the server. */
-  timeZone: string;
-}
-
-interface Choice {
-  chosen: Candidate[];
+/** A rule with the programmes that match it. */
+interface Run {
+  rule: RuleRow;
+  /** Absent where the rule makes nothing: its owner may not record any more. */
+  owner: Owner | undefined;
+  candidates: Candidate[];
+  choices: Choice[];
   skipped: RuleSkipped[];
 }
 
-/** The owner of a rule, unless the account may not record any more. */
-export async function ownerOf(db: Db, { account_id: id }: RuleRow): Promise<Principal | undefined> {
-  const who = id === null ? undefined : await principalOf(db, id);
-  if (!who || !may(who, 'download:own') || !may(who, 'library:view')) return undefined;
-  return who.restrictions['liveTv'] === 'deny' || who.restrictions['record'] === 'deny' ? undefined : who;
-}
-
 /**
- * Makes the planned recordings of a rule those that it wants now. Those that a person changed and running ones stay. The plan has to
- * be made afterwards. Run it in a transaction, under the lock of the schedule.
+ * Makes the planned recordings of rules those that they want now. Those that a person changed and running ones stay. The plan has to be
+ * made afterwards, in the same transaction. Returns the programmes that each rule leaves out.
  */
-export async function applyRule(db: Db, rule: RuleRow, clocked: Clocked): Promise<RuleSkipped[]> {
-  const who = rule.enabled ? await ownerOf(db, rule) : undefined;
-  const existing = await db('recordings').where({ rule_id: rule.id }).select('*');
-  const { chosen, skipped } = who ? await choose(db, who, { rule, existing, clocked }) : { chosen: [], skipped: [] };
-  const wanted = new Set(chosen.map(({ id }) => id));
-  const left = existing.filter((row) => isPlanned(row) && !wanted.has(row.program_id ?? ''));
-  await db('recordings')
-    .whereIn(
-      'id',
-      left.map(({ id }) => id),
-    )
-    .delete();
-  const kept = new Set(existing.filter((row) => isPlanned(row)).map((row) => row.program_id));
-  await db('recordings')
-    .where({ rule_id: rule.id, by_hand: false })
-    .whereIn('state', ['scheduled', 'conflict'])
-    .update(optionsOf(rule));
-  for (const one of chosen) {
-    if (kept.has(one.id)) continue;
-    const name = await channelName(db, one.channelId);
-    const airing = toAiring(one, { id: one.channelId, name });
-    await insertRecording(db, { ...airing, ...optionsOf(rule), rule_id: rule.id, account_id: rule.account_id });
+export async function applyRecordingRules(
+  db: Db,
+  rules: readonly RuleRow[],
+  clocked: Clocked,
+): Promise<Map<string, RuleSkipped[]>> {
+  await lockSchedule(db);
+  const runs = await runsOf(db, rules, clocked);
+  const known = await findKnown(
+    db,
+    runs.flatMap(({ candidates }) => candidates),
+  );
+  await chooseEpisodes(db, runs, { known, now: clocked.now });
+  await makeRecordings(db, runs, known);
+  return new Map(runs.map(({ rule, skipped }) => [rule.id, skipped]));
+}
+
+async function runsOf(db: Db, rules: readonly RuleRow[], clocked: Clocked): Promise<Run[]> {
+  const owners = new Map<string, Owner | undefined>();
+  const runs: Run[] = [];
+  for (const rule of rules) {
+    const { account_id: id } = rule;
+    if (id !== null && !owners.has(id)) owners.set(id, await ownerOf(db, id));
+    const owner = id === null ? undefined : owners.get(id);
+    const candidates = owner ? await findCandidates(db, rule, { owner, ...clocked }) : [];
+    runs.push({ rule, owner, candidates, choices: [], skipped: [] });
   }
-  return skipped;
+  return runs;
 }
 
-/** What the rule may still change. */
-const isPlanned = ({ state, by_hand: byHand }: RecordingRow): boolean =>
-  !byHand && (state === 'scheduled' || state === 'conflict');
-
-const optionsOf = (rule: RuleRow) => ({
-  ...{ start_pad_ms: rule.start_pad_ms, end_pad_ms: rule.end_pad_ms, priority: rule.priority },
-  ...{ library_id: rule.library_id, folder_id: rule.folder_id, keep_days: rule.keep_days },
-});
-
-async function channelName(db: Db, id: string): Promise<string> {
-  return (await db('live_channels').where({ id }).first('name'))?.name ?? '';
-}
-
-/** The same for all airings of an episode or film. */
-function identityOf(row: Candidate | RecordingRow): string {
-  if (row.episode_key !== null) return `key ${row.episode_key}`;
-  const series = row.series_key ?? row.title;
-  if (row.season_number !== null && row.episode_number !== null)
-    return `number ${series} ${row.season_number} ${row.episode_number}`;
-  if (row.original_air_date !== null) return `date ${row.title} ${String(row.original_air_date)}`;
-  const id = 'program_id' in row ? row.program_id : row.id;
-  return `airing ${id}`;
-}
-
-interface Choosing {
-  rule: RuleRow;
-  existing: readonly RecordingRow[];
-  clocked: Clocked;
-}
-
-async function choose(db: Db, who: Principal, { rule, existing, clocked }: Choosing): Promise<Choice> {
-  const candidates = await findCandidates(db, who, { rule, ...clocked });
-  const taken = await takenBy(db, candidates, rule.id);
-  const held = existing.filter((row) => row.state === 'recording' || (row.by_hand && row.state !== 'cancelled'));
-  const others = existing.filter((row) => isPlanned(row)).length;
-  const open = rule.account_id === null ? MOST_OPEN : (await countOpen(db, rule.account_id)) - others;
-  const most = Math.max(0, Math.min(rule.max_upcoming - held.filter(isComing).length, MOST_OPEN - open));
-  const plan = await planWith(db, []);
-  const tuners = await tunersOfChannels(db, [...new Set(candidates.map(({ channelId }) => channelId))]);
-  const choice: Choice = { chosen: [], skipped: [] };
-  const skip = (one: Candidate, reason: RuleSkipped['reason']): void =>
-    void choice.skipped.push({ programId: one.id, reason });
-  const done = new Set(existing.filter(isSettled).map(identityOf));
-  for (const [identity, airings] of Map.groupBy(candidates, identityOf)) {
-    const free = airings.filter((one) => !refuse(one, { rule, taken, skip }));
-    const isDone = done.has(identity);
-    const first = isDone ? undefined : (free.find((one) => hasSlot(one, { plan, tuners, rule })) ?? free[0]);
-    for (const one of free) if (one !== first) skip(one, 'duplicate');
-    if (!first) continue;
-    if (choice.chosen.length < most) choice.chosen.push(first);
-    else skip(first, 'limit');
+/** One rule after the other: an episode that one has, or has chosen, is a duplicate for the next. */
+async function chooseEpisodes(
+  db: Db,
+  runs: readonly Run[],
+  { known, now }: { known: readonly Known[]; now: Date },
+): Promise<void> {
+  const claimed = new Set<string>();
+  const added = new Map<string, number>();
+  const views = new Map<Owner, SeenKnown[]>();
+  for (const run of runs) {
+    const { rule, owner } = run;
+    if (!owner) continue;
+    const visible = views.get(owner) ?? (await visibleTo(db, owner, known));
+    views.set(owner, visible);
+    const others = added.get(owner.who.accountId) ?? 0;
+    const { episodes, skipped } = sift(run.candidates, {
+      ...{ rule, now, known: visible, claimed, room: roomOf(rule, known, others) },
+    });
+    run.choices = episodes.map(({ airings }) => ({ rule, airings }));
+    run.skipped = skipped;
+    for (const { airings } of episodes) for (const one of airings) claimed.add(identityOf(one));
+    const before = known.filter((row) => isReplaceable(row, rule)).length;
+    added.set(owner.who.accountId, others + Math.max(0, episodes.length - before));
   }
-  return choice;
 }
 
-const isComing = ({ state }: RecordingRow): boolean => ['scheduled', 'conflict', 'recording'].includes(state);
-/** A failed or partial one is taken again. */
-const isSettled = (row: RecordingRow): boolean =>
-  ['completed', 'recording'].includes(row.state) || (row.by_hand && isComing(row));
-
-interface Refusing {
-  rule: RuleRow;
-  taken: ReadonlySet<string>;
-  skip: (one: Candidate, reason: RuleSkipped['reason']) => void;
+/** How many recordings the rule may plan, next to those that it does not replace and `added` ones of earlier rules of the account. */
+function roomOf(rule: RuleRow, known: readonly Known[], added: number): number {
+  const held = known.filter((row) => row.isOpen && !isReplaceable(row, rule));
+  const ofRule = held.filter((row) => row.rule_id === rule.id).length;
+  const ofAccount = held.filter((row) => row.account_id === rule.account_id).length;
+  return Math.max(0, Math.min(rule.max_upcoming - ofRule, MOST_OPEN - ofAccount - added));
 }
 
-function refuse(one: Candidate, { rule, taken, skip }: Refusing): boolean {
-  const reason = one.owned
-    ? 'owned'
-    : rule.new_only && one.is_repeat
-      ? 'repeat'
-      : taken.has(one.id)
-        ? 'duplicate'
-        : undefined;
-  if (reason !== undefined) skip(one, reason);
-  return reason !== undefined;
+/** With whether the owner sees the library of each: a rule does not reveal the recordings of others. */
+async function visibleTo(db: Db, { who }: Owner, known: readonly Known[]): Promise<SeenKnown[]> {
+  const libraries = new Set(await visibleLibraryIds(db, who, [...new Set(known.map((row) => row.library_id))]));
+  return known.map((row) => ({
+    ...row,
+    isVisible: row.account_id === who.accountId || libraries.has(row.library_id),
+  }));
 }
 
-/** Airings that another rule or a person records, and those that a person cancelled. */
-async function takenBy(db: Db, candidates: readonly Candidate[], ruleId: string): Promise<Set<string>> {
-  const rows = await db('recordings')
-    .whereIn(
-      'program_id',
-      candidates.map(({ id }) => id),
-    )
-    .select('program_id', 'rule_id', 'state');
-  const isTaken = (row: { rule_id: string | null; state: string }): boolean =>
-    row.state === 'cancelled' || (row.rule_id !== ruleId && row.state !== 'failed' && row.state !== 'partial');
-  return new Set(rows.filter(isTaken).flatMap((row) => row.program_id ?? []));
-}
-
-function hasSlot(
-  one: Candidate,
-  { plan, tuners, rule }: { plan: Plan; tuners: ReadonlyMap<string, string[]>; rule: RuleRow },
-): boolean {
-  return fits(plan, {
-    ...{ id: one.id, channelId: one.channelId, priority: rule.priority, createdMs: 0, startPadMs: 0, endPadMs: 0 },
-    ...{ startMs: one.start_at.getTime(), endMs: one.end_at.getTime(), tunerIds: tuners.get(one.channelId) ?? [] },
+async function makeRecordings(db: Db, runs: readonly Run[], known: readonly Known[]): Promise<void> {
+  const choices = runs.flatMap((run) => run.choices);
+  const own = new Map(runs.map(({ rule }) => [rule.id, known.filter((row) => isReplaceable(row, rule))]));
+  const replaced = new Set([...own.values()].flat().map(({ id }) => id));
+  const { wanted, tuners } = await readPlanning(db);
+  const channels = new Set(choices.flatMap(({ airings }) => airings.map(({ channelId }) => channelId)));
+  const chosen = airingsOf(choices, {
+    ...{ fixed: wanted.filter(({ id }) => !replaced.has(id)), tuners },
+    tunersOf: await tunersOfChannels(db, [...channels]),
   });
+  const taken = new Set(chosen);
+  for (const run of runs) {
+    const airings = run.choices.flatMap((choice) => choice.airings);
+    await putChosen(db, run.rule, {
+      own: own.get(run.rule.id) ?? [],
+      chosen: airings.filter((one) => taken.has(one)),
+      keepsGone: run.owner !== undefined,
+    });
+    for (const one of airings) if (!taken.has(one)) run.skipped.push({ programId: one.id, reason: 'duplicate' });
+  }
 }

@@ -3,94 +3,93 @@ import { may } from '#identity/principal.ts';
 import { requireAllowed } from '#identity/restrictions.ts';
 import { visibleItemIds } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { ApiError, conflict, invalid } from '#kernel/errors.ts';
-import { printConditions } from '#kernel/filter.ts';
+import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
 import { existing } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { getProgram, refuseRestricted } from '../guide/guide.ts';
+import type { ProgramRow } from '../guide/programs.store.ts';
 import { planNow } from '../recordings/plan-now.ts';
 import { chooseTarget } from '../recordings/target.ts';
-import { lockSchedule } from '../schedule/schedule.store.ts';
-import { applyRule } from './apply.ts';
-import { parseMatch } from './rule-fields.ts';
-import type { RuleChange, RuleDetail, RuleDraft, RuleMade } from './rules.schemas.ts';
-import { getOwnRule, type RuleRow } from './rules.store.ts';
-import { detailOf } from './rules.view.ts';
+import { lockSchedule, replan } from '../schedule/schedule.store.ts';
+import { applyRecordingRules } from './apply.ts';
+import { matchOfProgram, nameOf, seriesOf } from './rule-fields.ts';
+import type { RuleChange, RuleDraft, RuleMade, RuleSkipped } from './rules.schemas.ts';
+import { getOwnRule, type RuleRow, removePlanned } from './rules.store.ts';
+import { detailOf, shownRecordings } from './rules.view.ts';
 
 /** Rules of an account. */
 export const MOST_RULES = 100;
 
-/** The outcome of a dry run: its transaction is rolled back. */
-class Tried extends Error {
-  readonly made: RuleMade;
-  constructor(made: RuleMade) {
-    super('tried');
-    this.made = made;
-  }
+/** Saves a rule and plans its recordings; a dry run is rolled back. Throws 400, 403, 404 and 409 as createRecordingRule describes. */
+export async function createRuleOf(call: Call, draft: RuleDraft): Promise<RuleMade> {
+  return attempt(call, draft.dryRun, (inside) => makeRule(inside, draft));
 }
 
-/** Saves a rule and plans its recordings; a dry run saves nothing. Throws 400, 403, 404 and 409 as createRecordingRule describes. */
-export async function createRuleOf(call: Call, draft: RuleDraft): Promise<RuleMade> {
+/** Runs a change in a transaction inside that of the request, which a dry run rolls back. */
+async function attempt<T>(call: Call, dryRun: boolean, change: (inside: Call) => Promise<T>): Promise<T> {
+  if (!dryRun) return change(call);
+  const db = await call.db.transaction();
   try {
-    return await call.db.transaction(async (db) => {
-      const made = await makeRule({ ...call, db }, draft);
-      if (draft.dryRun) throw new Tried(made);
-      return made;
-    });
-  } catch (error) {
-    if (error instanceof Tried) return error.made;
-    throw error;
+    return await change({ ...call, db });
+  } finally {
+    await db.rollback();
   }
 }
 
 async function makeRule(call: Call, draft: RuleDraft): Promise<RuleMade> {
   const { db, who } = call;
-  await lockSchedule(db);
-  const [own] = await db('recording_rules')
-    .where({ account_id: who.accountId })
-    .count<{ count: number }[]>('* as count');
-  if ((own?.count ?? 0) >= MOST_RULES) throw conflict('rule-limit', `At most ${MOST_RULES} rules`);
-  const from = await matchOf(call, draft);
+  const match = draft.match ?? matchOfProgram(await programOf(call, String(draft.programId)));
+  const columns = { ...columnsOf(draft), match, series_key: seriesOf(match) };
+  requireHours(columns.from_time, columns.to_time);
   await requireChannels(call, draft.channelIds ?? []);
   const target = await targetOf(call, draft);
+  await lockSchedule(db);
+  if (!draft.dryRun) await requireFewRules(db, who.accountId);
   const { settings } = call.deps;
   const id = newId();
   await db('recording_rules').insert({
-    ...columnsOf(draft),
-    ...{ id, account_id: who.accountId, name: draft.name ?? from.name, match: from.match },
-    series_key: from.seriesKey,
+    ...columns,
+    ...{ id, account_id: who.accountId, match, name: draft.name ?? (await nameFor(call, draft, match)) },
     start_pad_ms: draft.startPadMs ?? settings.get('dvr.startPadMs'),
     end_pad_ms: draft.endPadMs ?? settings.get('dvr.endPadMs'),
     ...target,
   });
-  return applied(call, existing(await db('recording_rules').where({ id }).first()));
+  return applied(call, existing(await db('recording_rules').where({ id }).first()), draft.dryRun);
 }
 
-/** Plans the recordings of a rule. */
-async function applied(call: Call, row: RuleRow): Promise<RuleMade> {
-  const skipped = await applyRule(call.db, row, clockOf(call));
-  await planNow(call);
-  return { ...(await detailOf(call, row)), skipped: skipped.slice(0, 500) };
+async function requireFewRules(db: Call['db'], accountId: string): Promise<void> {
+  const [own] = await db('recording_rules').where({ account_id: accountId }).count<{ count: number }[]>('* as count');
+  if ((own?.count ?? 0) >= MOST_RULES) throw conflict('rule-limit', `At most ${MOST_RULES} rules`);
+}
+
+/** Plans the recordings of a rule. A dry run also answers with the recordings of others that would lose their slot. */
+async function applied(call: Call, row: RuleRow, dryRun: boolean): Promise<RuleMade> {
+  const { db } = call;
+  if (!row.enabled) await removePlanned(db, row.id);
+  const skipped = row.enabled ? await applyRecordingRules(db, [row], clockOf(call)) : new Map<string, RuleSkipped[]>();
+  const lost = dryRun ? (await replan(db)).conflicts.filter((one) => one.rule_id !== row.id) : [];
+  if (!dryRun) {
+    await planNow(call);
+    await call.enqueue('live.schedule', {}, { key: 'live.schedule' });
+  }
+  const detail = await detailOf(call, row, dryRun);
+  const others = await shownRecordings(
+    call,
+    lost.map(({ id }) => id),
+  );
+  return { ...detail, upcoming: [...detail.upcoming, ...others], skipped: skipped.get(row.id) ?? [] };
 }
 
 const clockOf = ({ now, deps }: Call) => ({ now, timeZone: deps.settings.get('server.timeZone') });
 
-async function matchOf(
-  call: Call,
-  { programId, match = '', name }: RuleDraft,
-): Promise<{ match: string; name: string; seriesKey: string | null }> {
-  if (programId === undefined) {
-    const rules = parseMatch(match);
-    const [first] = 'all' in rules ? rules.all : [];
-    const title = first && 'field' in first && first.field === 'title' ? first.values[0] : undefined;
-    return { match, name: name ?? title ?? match.slice(0, 200), seriesKey: null };
-  }
+async function programOf(call: Call, programId: string): Promise<ProgramRow> {
   const found = await getProgram(call, programId);
   refuseRestricted(call, found);
-  const { title, series_key: seriesKey } = found.row;
-  const condition = seriesKey === null ? { field: 'title', values: [title] } : { field: 'series', values: [seriesKey] };
-  return { match: printConditions([{ ...condition, op: 'eq' }]), name: title.slice(0, 200), seriesKey };
+  return found.row;
 }
+
+const nameFor = async (call: Call, { programId }: RuleDraft, match: string): Promise<string> =>
+  programId === undefined ? nameOf(match) : (await programOf(call, programId)).title.slice(0, 200);
 
 /** Throws 400 for a channel that the caller does not see. */
 async function requireChannels({ db, who }: Call, ids: readonly string[]): Promise<void> {
@@ -98,8 +97,15 @@ async function requireChannels({ db, who }: Call, ids: readonly string[]): Promi
   if (ids.some((id) => !seen.has(id))) throw invalid(['body', 'channelIds'], 'unknown_channel', 'visible channels');
 }
 
-async function targetOf(call: Call, { libraryId, folderId, channelIds }: RuleDraft | RuleChange) {
-  const target = await chooseTarget(call, { libraryId, folderId, channelId: channelIds?.[0] ?? null });
+interface Place {
+  libraryId?: string | undefined;
+  folderId?: string | null | undefined;
+  channelIds?: readonly string[] | undefined;
+}
+
+async function targetOf(call: Call, { libraryId, folderId, channelIds = [] }: Place) {
+  const channelId = channelIds[0] ?? null;
+  const target = await chooseTarget(call, { libraryId, folderId: folderId ?? undefined, channelId });
   return { library_id: target.libraryId, folder_id: target.folderId };
 }
 
@@ -116,29 +122,53 @@ function columnsOf(change: RuleDraft | RuleChange): Columns {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-/** Changes a rule and plans its recordings. Throws 400, 403 and 404. */
-export async function changeRule(call: Call, id: string, change: RuleChange): Promise<RuleDetail> {
-  const { db } = call;
+/** Throws 400 for hours that end when they begin. */
+function requireHours(from: string | null | undefined, to: string | null | undefined): void {
+  if (typeof from === 'string' && from === to)
+    throw invalid(['body', 'to'], 'out_of_range', 'another time than `from`');
+}
+
+/** Changes a rule and plans its recordings; a dry run is rolled back. Throws 400, 403, 404 and 409. */
+export async function changeRule(call: Call, id: string, change: RuleChange): Promise<RuleMade> {
   await getOwnRule(call, id);
+  return attempt(call, change.dryRun, (inside) => saveRule(inside, id, change));
+}
+
+async function saveRule(call: Call, id: string, change: RuleChange): Promise<RuleMade> {
+  const { db } = call;
   await lockSchedule(db);
-  if (change.match !== undefined) parseMatch(change.match);
-  await requireChannels(call, change.channelIds ?? []);
-  const moves = change.libraryId !== undefined || change.folderId !== undefined;
-  const columns = {
-    ...columnsOf(change),
-    ...(change.match !== undefined && { series_key: null }),
-    ...(moves && (await targetOf(call, change))),
-    ...(await ownerOf(call, change.ownerUserId)),
-  };
+  const before = await db('recording_rules').where({ id }).forUpdate().first();
+  if (!before) throw notFound();
+  const columns = await changesOf(call, before, change);
   await db('recording_rules')
     .where({ id })
     .update({ ...columns, updated_at: db.fn.now() });
-  const { skipped: _skipped, ...detail } = await applied(
-    call,
-    existing(await db('recording_rules').where({ id }).first()),
-  );
-  return detail;
+  return applied(call, { ...before, ...columns }, change.dryRun);
 }
+
+async function changesOf(call: Call, before: RuleRow, change: RuleChange): Promise<Columns> {
+  const columns = columnsOf(change);
+  const after = { ...before, ...columns };
+  requireHours(after.from_time, after.to_time);
+  const isNew = (channelId: string): boolean => !before.channel_ids.includes(channelId);
+  await requireChannels(call, (change.channelIds ?? []).filter(isNew));
+  const moves = change.libraryId !== undefined || change.folderId !== undefined;
+  const owner = await ownerOf(call, change.ownerUserId);
+  if (after.enabled && (owner.account_id ?? before.account_id) === null)
+    throw conflict('no-owner', 'A rule without an owner stays switched off');
+  return {
+    ...columns,
+    ...(change.match !== undefined && { series_key: seriesOf(change.match) }),
+    ...(moves && (await targetOf(call, placeAfter(before, change)))),
+    ...owner,
+  };
+}
+
+/** A folder that is named alone may lie in another library. */
+const placeAfter = (before: RuleRow, { libraryId, folderId, channelIds }: RuleChange): Place => ({
+  libraryId: libraryId ?? (folderId === null ? before.library_id : undefined),
+  ...{ folderId, channelIds: channelIds ?? before.channel_ids },
+});
 
 async function ownerOf({ db, who }: Call, id: string | undefined): Promise<Columns> {
   if (id === undefined) return {};
@@ -157,7 +187,7 @@ export async function deleteRule(call: Call, id: string): Promise<void> {
   requireAllowed(call.who, 'liveTv');
   await getOwnRule(call, id);
   await lockSchedule(db);
-  await db('recordings').where({ rule_id: id }).whereIn('state', ['scheduled', 'conflict']).delete();
+  await removePlanned(db, id);
   await db('recording_rules').where({ id }).delete();
   await planNow(call);
 }

@@ -80,12 +80,13 @@ export const updateRecordingRule = defineEndpoint({
   path: '/live/rules/:id',
   summary: 'Change a recording rule',
   description:
-    'For its owner, or with `library:manage`. Planned recordings are made again from the rule; those that a person changed and a running one keep their values. Switched off, its planned recordings are removed.',
+    'For its owner, or with `library:manage`. Planned recordings are made again from the rule; those that a person changed and a running one keep their values. Switched off, its planned recordings are removed. With `dryRun` nothing is saved. 409 `no-owner` when a rule whose account is gone is switched on without a new owner.',
   access: records,
   params: IdParams,
   body: RuleChange,
-  answer: json(200, RuleDetail),
+  answer: json(200, RuleMade),
   errors: ['CONFLICT', 'FORBIDDEN'],
+  emits: ['notification.created'],
 
   async handle({ params, body }, call) {
     requireAllowed(call.who, 'liveTv');

@@ -56,10 +56,14 @@ const match = filterQuery(ruleFields, 'Conditions on programmes, one of them on 
 const options = {
   name: Name.optional(),
   match: match.optional(),
-  channelIds: z.array(Id).max(100).optional(),
+  channelIds: z
+    .array(Id)
+    .max(100)
+    .transform((ids) => [...new Set(ids)])
+    .optional(),
   newOnly: z.boolean().optional(),
   skipOwned: z.boolean().optional(),
-  days: z.array(Day).max(7).optional(),
+  days: z.array(Day).max(7).optional().describe('Hours over midnight belong to the day on which they begin'),
   from: Clock.nullable().optional(),
   to: Clock.nullable().optional().describe('Before `from`, it is on the next day'),
   startPadMs: startPadMs.optional(),
@@ -88,17 +92,32 @@ export const RuleDraft = z
 export type RuleDraft = z.output<typeof RuleDraft>;
 
 export const RuleChange = z
-  .strictObject({ ...options, ownerUserId: Id.optional().describe('With library:manage') })
+  .strictObject({
+    ...options,
+    folderId: folderId.nullable().optional().describe('Null is the folder that recordings usually go to'),
+    ownerUserId: Id.optional().describe('With library:manage'),
+    dryRun: z.boolean().default(false).describe('Saves nothing'),
+  })
   .meta({ example: { enabled: false } });
 export type RuleChange = z.output<typeof RuleChange>;
 
-export const RuleSkipped = z.object({
-  programId: Id,
-  reason: z.enum(['owned', 'repeat', 'limit', 'duplicate']),
-});
+const SkipReason = z
+  .enum(['owned', 'repeat', 'limit', 'duplicate'])
+  .describe(
+    '`owned`: it was recorded or is in a library. `repeat`: it is not new. `duplicate`: it is planned, or another airing of it. `limit`: there are maxUpcoming, or 500 of the account',
+  );
+
+export const RuleSkipped = z.object({ programId: Id, reason: SkipReason });
 export type RuleSkipped = z.output<typeof RuleSkipped>;
 
-export const RuleDetail = z.object({ rule: RecordingRule, upcoming: z.array(Recording) });
+export const RuleDetail = z.object({
+  rule: RecordingRule,
+  upcoming: z
+    .array(Recording)
+    .describe(
+      'With `dryRun`, the recordings of others that would lose their slot follow; ids of new ones name nothing',
+    ),
+});
 export type RuleDetail = z.output<typeof RuleDetail>;
 export const RuleMade = RuleDetail.extend({ skipped: z.array(RuleSkipped) });
 export type RuleMade = z.output<typeof RuleMade>;

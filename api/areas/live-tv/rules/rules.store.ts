@@ -56,11 +56,12 @@ export async function countsOf(db: Db, ids: readonly string[]): Promise<Map<stri
   return new Map(rows.map(({ id, ...counts }) => [id, counts]));
 }
 
+/** The oldest first: what a rule has planned, a later one does not take. */
 export async function enabledRules(db: Db): Promise<RuleRow[]> {
-  return db('recording_rules')
-    .where({ enabled: true })
-    .whereNotNull('account_id')
-    .orderBy('priority', 'desc')
-    .orderBy('created_at')
-    .select('*');
+  return db('recording_rules').where({ enabled: true }).orderBy('created_at').orderBy('id').select('*');
+}
+
+/** Removes what a rule has planned. Running and finished recordings stay. */
+export async function removePlanned(db: Db, ruleId: string): Promise<void> {
+  await db('recordings').where({ rule_id: ruleId }).whereIn('state', ['scheduled', 'conflict']).delete();
 }

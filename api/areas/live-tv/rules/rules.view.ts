@@ -1,6 +1,7 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
-import type { RecordingRow } from '../recordings/recordings.store.ts';
+import type { Recording } from '../recordings/recordings.schemas.ts';
+import { OPEN_STATES, type RecordingRow } from '../recordings/recordings.store.ts';
 import { toRecordings } from '../recordings/recordings.view.ts';
 import { visibleRecordings } from '../recordings/visible.ts';
 import { DAYS, type RecordingRule, type RuleDetail } from './rules.schemas.ts';
@@ -36,16 +37,24 @@ function toRule(row: RuleRow, accountId: string, counts: RuleCounts | undefined)
   };
 }
 
-/** A rule with its next recordings that the caller sees. */
-export async function detailOf(call: Pick<Call, 'db' | 'who'>, row: RuleRow): Promise<RuleDetail> {
-  const rows: RecordingRow[] = await visibleRecordings(call.db, call.who)
+/** A rule with its next recordings that the caller sees; with `all`, every one. */
+export async function detailOf(call: Pick<Call, 'db' | 'who'>, row: RuleRow, all = false): Promise<RuleDetail> {
+  const query = visibleRecordings(call.db, call.who)
     .where('r.rule_id', row.id)
-    .whereIn('r.state', ['scheduled', 'conflict', 'recording'])
+    .whereIn('r.state', OPEN_STATES)
     .orderBy('r.start_at')
-    .orderBy('r.id')
-    .limit(MOST_SHOWN);
-  const upcoming = await toRecordings(call, rows);
+    .orderBy('r.id');
+  const rows: RecordingRow[] = await (all ? query : query.limit(MOST_SHOWN));
   const [rule] = await toRules(call, [row]);
   if (!rule) throw new Error('no rule');
-  return { rule, upcoming };
+  return { rule, upcoming: await toRecordings(call, rows) };
+}
+
+/** Those of these recordings that the caller sees. */
+export async function shownRecordings(call: Pick<Call, 'db' | 'who'>, ids: readonly string[]): Promise<Recording[]> {
+  if (ids.length === 0) return [];
+  const rows: RecordingRow[] = await visibleRecordings(call.db, call.who)
+    .whereRaw('r.id = any(?::uuid[])', [[...ids]])
+    .orderBy('r.start_at');
+  return toRecordings(call, rows);
 }

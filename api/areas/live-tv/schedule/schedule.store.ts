@@ -17,6 +17,11 @@ export async function markStale(db: Db): Promise<void> {
   await db('recording_plan').where({ stale: false }).update({ stale: true });
 }
 
+/** Clears the mark before the reads of the job, so that a later change sets it again. */
+export async function clearStale(db: Db): Promise<void> {
+  await db('recording_plan').where({ stale: true }).update({ stale: false });
+}
+
 interface Open extends RecordingRow {
   tuner_ids: string[];
   /** Of the stream of the channel, for a running recording. */
@@ -46,14 +51,14 @@ export async function replan(db: Db): Promise<Replanned> {
     replanned.changed.push(row.id);
     if (!planned && row.state !== 'conflict') replanned.conflicts.push(row);
   }
-  await db('recording_plan').update({ computed_at: db.fn.now(), stale: false });
+  await db('recording_plan').update({ computed_at: db.fn.now() });
   return replanned;
 }
 
-/** The plan as it would be with further recordings; nothing is written. */
-export async function planWith(db: Db, further: readonly Wanted[]): Promise<Plan> {
+/** Planned and running recordings, and the tuners, as the planner takes them. */
+export async function readPlanning(db: Db): Promise<{ wanted: Wanted[]; tuners: PlanTuner[] }> {
   const rows = await openRecordings(db);
-  return plan([...rows.map(toWanted), ...further], await tunersOf(db));
+  return { wanted: rows.map(toWanted), tuners: await tunersOf(db) };
 }
 
 async function openRecordings(db: Db): Promise<Open[]> {

@@ -1,6 +1,7 @@
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { page } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
+import { markStale } from '../stale.ts';
 import { announceChannels } from './announce.ts';
 import {
   GuideChannelsQuery,
@@ -48,6 +49,7 @@ export const setGuideMappings = defineEndpoint({
   async handle({ body }, { db }) {
     const { changed, problems } = await putHandMappings(db, body.mappings);
     await announceChannels(db, changed);
+    await markStale(db);
     return { changed: changed.length, problems };
   },
 });
@@ -68,6 +70,7 @@ export const matchGuideChannels = defineEndpoint({
     const { matches, unmatched } = await matchesFor(db, body);
     const applied = body.dryRun ? [] : await applyMatches(db, matches);
     await announceChannels(db, applied);
+    if (applied.length > 0) await markStale(db);
     const shown = matches.map(({ channelId, sourceId, guideId, score, by }) => ({
       ...{ channelId, guideSourceId: sourceId, guideChannelId: guideId, score, by },
     }));

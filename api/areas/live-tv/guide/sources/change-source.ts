@@ -2,6 +2,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { maskedAddress } from '../addresses.ts';
+import { markStale } from '../stale.ts';
 import { type GuidePlace, tryGuide } from './orders.ts';
 import {
   dropUpload,
@@ -86,6 +87,7 @@ async function save(call: Call, row: SourceRow, { change, place }: Changing): Pr
   await audit(call, 'guide-source.changed', { sourceId: id, fields: Object.keys(change) });
   const after = await getSource(db, id);
   await reschedule(call, after);
+  await markStale(db);
   const reads = place || after.days !== row.days || after.shift_minutes !== row.shift_minutes;
   if (reads) await putState(db, id, { etag: null, last_modified: null });
   if (after.enabled && (reads || !row.enabled)) await requestRefresh(call, after);
@@ -122,6 +124,7 @@ export async function deleteSource(call: Call, id: string): Promise<void> {
   const row = await getSource(db, id);
   refuseManaged(call, row, ['source']);
   await deleteSourceRow(db, id);
+  await markStale(db);
   await audit(call, 'guide-source.deleted', { sourceId: id, name: row.name });
   await call.enqueue('live.trim', {}, { key: 'live.trim' });
   call.afterCommit(() => dropUpload(deps.objects, row.upload_id));

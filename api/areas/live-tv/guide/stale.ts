@@ -1,0 +1,1 @@
+export { markStale } from '../schedule/schedule.store.ts';
