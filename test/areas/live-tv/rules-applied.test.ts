@@ -206,10 +206,10 @@ describe('recording rules, applied', function () {
     expect(await found({ match: 'title:contains:LIGHTS' })).to.deep.equal(['Harbour Lights on One']);
     const onTwo = { channelIds: [place.channels['Two']] };
     expect(await found({ match: 'title:starts:harb', ...onTwo })).to.deep.equal(['Harbour on Two', 'Harbour on Two']);
-    const { rule } = await rules.made({ match: 'title:eq:harbour lights;recorded:eq:false' });
+    const { rule, upcoming } = await rules.made({ match: 'title:eq:harbour lights;recorded:eq:false' });
     await rules.plan();
-    await rules.plan();
-    expect((await rules.read(rule.id)).upcoming, 'its own recording does not count').to.have.length(1);
+    const kept = (await rules.read(rule.id)).upcoming.map(({ id }) => id);
+    expect(kept, 'its own recording does not count').to.deep.equal(upcoming.map(({ id }) => id));
     expect(await found({ match: 'title:eq:harbour lights;recorded:eq:false' })).to.deep.equal([]);
   });
 
