@@ -73,7 +73,10 @@ describe('recording rules', function () {
       new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit' }).format(
         new Date(start.getTime() + ms),
       );
-    const day = new Intl.DateTimeFormat('en-GB', { timeZone: zone, weekday: 'short' }).format(start).toLowerCase();
+    // A window over midnight belongs to the day on which it begins.
+    const day = new Intl.DateTimeFormat('en-GB', { timeZone: zone, weekday: 'short' })
+      .format(start.getTime() - 60_000)
+      .toLowerCase();
     const within = await change(all.rule.id, { days: [day], from: clock(-60_000), to: clock(60_000) });
     expect(within.body.upcoming).to.have.lengthOf(1);
     const outside = await change(all.rule.id, { from: clock(3_600_000), to: clock(7_200_000) });
