@@ -1684,9 +1684,9 @@ export interface Tables {
     file_folder_id: string | null;
     finished_at: Date | null;
     cleared_at: Date | null;
+    removed_at: Date | null;
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
-    removed_at: Date | null;
   };
   recovery_codes: {
     method_id: string;

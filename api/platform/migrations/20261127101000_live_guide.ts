@@ -112,6 +112,13 @@ export async function up(db: Knex): Promise<void> {
     create index guide_programs_episode_title on guide_programs (episode_title, start_at) where episode_title is not null;
     create index guide_programs_series on guide_programs (series_key, start_at) where series_key is not null;
     create index guide_programs_episode on guide_programs (episode_key, start_at) where episode_key is not null;
+    create index guide_programs_categories on guide_programs using gin (categories);
+
+    -- Categories of programmes, each once; never removed, because guides use few of them.
+    create table guide_categories (
+      text text primary key,
+      folded text not null generated always as (foyer_fold(text)) stored
+    );
 
     create table program_reminders (
       id uuid primary key,

@@ -101,6 +101,8 @@ export async function up(db: Knex): Promise<void> {
       finished_at timestamptz,
       -- the segments are removed
       cleared_at timestamptz,
+      -- it left the list; the row stays, so that rules know which episodes were recorded
+      removed_at timestamptz,
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     );
@@ -111,6 +113,9 @@ export async function up(db: Knex): Promise<void> {
     create index recordings_account on recordings (account_id, state);
     create index recordings_episode on recordings (episode_key) where episode_key is not null;
     create index recordings_start on recordings (start_at, id);
+    create index recordings_airing on recordings (program_id, created_at) where program_id is not null;
+    create index recordings_running on recordings (channel_id) where state = 'recording';
+    create index recordings_title on recordings (title) where episode_key is null;
     create index recordings_unfinished on recordings (ended_at) where cleared_at is null and ended_at is not null;
 
     -- One row: when the plan was made last, and whether something changed since.

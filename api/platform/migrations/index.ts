@@ -85,8 +85,6 @@ import * as liveGuide from './20261127101000_live_guide.ts';
 import * as liveStreams from './20261127102000_live_streams.ts';
 import * as liveRenditions from './20261127102100_live_renditions.ts';
 import * as recordingsCreate from './20261127103000_recordings_create.ts';
-import * as recordingsRemoved from './20261127103100_recordings_removed.ts';
-import * as recordingsRules from './20261127103200_recordings_rules.ts';
 import * as discoverCreate from './20261127110000_discover_create.ts';
 
 export interface Migration {
@@ -193,7 +191,5 @@ export const migrations: Record<string, Migration> = {
   '20261127102000_live_streams': liveStreams,
   '20261127102100_live_renditions': liveRenditions,
   '20261127103000_recordings_create': recordingsCreate,
-  '20261127103100_recordings_removed': recordingsRemoved,
-  '20261127103200_recordings_rules': recordingsRules,
   '20261127110000_discover_create': discoverCreate,
 };
