@@ -247,7 +247,11 @@ describe('Plus licence', () => {
     const german = await api.given.person('member', { language: 'de-AT' });
     const { items } = (await api.as(german).listPlusFeatures()).body;
     expect(items.map(({ id }) => id)).to.deep.equal(['dvr', 'downloads', 'watch-together', 'sonic', 'remote-backup']);
-    expect(items[0]).to.deep.include({ title: 'Aufnehmen', open: false, operations: [] });
+    expect(items[0]).to.deep.include({
+      title: 'Aufnehmen',
+      open: false,
+      operations: ['createRecording', 'createRecordingRule'],
+    });
     expect((await api.as(await api.given.member()).listPlusFeatures()).body.items[0]?.title).to.equal('Recording');
   });
 
