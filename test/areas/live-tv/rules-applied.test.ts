@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
-import type { TestClient } from '#support/api.ts';
+import { startApi, type TestClient } from '#support/api.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { minute, type Show } from '../../workers/live/support.ts';
 import { GIB, RecordingPlace, refusal } from './recording-place.ts';
@@ -21,6 +21,8 @@ const SHOWS: Show[] = [
   { channel: 'coded.example', at: 960, title: 'Harbour', more: episode(1, 5) },
 ];
 const SERIES = 'series:eq:title\\:harbour';
+/** Of RFC 8037. */
+const VERIFIER = '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}';
 
 describe('recording rules, applied', function () {
   this.timeout(60_000);
@@ -127,6 +129,13 @@ describe('recording rules, applied', function () {
     await place.db('libraries').where({ id: shows.id }).delete();
   });
 
+  it('takes an airing that another account cancelled', async () => {
+    const other = place.guide.api.as(await place.guide.api.given.member());
+    await place.drop((await place.made('Harbour', {}, other)).id, {}, other);
+    await rules.made({ match: SERIES });
+    expect((await rules.planned())[0]).to.deep.equal(['One', 120, 'Harbour', 'scheduled']);
+  });
+
   it('plans no more than the rule and the account may have', async () => {
     const { rule, skipped } = await rules.made({ match: SERIES, newOnly: false, maxUpcoming: 2 });
     expect((await rules.planned()).map(([, at]) => at)).to.deep.equal([120, 240]);
@@ -147,6 +156,26 @@ describe('recording rules, applied', function () {
     await place.db('recording_rules').insert(Array.from({ length: 99 }, () => ({ ...columns, id: newId() })));
     expect(refusal(await rules.create({ match: SERIES }))).to.deep.equal([409, 'rule-limit']);
     expect((await rules.create({ match: SERIES, dryRun: true })).status).to.equal(200);
+    const { rule: passed } = await rules.made({ match: SERIES }, place.guide.admin);
+    const toOwn = { ownerUserId: place.person.accountId };
+    expect(refusal(await rules.change(passed.id, toOwn, place.guide.admin))).to.deep.equal([409, 'rule-limit']);
+    await rules.changed(rule.id, toOwn, place.guide.admin);
+  });
+
+  it('keeps its planned recordings as they are while the licence has lapsed', async () => {
+    const { rule } = await rules.made({ match: SERIES });
+    const before = await place.db('recordings').select('*').orderBy('id');
+    const { databaseUrl, keysFile } = place.guide.api.config;
+    const lapsed = await startApi({
+      ...{ FOYER_DATABASE_URL: databaseUrl, FOYER_KEYS_FILE: keysFile, FOYER_PLUS_VERIFIER: VERIFIER },
+    });
+    const member = lapsed.as(place.person);
+    expect((await rules.create({ match: SERIES }, member)).status).to.equal(402);
+    const { upcoming } = await rules.changed(rule.id, { maxUpcoming: 1, newOnly: false, priority: 9 }, member);
+    expect(upcoming).to.have.length(3);
+    expect(await place.db('recordings').select('*').orderBy('id')).to.deep.equal(before);
+    await rules.changed(rule.id, { enabled: false }, member);
+    expect(await rules.planned()).to.deep.equal([]);
   });
 
   it('shows in a dry run the next two weeks with all conflicts, and saves nothing', async () => {

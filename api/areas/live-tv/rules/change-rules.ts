@@ -1,4 +1,6 @@
 // Changes of recording rules.
+import { opens } from '#identity/licence.ts';
+import { plusOf } from '#identity/plus.ts';
 import { may } from '#identity/principal.ts';
 import { requireAllowed } from '#identity/restrictions.ts';
 import { visibleItemIds } from '#identity/visibility.ts';
@@ -62,11 +64,17 @@ async function requireFewRules(db: Call['db'], accountId: string): Promise<void>
   if ((own?.count ?? 0) >= MOST_RULES) throw conflict('rule-limit', `At most ${MOST_RULES} rules`);
 }
 
+/** What a rule leaves out, once its recordings are planned. While the licence has lapsed it neither makes nor removes any. */
+async function planOf(call: Call, row: RuleRow): Promise<Map<string, RuleSkipped[]>> {
+  if (!row.enabled) await removePlanned(call.db, row.id);
+  const mayPlan = row.enabled && opens(await plusOf(call.deps).current(), 'dvr');
+  return mayPlan ? applyRecordingRules(call.db, [row], clockOf(call)) : new Map();
+}
+
 /** Plans the recordings of a rule. A dry run also answers with the recordings of others that would lose their slot. */
 async function applied(call: Call, row: RuleRow, dryRun: boolean): Promise<RuleMade> {
   const { db } = call;
-  if (!row.enabled) await removePlanned(db, row.id);
-  const skipped = row.enabled ? await applyRecordingRules(db, [row], clockOf(call)) : new Map<string, RuleSkipped[]>();
+  const skipped = await planOf(call, row);
   const lost = dryRun ? (await replan(db)).conflicts.filter((one) => one.rule_id !== row.id) : [];
   if (!dryRun) {
     await planNow(call);
@@ -140,6 +148,8 @@ async function saveRule(call: Call, id: string, change: RuleChange): Promise<Rul
   const before = await db('recording_rules').where({ id }).forUpdate().first();
   if (!before) throw notFound();
   const columns = await changesOf(call, before, change);
+  const { account_id: owner } = columns;
+  if (owner && owner !== before.account_id) await requireFewRules(db, owner);
   await db('recording_rules')
     .where({ id })
     .update({ ...columns, updated_at: db.fn.now() });

@@ -74,8 +74,8 @@ function judgeOf({ rule, known, claimed }: Sifting): (one: Candidate) => Reason 
 export const isReplaceable = (row: Known, { id }: Pick<RuleRow, 'id'>): boolean =>
   row.rule_id === id && row.isOpen && !row.by_hand && row.state !== 'recording';
 
-/** The airing is not taken: it was recorded, a person cancelled it, or it is the rule's own and settled. */
+/** The airing is not taken: it was recorded, it was cancelled for this account, or it is the rule's own and settled. */
 function isOver(row: Known, rule: RuleRow): boolean {
   if (row.isOpen) return row.rule_id === rule.id && !isReplaceable(row, rule);
-  return row.state !== 'cancelled' || row.by_hand;
+  return row.state !== 'cancelled' || (row.by_hand && row.account_id === rule.account_id);
 }

@@ -80,7 +80,7 @@ export const updateRecordingRule = defineEndpoint({
   path: '/live/rules/:id',
   summary: 'Change a recording rule',
   description:
-    'For its owner, or with `library:manage`. Planned recordings are made again from the rule; those that a person changed and a running one keep their values. Switched off, its planned recordings are removed. With `dryRun` nothing is saved. 409 `no-owner` when a rule whose account is gone is switched on without a new owner.',
+    'For its owner, or with `library:manage`. Planned recordings are made again from the rule; those that a person changed and a running one keep their values. Switched off, its planned recordings are removed. With `dryRun` nothing is saved. While the licence has lapsed, the rule is saved and its planned recordings stay as they are. 409 reasons are `no-owner` when a rule whose account is gone is switched on without a new owner, and `rule-limit` when the new owner has 100 rules.',
   access: records,
   params: IdParams,
   body: RuleChange,
