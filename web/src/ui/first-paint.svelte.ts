@@ -1,4 +1,5 @@
 // The first content of a tab: a page that opens draws what fits on the screen, and the rest once that is painted, in tasks of its own.
+import { removeFrame } from '#core/browser/first-screen.ts';
 
 let done = $state(false);
 
@@ -22,4 +23,8 @@ export function afterPaint(run: () => void): () => void {
 }
 
 /** Called by a page when its first content is drawn. */
-export const firstContent = (): (() => void) => afterPaint(() => (done = true));
+export const firstContent = (): (() => void) =>
+  afterPaint(() => {
+    done = true;
+    removeFrame();
+  });

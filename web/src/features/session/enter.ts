@@ -2,6 +2,7 @@
 
 import { api, session, whenEnded } from '#core/api/client.ts';
 import { problemOf } from '#core/api/errors.ts';
+import { forgetFirstScreen } from '#core/browser/first-screen.ts';
 import { safePath, signInPath } from '#core/browser/paths.ts';
 import { onTabMessage, sayToTabs } from '#core/browser/tabs.ts';
 import { query, queryClient } from '#core/cache/query.ts';
@@ -10,10 +11,15 @@ import { failureText } from '#ui/failure-text.ts';
 import { toast } from '#ui/toasts.svelte.ts';
 import { goto } from '$app/navigation';
 
+function emptyCaches(): void {
+  queryClient.clear();
+  forgetFirstScreen();
+}
+
 /** Goes on after a sign-in, back to where the person was; the app's layout first leads to what the server demands of the account. */
 export async function enter(returnTo?: string | null): Promise<void> {
   session.began();
-  queryClient.clear();
+  emptyCaches();
   sayToTabs({ what: 'signed-in' });
   await goto(safePath(returnTo), { replaceState: true });
 }
@@ -21,7 +27,7 @@ export async function enter(returnTo?: string | null): Promise<void> {
 /** Another viewer of the same account: everything is loaded again, in the other tabs too. */
 export async function enterProfile(returnTo?: string | null): Promise<void> {
   session.began();
-  queryClient.clear();
+  emptyCaches();
   sayToTabs({ what: 'profile' });
   await goto(safePath(returnTo), { replaceState: true });
 }
@@ -34,7 +40,7 @@ const PUBLIC = /^\/(sign-in|setup|reset|invite|confirm|unsubscribe)/;
 
 /** Empties the caches and shows the sign-in page, unless this page needs no sign-in. */
 async function leave(back: boolean): Promise<void> {
-  queryClient.clear();
+  emptyCaches();
   if (PUBLIC.test(location.pathname)) return;
   await goto(back ? signInPath(here()) : '/sign-in', { replaceState: true });
 }
@@ -47,6 +53,7 @@ export async function signOut(): Promise<void> {
   if (!ended) return;
   const { providerUrl } = ended;
   sayToTabs({ what: 'signed-out' });
+  forgetFirstScreen();
   if (providerUrl) location.assign(providerUrl);
   else await leave(false);
 }

@@ -1,0 +1,49 @@
+// The screen on which Home last began, kept in this browser: the shell builds it before any script of the app has run (app.html), so
+// that the pictures are there at once. It is elements and texts, never markup.
+
+const KEPT = 'foyer.screen';
+/** Attributes that show; an element of the copy is never a target. */
+const SHOWS =
+  /^(class|src|srcset|sizes|lang|dir|hidden|aria-current|aria-hidden|viewBox|d|width|height|cx|cy|r|x|y|points)$/;
+
+/** Tag, attributes, style and children; a text is itself. */
+type Copy = string | [tag: string, attributes: Record<string, string>, style: string, ...children: Copy[]];
+
+function isOnScreen(element: Element): boolean {
+  const { top, bottom, left, right, width, height } = element.getBoundingClientRect();
+  return width * height > 0 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+}
+
+function styleOf(element: Element): string {
+  const { style } = element as HTMLElement;
+  const shown = [...style].filter((name) => !name.startsWith('background-image'));
+  return shown.map((name) => `${name}:${style.getPropertyValue(name)}`).join(';');
+}
+
+/** An element as it is on the screen; nothing of one outside it. */
+function copyOf(node: Node): Copy[] {
+  if (node instanceof Text) return node.data.trim() ? [node.data] : [];
+  if (!(node instanceof Element)) return [];
+  if (node.namespaceURI?.endsWith('xhtml') && !isOnScreen(node)) return [];
+  const shown = [...node.attributes].filter(({ name }) => SHOWS.test(name)).map(({ name, value }) => [name, value]);
+  return [[node.localName, Object.fromEntries(shown), styleOf(node), ...[...node.childNodes].flatMap(copyOf)]];
+}
+
+/** The style sheet of this build, by which the classes of a copy are known. */
+const sheet = (): string | null | undefined =>
+  document.querySelector('link[rel=stylesheet][href^="/_app/"]')?.getAttribute('href');
+
+/** Keeps what is on the screen now. */
+export function keepFirstScreen(): void {
+  const app = document.getElementById('app');
+  if (!app || scrollY > 0) return;
+  const { lang, dir } = document.documentElement;
+  const nodes = [...app.childNodes].flatMap(copyOf);
+  localStorage.setItem(KEPT, JSON.stringify({ sheet: sheet(), width: innerWidth, lang, dir, nodes }));
+}
+
+/** For another person, who must not see it. */
+export const forgetFirstScreen = (): void => localStorage.removeItem(KEPT);
+
+/** Removes the frame and the copy once the app has drawn its own. */
+export const removeFrame = (): void => document.querySelector('.boot')?.remove();
