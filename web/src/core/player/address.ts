@@ -26,3 +26,6 @@ export function openRequest(search: string): StartPlaybackBody {
     ...(fileId && { fileId }),
   };
 }
+
+/** The request by which a player begins, with the clips before the film. */
+export const beginning = (body: StartPlaybackBody): StartPlaybackBody => ({ preroll: true, ...body });

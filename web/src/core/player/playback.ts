@@ -6,7 +6,9 @@ import type {
   StartPlaybackBody,
 } from '../../../../api/client/index.ts';
 import { problemOf } from '../api/errors.ts';
+import { beginning } from './address.ts';
 import { directSource } from './direct.ts';
+import { takeEarly } from './early.ts';
 import { holdFrame, onNextFrame } from './frame.ts';
 import { Line } from './line.ts';
 import { phaseAfter, type Step } from './machine.ts';
@@ -85,7 +87,8 @@ export class Playback {
     void import('./hls.ts'); // arrives while the server decides
     this.#mender.whenFailed(() => this.open(itemId, body));
     try {
-      const start = await this.#sessions.open(itemId, { preroll: true, ...body });
+      const request = beginning(body);
+      const start = await (takeEarly(itemId, request) ?? this.#sessions.open(itemId, request));
       if (turn !== this.#turn) return void this.#home.api.endPlaybackSession({ params: { id: start.session.id } });
       store.patch({ clips: start.preroll.length > 0 ? start.preroll : undefined });
       await this.#use(start, start.session.positionMs);
