@@ -2,14 +2,17 @@ import type { ProbedFile, ProbedStream } from '#platform/media.ts';
 import { collect, readByFfmpeg } from '../run.ts';
 
 /** Rises when the form of a stored sound changes. */
-export const SOUND_VERSION = 1;
-/** Seconds between two numbers of a chromaprint: a third of 4096 samples of 11,025 a second. */
-export const POINT_SEC = 1365 / 11_025;
+export const SOUND_VERSION = 2;
+/** Samples a second, of one channel: what chromaprint works with. */
+const RATE = 11_025;
+/** Seconds between two numbers of a chromaprint: a third of 4096 samples. */
+export const POINT_SEC = 1365 / RATE;
 /** Milliseconds of one loudness. */
 export const STEP_MS = 20;
 
-const RATE = 8000;
 const STEP_SAMPLES = (RATE * STEP_MS) / 1000;
+/** The sound is resampled once for both outputs, and passes them in large frames: a frame of AAC costs as much as its samples. */
+const ONCE = `aformat=sample_fmts=s16:sample_rates=${RATE}:channel_layouts=mono,asetnsamples=n=8192:p=0,asplit[print][meter]`;
 /** An opening lies in the first quarter, and within ten minutes. */
 const MOST_MS = 600_000;
 const LEAST_MS = 60_000;
@@ -45,13 +48,16 @@ export async function soundOf(file: string, probe: ProbedFile, signal: AbortSign
   const meter = new Meter();
   const outputs = [
     {
-      writing: printOptions(stream),
+      writing: [
+        ...['-filter_complex', `[0:${stream.index}]${ONCE}`, '-map', '[print]', '-c:a', 'pcm_s16le'],
+        ...['-f', 'chromaprint', '-fp_format', 'raw'],
+      ],
       take: async (output: AsyncIterable<Buffer>) => {
         print = await collect(output, 1 << 20);
       },
     },
     {
-      writing: ['-map', `0:${stream.index}`, '-c:a', 'pcm_s16le', '-ac', '1', '-ar', String(RATE), '-f', 's16le'],
+      writing: ['-map', '[meter]', '-c:a', 'pcm_s16le', '-f', 's16le'],
       take: async (output: AsyncIterable<Buffer>) => {
         for await (const chunk of output) meter.add(chunk);
       },
@@ -77,20 +83,25 @@ export const printBytes = (print: Uint32Array): Buffer => {
 class Meter {
   readonly #steps: number[] = [];
   #left: Buffer = Buffer.alloc(0);
+  #samples = 0;
+  #sum = 0;
 
   add(chunk: Buffer): void {
     const bytes = this.#left.length > 0 ? Buffer.concat([this.#left, chunk]) : chunk;
-    const stepBytes = STEP_SAMPLES * 2;
-    let at = 0;
-    for (; at + stepBytes <= bytes.length; at += stepBytes) {
-      let sum = 0;
-      for (let i = at; i < at + stepBytes; i += 2) {
-        const sample = (((bytes[i] as number) | ((bytes[i + 1] as number) << 8)) << 16) >> 16;
-        sum += sample * sample;
-      }
-      this.#steps.push(halfDecibels(sum / STEP_SAMPLES));
+    const end = bytes.length & ~1;
+    for (let at = 0; at < end; at += 2) {
+      const sample = (((bytes[at] as number) | ((bytes[at + 1] as number) << 8)) << 16) >> 16;
+      this.#sum += sample * sample;
+      this.#samples += 1;
+      if (this.#samples >= (this.#steps.length + 1) * STEP_SAMPLES) this.#step();
     }
-    this.#left = bytes.subarray(at);
+    this.#left = bytes.subarray(end);
+  }
+
+  /** A step has 220 or 221 samples. */
+  #step(): void {
+    this.#steps.push(halfDecibels(this.#sum / STEP_SAMPLES));
+    this.#sum = 0;
   }
 
   loudness(): Uint8Array {
