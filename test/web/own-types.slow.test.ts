@@ -23,7 +23,7 @@ describe('types of libraries and custom fields in a browser', function () {
 
   it('makes a type as a copy, and shows the effect of its patterns while they are written', async () => {
     const { page } = app;
-    await page.click('a:has-text("Types of libraries")');
+    await page.click('a:has-text("Library types")');
     await sees('Films');
     expect(await violations(page), 'the list').to.deep.equal([]);
     await page.click('li:has-text("Films") button:has-text("Copy")');

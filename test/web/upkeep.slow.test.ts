@@ -93,7 +93,7 @@ describe('icons, history and maintenance in a browser', function () {
     expect(await violations(page)).to.deep.equal([]);
     await page.click('button[aria-label="Delete the entry Harbour"]');
     await page.locator('li:has-text("Harbour")').waitFor({ state: 'detached' });
-    await page.click('main a:has-text("Figures")');
+    await page.click('main a:has-text("Statistics")');
     await page.waitForSelector('dl:has-text("Plays")');
     await page.click('summary');
     await page.waitForSelector('tbody tr:has-text("30 min")');

@@ -56,6 +56,7 @@ export function madeText({ state, title }: Pick<Recording, 'state' | 'title'>): 
 export function sizeText(bytes: number): string {
   const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
   const format = { style: 'unit', unit: UNITS[step] ?? 'byte', maximumFractionDigits: 1 } as const;
+  if (step === 0) return new Intl.NumberFormat(language(), { ...format, unitDisplay: 'long' }).format(bytes);
   return new Intl.NumberFormat(language(), format).format(bytes / KIB ** step);
 }
 
