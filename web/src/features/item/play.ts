@@ -1,4 +1,5 @@
 // Where Play leads: the item itself, or of a container the child to continue with.
+import type { ItemDetail } from 'foyer-client';
 import { api } from '#core/api/client.ts';
 import { problemOf } from '#core/api/errors.ts';
 import { playPath } from '#core/player/address.ts';
@@ -11,6 +12,10 @@ import { goto } from '$app/navigation';
 const PLAYED = ['movie', 'episode', 'video', 'track', 'audiobook', 'lesson', 'recording'];
 
 export const isPlayed = (type: string): boolean => PLAYED.includes(type);
+
+/** A film whose words can be searched. */
+export const hasText = ({ files }: Pick<ItemDetail, 'files'>): boolean =>
+  files.some(({ streams }) => streams.some(({ kind, pictures }) => kind === 'subtitle' && !pictures));
 
 /** The shape of the picture of an item. */
 export function shapeOf(type: string): 'poster' | 'landscape' | 'square' {
