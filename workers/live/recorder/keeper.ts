@@ -20,7 +20,7 @@ import { type Coverage, gapsMs } from './coverage.ts';
 import { notifyOwner } from './notices.ts';
 import { LIMITS, type Limits, MOST_GAPS_MS, RunningRecording, windowOf } from './recording.ts';
 import { prepareSlot } from './slot.ts';
-import { hasSpace } from './space.ts';
+import { makeSpace } from './space.ts';
 
 const EVERY_MS = 2000;
 const NOTE_EVERY_MS = 5000;
@@ -97,7 +97,7 @@ export class Recorder {
 
   /** False while there is no space: it is tried again until the end of the programme. */
   async #begin(row: HeldRecording): Promise<boolean> {
-    if (await hasSpace(this.#deps, row)) return beginRecording(this.#deps.db, row);
+    if (await makeSpace(this.#deps, row)) return beginRecording(this.#deps.db, row);
     if (windowOf(row).toMs > row.now.getTime()) return false;
     await this.#finish(row, { state: 'failed', reason: 'disk-full' }, NOTHING);
     return false;
