@@ -29,6 +29,7 @@ export {
   finishRecording,
   type HeldRecording,
   holdRecordings,
+  isWatchedGrowing,
   markCleared,
   noteCaught,
   notePlace,

@@ -40,7 +40,8 @@ describe('the clean-up of recordings', function () {
       .first();
 
   /** A finished recording of so many days ago, with the file at that path. */
-  async function finished(path: string, days: number, more: object = {}, at = place): Promise<string> {
+  async function finished(path: string, days: number, row: object & { at?: Place } = {}): Promise<string> {
+    const { at = place, ...more } = row;
     await at.put(path);
     await at.scan();
     const file = (await at.files()).find((one) => one.path.endsWith(`/${path}`));
@@ -70,7 +71,7 @@ describe('the clean-up of recordings', function () {
     const fresh = await finished('Fresh (2004)/Fresh (2004).mkv', 2, { keep_days: 3 });
     const eternal = await finished('Ever (2005)/Ever (2005).mkv', 900);
     const seen = await finished('Seen (2006)/Seen (2006).mkv', 9, { keep_days: 1 });
-    const stays = await finished('Kept (2007)/Kept (2007).mkv', 9, { keep_days: 1 }, kept);
+    const stays = await finished('Kept (2007)/Kept (2007).mkv', 9, { keep_days: 1, at: kept });
     // The film was in the library before: its own file is no recording.
     await place.put('Up (2009)/Up (2009).mkv');
     const copy = await finished('Up (2009)/Up (2009) - Recorded.mkv', 9, { keep_days: 1 });
