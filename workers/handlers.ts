@@ -20,9 +20,9 @@ import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
 import { finishLiveRecording } from './live/finish/finish.ts';
 import { createGuideRefresh } from './live/guide/refresh.ts';
-import { trimGuide } from './live/guide/trim.ts';
 import { createLiveScan } from './live/scan.ts';
 import { scheduleRecordings } from './live/schedule/schedule.ts';
+import { trimLive } from './live/trim.ts';
 import { analyseDatabase } from './maintenance.ts';
 import { indexKeyframes } from './media-keyframes.ts';
 import { createRefresh } from './metadata/refresh.ts';
@@ -114,7 +114,7 @@ export const handlers = {
   'email.digest': createDigests(),
   'logs.trim': trimLogs,
   'live.guide': createGuideRefresh(),
-  'live.trim': trimGuide,
+  'live.trim': trimLive,
   'live.finish': finishLiveRecording,
   'live.schedule': scheduleRecordings,
 } satisfies Handlers;

@@ -22,6 +22,7 @@ import { handlers } from './handlers.ts';
 import { sweepJobCounts } from './job-counts.ts';
 import { keepGuides } from './live/guide/keeper.ts';
 import { keepTunersScanned } from './live/keeper.ts';
+import { keepRecordingsTrimmed } from './live/keeping/keeper.ts';
 import { Recorder } from './live/recorder/keeper.ts';
 import { keepScheduled } from './live/schedule/keeper.ts';
 import { describingCatalogues } from './people/catalogues.ts';
@@ -69,6 +70,7 @@ const scanningTuners = keepTunersScanned(deps, stopping.signal);
 const guiding = keepGuides(deps, stopping.signal);
 const recording = new Recorder(deps).run(stopping.signal);
 const planning = keepScheduled(deps, stopping.signal);
+const keeping = keepRecordingsTrimmed(deps, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
 const checking = keepAgentsChecked(deps, stopping.signal);
 describePeopleBy(describingCatalogues(deps));
@@ -94,6 +96,7 @@ async function leave(): Promise<void> {
     guiding,
     recording,
     planning,
+    keeping,
     sealing,
     checking,
   ]);

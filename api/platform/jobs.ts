@@ -176,7 +176,8 @@ export const jobs = {
     queue: 'live',
     payload: z.union([z.object({ sourceId: Id }), z.object({ order: z.string() })]),
   },
-  'live.trim': { queue: 'maintenance', payload: z.object({}) },
+  /** The programme guide; or recordings that are beyond keepDays or keepLast. */
+  'live.trim': { queue: 'maintenance', payload: z.object({ recordings: z.literal(true).optional() }) },
   'live.schedule': { queue: 'live', payload: z.object({}) },
   /** Joins the segments of an ended recording into its file. */
   'live.finish': { queue: 'live', payload: z.object({ recordingId: Id }) },

@@ -1687,6 +1687,7 @@ export interface Tables {
     removed_at: Date | null;
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
+    expired_at: Date | null;
   };
   recovery_codes: {
     method_id: string;

@@ -1,9 +1,12 @@
 // A channel in the browser: its picture, pause and rewind within the buffer, the live edge, and the next channel.
 import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
+import { listParts } from '#platform/live/parts.ts';
 import type { Api } from '#support/api.ts';
 import { LiveStage } from '#support/live-stage.ts';
 import { eventually } from '#support/stores.ts';
 import { tunerBox } from '#support/tuner-box.ts';
+import { Recorder } from '#workers/live/recorder/keeper.ts';
 import { openSignedIn } from './support/player.ts';
 import { ownedServer } from './support/server.ts';
 
@@ -13,10 +16,11 @@ describe('live television in the browser', function () {
   this.timeout(120_000);
   let api: Api;
   let one: string;
+  let stage: LiveStage;
 
   before(async () => {
     api = await ownedServer();
-    const stage = new LiveStage(api);
+    stage = new LiveStage(api);
     await stage.prepare();
     const box = await tunerBox('h264', 1);
     const tunerId = await stage.tuner(1);
@@ -64,5 +68,37 @@ describe('live television in the browser', function () {
     await page.keyboard.press('1');
     await page.waitForURL(`**/live/watch/${one}`);
     await app.close();
+  });
+
+  it('plays a running recording from its beginning, and goes on as it grows', async () => {
+    const { db } = api.deps;
+    const [id, start] = [newId(), new Date()];
+    const end = new Date(start.getTime() + 600_000);
+    const folder = { id: newId(), library_id: stage.libraryId, storage_id: api.given.storageId, path: '' };
+    await db('library_folders').insert(folder);
+    await db('recordings').insert({
+      ...{ id, channel_id: one, channel_name: 'One', title: 'Evening', library_id: stage.libraryId, keep_days: 3 },
+      ...{ start_at: start, planned_from: start, end_at: end, planned_to: end, start_pad_ms: 0, end_pad_ms: 0 },
+    });
+    const stop = new AbortController();
+    const recording = new Recorder(api.deps as never).run(stop.signal);
+    await eventually(async () => (await listParts(api.deps, id)).length > 4, 60_000);
+    const app = await openSignedIn(api.url, '/live/recordings?show=now');
+    const { page } = app;
+    await page.locator('li:has-text("Evening"):has-text("Kept for 3 days")').waitFor();
+    await page.click('li:has-text("Evening") a:has-text("Play")');
+    await page.waitForURL('**/play/*');
+    const position = (): Promise<number> => page.evaluate<number>(`document.querySelector('video')?.currentTime ?? 0`);
+    const begun = await eventually(async () => {
+      const at = await position();
+      return at > 0.3 && at;
+    }, 40_000);
+    expect(begun).to.be.lessThan(8);
+    await eventually(async () => (await position()) > begun + 20, 60_000);
+    const sessions = await db('playback_sessions').whereNot({ state: 'stopped' }).select('method', 'position_ms');
+    expect(sessions.map(({ method }) => method)).to.deep.equal(['direct_stream']);
+    await app.close();
+    stop.abort();
+    await recording;
   });
 });

@@ -94,6 +94,11 @@ describe('the recorder in the browser', function () {
     await page.fill('dialog [name=name]', 'At sea');
     await page.click('dialog button:has-text("Save")');
     await page.locator('li.rule:has-text("At sea")').waitFor();
+    // Its own recordings are no duplicates.
+    await page.click('li.rule button:has-text("Change")');
+    await page.locator('dialog section li:has-text("Harbour")').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('dialog[open]').waitFor({ state: 'detached' });
     await page.click('li.rule button:has-text("Switch off")');
     await page.locator('li.rule:has-text("Switched off")').waitFor();
     expect(await violations(page)).to.deep.equal([]);
@@ -134,7 +139,7 @@ describe('the recorder in the browser', function () {
         ...{ started_at: now, recorded_ms: 540_000, size_bytes: 3_221_225_472 },
         gaps: JSON.stringify([{ from: now.toISOString(), to: new Date(now.getTime() + 5000).toISOString() }]),
       });
-    await db('recordings').where({ title: 'Evening News' }).update({ state: 'completed', ended_at: now });
+    await db('recordings').where({ title: 'Evening News' }).update({ state: 'completed', ended_at: now, keep_days: 9 });
     await page.click('[data-tab=now]');
     await page.locator('li:has-text("9 min"):has-text("3 GB"):has-text("One gap")').waitFor();
     expect(await violations(page)).to.deep.equal([]);
@@ -145,6 +150,7 @@ describe('the recorder in the browser', function () {
     });
 
     await page.click('[data-tab=finished]');
+    await page.locator('li:has-text("Evening News"):has-text("Kept until")').waitFor();
     await page.click('button[aria-label="Delete Evening News"]');
     await page.locator('dialog [name=withFile]').waitFor();
     expect(await violations(page)).to.deep.equal([]);

@@ -11,6 +11,13 @@ export {
 export { Numbers, numberAt, numberOrder, tidyNumber, wholeOf } from './channels/numbers.ts';
 export * from './guide/public.ts';
 export { leaveRecordings } from './recordings/account.store.ts';
+export {
+  bytesOnTheirWayOut,
+  expireRecording,
+  findExpired,
+  findKeepable,
+} from './recordings/keeping.store.ts';
+export { type Keepable, recordingsToRemove } from './recordings/keeping.ts';
 export { notifyConflicts } from './recordings/notices.ts';
 export { planNow } from './recordings/plan-now.ts';
 export {
@@ -22,6 +29,7 @@ export {
   finishRecording,
   type HeldRecording,
   holdRecordings,
+  isWatchedGrowing,
   markCleared,
   noteCaught,
   notePlace,
@@ -39,6 +47,7 @@ export {
   type StoredConflict,
   updateRecordingRow,
 } from './recordings/recordings.store.ts';
+export { trashRecording } from './recordings/removal.ts';
 export { usedBytes } from './recordings/target.ts';
 export { applyRecordingRules } from './rules/apply.ts';
 export { enabledRules } from './rules/rules.store.ts';

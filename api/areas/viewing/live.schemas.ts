@@ -25,12 +25,14 @@ export const LiveSession = z
   .meta({ id: 'LiveSession' });
 export type LiveSession = z.output<typeof LiveSession>;
 
-/** What a session of live television plays. */
+/** What a session of live television plays, or one of a recording whose file is not there yet. */
 export interface LivePlay {
   channelId: string;
   streamId: string;
   /** `source` or a ladder id. */
   rendition: string;
-  /** Where playback starts, Unix ms; absent at the live edge. */
+  /** Where playback starts, Unix ms; absent at the live edge. Of a recording, ms from its beginning. */
   startMs?: number;
+  /** It plays the parts of this recording, from its beginning. */
+  recordingId?: string;
 }

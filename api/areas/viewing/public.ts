@@ -15,6 +15,7 @@ export {
   findImplicit,
   findSession,
   insertSession,
+  isBroadcast,
   lockSession,
   payloadOf,
   playedUntil,

@@ -65,6 +65,10 @@ export interface SessionDraft {
   live?: LivePlay | undefined;
 }
 
+/** A broadcast keeps no position. A recording does, also while it plays from its parts. */
+export const isBroadcast = ({ live }: Pick<SessionRow, 'live'>): boolean =>
+  live !== null && live.recordingId === undefined;
+
 /** Inserts the row and emits `playback.started`. */
 export async function insertSession(db: Db, draft: SessionDraft, reasons: string[]): Promise<SessionRow> {
   const profile = draft.profile && JSON.stringify(draft.profile);

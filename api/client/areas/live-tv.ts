@@ -398,6 +398,7 @@ export interface GetLiveGuideResponse {
 /** Query of getLiveMaster */
 export interface GetLiveMasterQuery {
   /** Cast ticket */ ticket?: Words;
+  /** Has no effect: it makes the address of another quality a new one */ rendition?: Words;
 }
 
 /** Query of getLivePlaylist */
@@ -682,7 +683,7 @@ export interface LiveTvOperations {
   getLiveGuide: { query?: GetLiveGuideQuery; response: GetLiveGuideResponse };
   /** Read the HLS master playlist of a live session */
   getLiveMaster: { params: { id: Uuid }; query?: GetLiveMasterQuery; response: Response };
-  /** Read the sliding playlist of a rendition */
+  /** Read the playlist of a rendition */
   getLivePlaylist: { params: { id: Uuid; rendition: string }; query?: GetLivePlaylistQuery; response: Response };
   /** Read a programme */
   getLiveProgram: { params: { id: Uuid }; response: GetLiveProgramResponse };

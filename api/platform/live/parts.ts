@@ -4,15 +4,19 @@ import { LIVE_BUCKET, type LiveSegment, ordered, parseSegmentName, segmentKey, s
 
 export const PARTS_BUCKET = 'foyer-recordings';
 
-const prefixOf = (recordingId: string): string => `${recordingId}/`;
-export const partKey = (recordingId: string, part: LiveSegment): string =>
-  `${prefixOf(recordingId)}${segmentName(part)}`;
+const prefixOf = (track: string): string => `${track}/`;
 
-/** The stored parts of a recording in order; of two with one number the later epoch. */
-export async function listParts({ objects }: { objects: Objects }, recordingId: string): Promise<LiveSegment[]> {
+/** Where the parts of a recording are, as they were received or in an encoded rendition. */
+export const partsTrack = (recordingId: string, rendition: string): string =>
+  rendition === 'source' ? recordingId : `${recordingId}~${rendition}`;
+
+export const partKey = (track: string, part: LiveSegment): string => `${prefixOf(track)}${segmentName(part)}`;
+
+/** The stored parts of a track in order; of two with one number the later epoch. */
+export async function listParts({ objects }: { objects: Objects }, track: string): Promise<LiveSegment[]> {
   const parts: LiveSegment[] = [];
-  for await (const { key } of objects.list(PARTS_BUCKET, prefixOf(recordingId))) {
-    const part = parseSegmentName(key.slice(prefixOf(recordingId).length));
+  for await (const { key } of objects.list(PARTS_BUCKET, prefixOf(track))) {
+    const part = parseSegmentName(key.slice(prefixOf(track).length));
     if (part) parts.push(part);
   }
   return ordered(parts);
@@ -28,6 +32,8 @@ export async function copyPart(
   await objects.copy(from, { bucket: PARTS_BUCKET, key: partKey(recordingId, segment) });
 }
 
+/** Removes the parts of a recording in all of its renditions. */
 export async function removeParts({ objects }: { objects: Objects }, recordingId: string): Promise<void> {
   await objects.removePrefix(PARTS_BUCKET, prefixOf(recordingId));
+  await objects.removePrefix(PARTS_BUCKET, partsTrack(recordingId, ''));
 }

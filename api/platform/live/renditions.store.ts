@@ -29,6 +29,16 @@ const MOST_FAULTS = 3;
 export const renditionTrack = (channelId: string, rendition: string): string =>
   rendition === 'source' ? channelId : `${channelId}~${rendition}`;
 
+/** A rendition of a recording is one of its channel with the id of the recording in its name. */
+export const recordedRendition = (rendition: string, recordingId: string | undefined): string =>
+  recordingId === undefined || rendition === 'source' ? rendition : `${rendition}@${recordingId}`;
+
+/** The rung of the ladder, and the recording whose parts are encoded in place of the channel's segments. */
+export function readRendition(name: string): { rung: string; recordingId: string | undefined } {
+  const [rung = '', recordingId] = name.split('@');
+  return { rung, recordingId };
+}
+
 /** Opens the rendition of a channel, or joins the open one. Returns its id. */
 export async function wantRendition(
   db: Db,

@@ -58,6 +58,13 @@ export function parseSegmentName(name: string): LiveSegment | undefined {
 
 export const segmentEnd = ({ startMs, durationMs }: LiveSegment): number => startMs + durationMs;
 
+/** Bits a second of the last segments. */
+export function recentBitrate(segments: readonly LiveSegment[]): number {
+  const recent = segments.slice(-5);
+  const ms = recent.reduce((sum, one) => sum + one.durationMs, 0);
+  return ms > 0 ? Math.round((recent.reduce((sum, one) => sum + one.bytes, 0) * 8000) / ms) : 0;
+}
+
 interface Stores {
   redis: Redis;
   objects: Objects;

@@ -129,6 +129,7 @@ describe('the schedule of recordings', function () {
     expect(block).to.include({ tunerId: place.tuner, slot: 0 });
     expect(block?.recording).to.deep.include({
       ...{ id: strong.id, title: '', channelName: '', state: 'scheduled', priority: 70, mine: false },
+      libraryId: '00000000-0000-0000-0000-000000000000',
       ...{ startAt: minute(720).toISOString(), endAt: minute(780).toISOString() },
     });
     expect(block?.recording).to.not.have.any.keys('channelId', 'programId', 'ownerUserId', 'image', 'ruleId');

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { enqueueRefreshes } from '#workers/live/guide/keeper.ts';
 import { createGuideRefresh } from '#workers/live/guide/refresh.ts';
-import { trimGuide } from '#workers/live/guide/trim.ts';
+import { trimLive } from '#workers/live/trim.ts';
 import { type GuidePlaceForTests, guideOf, minute, newGuidePlace, type Show } from './support.ts';
 
 interface Kept {
@@ -211,7 +211,7 @@ describe('refreshes of guides', function () {
       ...{ title: db('guide_programs').where({ id: row?.id }).select('title'), kind: 'other', hash: Buffer.alloc(20) },
       ...{ start_at: minute(-72 * 60), end_at: minute(-71 * 60) },
     });
-    await trimGuide({}, place.work());
+    await trimLive({}, place.work());
     expect((await kept()).map(({ title }) => title)).to.deep.equal(['Stays']);
     expect(await db('guide_channels').where({ source_id: source }).pluck('guide_id')).to.deep.equal(['one.example']);
     expect(await db('guide_titles').where({ text: 'Goes' })).to.deep.equal([]);

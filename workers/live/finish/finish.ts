@@ -2,14 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findRecording, finishRecording, markCleared, notePlace, type RecordingRow } from '#areas/live-tv/public.ts';
+import {
+  findRecording,
+  finishRecording,
+  isWatchedGrowing,
+  markCleared,
+  notePlace,
+  type RecordingRow,
+} from '#areas/live-tv/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import { numbered } from '#areas/uploads/public.ts';
 import { DiskFull, saysFull } from '#platform/disk.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { listParts, removeParts } from '#platform/live/parts.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
+import { describeExpected, moveExpected } from '../../scan/expected.ts';
 import { appear } from '../../uploads/place.ts';
+import { endItem, expectedOf } from '../recorder/item.ts';
 import { notifyOwner } from '../recorder/notices.ts';
 import { type Folder, FolderUnavailable, folderOf, placeOf } from '../recorder/target.ts';
 import { joinParts, Unjoinable } from './join.ts';
@@ -26,11 +35,19 @@ export async function finishLiveRecording({ recordingId }: JobPayload<'live.fini
   const row = await findRecording(work.db, recordingId);
   if (!row || row.cleared_at !== null || row.state === 'cancelled') return {};
   try {
-    return await advance(work, row);
+    const itemId = row.finished_at === null ? await advance(work, row) : row.item_id;
+    await clear(work, row.id);
+    return { itemId };
   } catch (error) {
-    if (error instanceof Unjoinable) throw new FinalFailure('UNJOINABLE', error.message);
-    throw error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(row) : error;
+    const fault = faultOf(error, row);
+    if (fault instanceof FinalFailure) await work.db.transaction((tx) => endItem(tx, row.id));
+    throw fault;
   }
+}
+
+function faultOf(error: unknown, row: RecordingRow): unknown {
+  if (error instanceof Unjoinable) return new FinalFailure('UNJOINABLE', error.message);
+  return error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(row) : error;
 }
 
 /** The pause grows with the time that it has waited. */
@@ -40,7 +57,7 @@ function putOff(row: RecordingRow): Error {
   return new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
 }
 
-async function advance(work: Work, row: RecordingRow): Promise<object> {
+async function advance(work: Work, row: RecordingRow): Promise<string> {
   const folder = await folderOf(work.db, { ...row, folder_id: row.file_folder_id ?? row.folder_id });
   if (!folder) throw new FolderUnavailable();
   const top = await placeOf(work, folder);
@@ -51,12 +68,20 @@ async function advance(work: Work, row: RecordingRow): Promise<object> {
     throw new Postponed(soon(1500));
   }
   await work.db.transaction(async (tx) => {
+    // The file may belong to another item after all, such as a film that came in the meantime.
+    if (row.item_id !== itemId) await endItem(tx, row.id);
+    else await describeExpected(tx, work, { libraryId: folder.libraryId, itemId });
     await finishRecording(tx, row.id, itemId);
     await notifyOwner(tx, row, { kind: 'recording-finished', itemId });
   });
-  await removeParts(work, row.id);
-  await markCleared(work.db, row.id);
-  return { itemId };
+  return itemId;
+}
+
+/** Removes the parts, once no one watches them. */
+async function clear(work: Work, id: string): Promise<void> {
+  if (await isWatchedGrowing(work.db, id)) throw new Postponed(soon(30_000));
+  await removeParts(work, id);
+  await markCleared(work.db, id);
 }
 
 /** Below the folder; undefined unless the file is there. */
@@ -82,13 +107,26 @@ async function place(work: Work, row: RecordingRow, { folder, top }: { folder: F
     for (let at = 1; ; at += 1) {
       const path = [directory, numbered(name, at)].filter(Boolean).join('/');
       if (await lstat(join(top, path)).catch(() => undefined)) continue;
-      await notePlace(work.db, row.id, { folderId: folder.id, path });
+      await noteAt(work, row, { folder, path });
       if (await appear(draft, join(top, path))) return path;
     }
   } finally {
     await rm(draft, { force: true });
     await rmdir(hidden).catch(() => undefined); // others still write into it
   }
+}
+
+/** The item moves to the name that was free, so that the scan finds it for the file. */
+async function noteAt(
+  work: Work,
+  row: RecordingRow,
+  { folder, path }: { folder: Folder; path: string },
+): Promise<void> {
+  await work.db.transaction(async (tx) => {
+    await notePlace(tx, row.id, { folderId: folder.id, path });
+    if (row.item_id === null) return;
+    await moveExpected(tx, work, { ...expectedOf(row, folder, path.split('/')), itemId: row.item_id });
+  });
 }
 
 const inStorage = ({ path: top }: Folder, path: string): string => [top, path].filter(Boolean).join('/');

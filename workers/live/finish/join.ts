@@ -8,6 +8,7 @@ import { PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
 import type { LiveSegment } from '#platform/live/segments.ts';
 import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
 import type { Work } from '#workers/work.ts';
+import { tagsOf } from './names.ts';
 
 /** The parts cannot be joined: no other try helps. */
 export class Unjoinable extends Error {}
@@ -16,19 +17,12 @@ export class Unjoinable extends Error {}
 const JUMP_SECONDS = '3';
 
 function argumentsOf(row: RecordingRow, target: string): string[] {
-  const tags = {
-    ...{ title: row.title, ...(row.episode_title !== null && { EPISODE: row.episode_title }) },
-    ...(row.description !== null && { DESCRIPTION: row.description.slice(0, 4000) }),
-    ...(row.season_number !== null && { SEASON_NUMBER: String(row.season_number) }),
-    ...(row.episode_number !== null && { EPISODE_NUMBER: String(row.episode_number) }),
-    ...{ DATE_RECORDED: row.start_at.toISOString(), CHANNEL: row.channel_name },
-  };
   return [
     ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-protocol_whitelist', 'pipe'],
     ...['-fflags', '+genpts+discardcorrupt', '-dts_delta_threshold', JUMP_SECONDS],
     ...['-probesize', '5000000', '-analyzeduration', '5000000', '-f', 'mpegts', '-i', 'pipe:0'],
     ...['-map', '0:v:0?', '-map', '0:a?', '-map', '0:s?', '-dn', '-c', 'copy', '-max_interleave_delta', '0'],
-    ...Object.entries(tags).flatMap(([name, value]) => ['-metadata', `${name}=${value.replaceAll('\0', '')}`]),
+    ...Object.entries(tagsOf(row)).flatMap(([name, value]) => ['-metadata', `${name}=${value.replaceAll('\0', '')}`]),
     ...['-f', 'matroska', '-y', target],
   ];
 }

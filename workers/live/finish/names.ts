@@ -1,4 +1,4 @@
-// Names of the files of recordings. Pure.
+// Names of the files of recordings, and what their tags say. Pure.
 import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { cleanName } from '#areas/uploads/public.ts';
 
@@ -34,3 +34,15 @@ export function partsOfPath(row: Named, type: string, timeZone: string): string[
 }
 
 const clean = (text: string, otherwise: string): string => cleanName(text.slice(0, 180).toWellFormed()) ?? otherwise;
+
+/** Tags of the file, by the names that Matroska gives them. */
+export function tagsOf(row: RecordingRow): Record<string, string> {
+  return {
+    ...{ title: row.title, ...(row.episode_title !== null && { EPISODE: row.episode_title }) },
+    ...(row.description !== null && { DESCRIPTION: row.description.slice(0, 4000) }),
+    ...(row.age_rating !== null && { LAW_RATING: row.age_rating }),
+    ...(row.season_number !== null && { SEASON_NUMBER: String(row.season_number) }),
+    ...(row.episode_number !== null && { EPISODE_NUMBER: String(row.episode_number) }),
+    ...{ DATE_RECORDED: row.start_at.toISOString(), CHANNEL: row.channel_name },
+  };
+}

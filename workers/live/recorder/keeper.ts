@@ -13,14 +13,16 @@ import {
   noteReason,
   releaseRecordings,
 } from '#areas/live-tv/public.ts';
+import type { Db } from '#platform/db.ts';
 import { removeParts } from '#platform/live/parts.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 import { type Coverage, gapsMs } from './coverage.ts';
+import { endItem, giveItem } from './item.ts';
 import { notifyOwner } from './notices.ts';
 import { LIMITS, type Limits, MOST_GAPS_MS, RunningRecording, windowOf } from './recording.ts';
 import { prepareSlot } from './slot.ts';
-import { hasSpace } from './space.ts';
+import { makeSpace } from './space.ts';
 
 const EVERY_MS = 2000;
 const NOTE_EVERY_MS = 5000;
@@ -30,6 +32,8 @@ const LATE_MS = 20_000;
 interface Held {
   running: RunningRecording;
   notedAt: number;
+  /** Its item was made, or cannot be. */
+  hasItem: boolean;
   busy: Promise<void> | undefined;
 }
 
@@ -79,7 +83,12 @@ export class Recorder {
   #of(id: string): Held {
     const known = this.#held.get(id);
     if (known) return known;
-    const held = { running: new RunningRecording(this.#deps, this.#limits), notedAt: 0, busy: undefined };
+    const held = {
+      running: new RunningRecording(this.#deps, this.#limits),
+      notedAt: 0,
+      hasItem: false,
+      busy: undefined,
+    };
     this.#held.set(id, held);
     return held;
   }
@@ -88,6 +97,7 @@ export class Recorder {
     if (row.state === 'cancelled') return this.#discard(row);
     if (row.planned_from !== null && row.planned_from > row.now) return prepareSlot(this.#deps, row);
     if (row.state === 'scheduled' && !(await this.#begin(row))) return;
+    await this.#item(row, held);
     const isOver = await held.running.round(row);
     if (isOver) return this.#end(row, held.running);
     if (Date.now() - held.notedAt < NOTE_EVERY_MS) return;
@@ -95,9 +105,21 @@ export class Recorder {
     await this.#note(row, held.running);
   }
 
+  /** A recording goes on without its item, which its file brings then. */
+  async #item(row: HeldRecording, held: Held): Promise<void> {
+    if (held.hasItem) return;
+    held.hasItem = await giveItem(this.#deps, row).then(
+      () => true,
+      (error: unknown) => {
+        this.#deps.log.warn({ err: error, recording: row.id }, 'a recording has no item yet');
+        return false;
+      },
+    );
+  }
+
   /** False while there is no space: it is tried again until the end of the programme. */
   async #begin(row: HeldRecording): Promise<boolean> {
-    if (await hasSpace(this.#deps, row)) return beginRecording(this.#deps.db, row);
+    if (await makeSpace(this.#deps, row)) return beginRecording(this.#deps.db, row);
     if (windowOf(row).toMs > row.now.getTime()) return false;
     await this.#finish(row, { state: 'failed', reason: 'disk-full' }, NOTHING);
     return false;
@@ -137,15 +159,20 @@ export class Recorder {
           payload: { recordingId: row.id },
           options: { key: `live.finish:${row.id}`, target: { kind: 'recording', id: row.id, title: row.title } },
         });
-      else await markCleared(tx, row.id);
+      else await this.#clear(tx, row);
       if (ending.state === 'failed') await notifyOwner(tx, row, { kind: 'recording-failed' });
     });
     this.#held.delete(row.id);
   }
 
+  async #clear(tx: Db, row: HeldRecording): Promise<void> {
+    await endItem(tx, row.id);
+    await markCleared(tx, row.id);
+  }
+
   async #discard(row: HeldRecording): Promise<void> {
     await removeParts(this.#deps, row.id);
-    await markCleared(this.#deps.db, row.id);
+    await this.#deps.db.transaction((tx) => this.#clear(tx, row));
     this.#held.delete(row.id);
   }
 }

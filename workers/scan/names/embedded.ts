@@ -18,9 +18,11 @@ export function readEmbedded(tags: Tags): Nfo | undefined {
     names.map((name) => cut(tags[name] ?? '', MAX_TEXT).trim()).find((text) => text !== '');
   const many = (...names: string[]): string[] => partsOf(one(...names) ?? '', ';,/|').slice(0, MAX_ITEMS);
   const plot = one('synopsis', 'description', 'summary');
+  const ageRating = cut(one('law_rating') ?? '', MAX_ID);
   const tagged: Nfo = {
     root: 'embedded',
     ...(plot && { plot }),
+    ...(ageRating && { ageRating }),
     ...datesOf(one('date_released', 'date')),
     ids: idsOf(tags),
     genres: many('genre'),
@@ -32,7 +34,7 @@ export function readEmbedded(tags: Tags): Nfo | undefined {
     actors: many('actor').map((name) => ({ name })),
   };
   const says = Object.values(tagged).some((value) => typeof value === 'object' && Object.keys(value).length > 0);
-  return says || tagged.plot || tagged.year ? tagged : undefined;
+  return says || tagged.plot || tagged.ageRating || tagged.year ? tagged : undefined;
 }
 
 /** A full date, or only a year. */

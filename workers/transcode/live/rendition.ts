@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '#platform/db.ts';
-import {
-  type RenditionRow,
-  releaseRendition,
-  renditionTrack,
-  renewRendition,
-} from '#platform/live/renditions.store.ts';
-import { addSegment, LIVE_BUCKET, type LiveSegment, listSegments, segmentKey } from '#platform/live/segments.ts';
+import { type RenditionRow, releaseRendition, renewRendition } from '#platform/live/renditions.store.ts';
+import type { LiveSegment } from '#platform/live/segments.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
@@ -14,6 +9,7 @@ import type { Encoder } from '../encoders.ts';
 import { type FfmpegProcess, startFfmpeg } from '../ffmpeg.ts';
 import { liveArguments } from './command.ts';
 import { EncodedCutter, type EncodedPiece, firstTicks } from './cutter.ts';
+import { type Tracks, tracksOf } from './tracks.ts';
 
 export interface RenditionDeps {
   db: Db;
@@ -25,7 +21,6 @@ export interface RenditionDeps {
   workerId: string;
 }
 
-const LOOK_MS = 300;
 /** Segments behind the edge from which a new rendition begins. */
 const BEHIND = 2;
 
@@ -38,11 +33,12 @@ interface Run {
   read: Promise<void>;
 }
 
-/** Encodes the segments of a channel as they come, from its claim until no one wants it. */
+/** Encodes the segments of a channel as they come, or the parts of a recording, from its claim until no one wants it. */
 export class LiveRendition {
   readonly id: string;
   readonly over: Promise<void>;
   readonly #row: RenditionRow;
+  readonly #tracks: Tracks;
   readonly #deps: RenditionDeps;
   readonly #stop = new AbortController();
   #run: Run | undefined;
@@ -54,6 +50,7 @@ export class LiveRendition {
     this.id = row.id;
     this.#row = row;
     this.#deps = deps;
+    this.#tracks = tracksOf(deps, row);
     this.over = this.#work();
   }
 
@@ -84,24 +81,25 @@ export class LiveRendition {
 
   async #follow(): Promise<void> {
     const { signal } = this.#stop;
-    const stored = await listSegments(this.#deps, renditionTrack(this.#row.channel_id, this.#row.rendition));
-    let after = stored.at(-1)?.sequence ?? -1;
+    let after = (await this.#tracks.made()).at(-1)?.sequence ?? -1;
     while (!signal.aborted) {
-      const all = await listSegments(this.#deps, this.#row.channel_id);
-      const fresh = all.filter((one) => one.sequence > after);
+      const isOver = await this.#tracks.isOver();
+      const fresh = (await this.#tracks.source()).filter((one) => one.sequence > after);
       // A worker that takes over goes on where the last one was, unless that is long ago.
-      for (const segment of fresh.length > BEHIND * 3 ? fresh.slice(-BEHIND) : fresh) {
+      const isLate = this.#tracks.isLive && fresh.length > BEHIND * 3;
+      for (const segment of isLate ? fresh.slice(-BEHIND) : fresh) {
         signal.throwIfAborted();
         await this.#encode(segment);
         after = segment.sequence;
       }
+      if (isOver) await this.#finish();
       if (this.#failure) throw this.#failure;
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(this.#tracks.everyMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
   async #encode(segment: LiveSegment): Promise<void> {
-    const bytes = await this.#bytesOf(segment);
+    const bytes = await this.#tracks.read(segment);
     const last = [...(this.#run?.sent.values() ?? [])].at(-1);
     if (last && (last.discontinuity !== segment.discontinuity || last.sequence + 1 !== segment.sequence)) {
       await this.#finish();
@@ -113,11 +111,6 @@ export class LiveRendition {
     sent.set(segment.sequence, segment);
     cutter.expect({ sequence: segment.sequence, ticks });
     if (ffmpeg.input && !ffmpeg.input.write(bytes)) await drained(ffmpeg, this.#stop.signal);
-  }
-
-  async #bytesOf(segment: LiveSegment): Promise<Buffer> {
-    const stream = await this.#deps.objects.get(LIVE_BUCKET, segmentKey(this.#row.channel_id, segment));
-    return Buffer.concat(await stream.toArray());
   }
 
   async #start(): Promise<Run> {
@@ -153,12 +146,9 @@ export class LiveRendition {
       durationMs: Math.max(1, Math.round(piece.durationTicks / 90)),
       bytes: piece.bytes.length,
     };
-    const track = renditionTrack(this.#row.channel_id, this.#row.rendition);
-    const { objects } = this.#deps;
     this.#writes = this.#writes
       .then(async () => {
-        await objects.put(LIVE_BUCKET, segmentKey(track, segment), piece.bytes);
-        await addSegment(this.#deps, track, segment);
+        await this.#tracks.write(segment, piece.bytes);
         this.#made = true;
       })
       .catch((error: Error) => this.#deps.log.warn({ err: error.message }, 'encoded segment not stored'));

@@ -1,11 +1,13 @@
-import { findVisibleItem, type VisibleItem } from '#areas/items/public.ts';
-import { refuseMoves, type Trashed, trashFiles, trashItems } from '#areas/libraries/public.ts';
+import { findVisibleItem } from '#areas/items/public.ts';
+import { refuseMoves } from '#areas/libraries/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { notFound } from '#kernel/errors.ts';
+import { conflict, notFound } from '#kernel/errors.ts';
 import { lockSchedule } from '../schedule/schedule.store.ts';
+import { findOwnFile } from './keeping.store.ts';
 import { planNow } from './plan-now.ts';
 import { isOpen, lockRecording, type RecordingRow, updateRecordingRow } from './recordings.store.ts';
+import { trashRecording } from './removal.ts';
 import { getOwnRecording } from './visible.ts';
 
 /**
@@ -46,18 +48,15 @@ async function remove(call: Call, row: RecordingRow, deleteFile: boolean): Promi
 
 /** As deleteItem does with its files; an item that is gone already needs nothing. */
 async function trashItem(call: Call, row: RecordingRow): Promise<void> {
-  const { db, who } = call;
+  const { db, who, enqueue } = call;
   const item = row.item_id === null ? undefined : await findVisibleItem(db, who, row.item_id);
   if (!item) return;
   await refuseMoves(db, item);
-  const trashed = await trashItems(db, [item.id], who.accountId || null);
-  await trashFiles(db, { itemIds: trashed.map((one) => one.id) }, call.enqueue);
-  await audit(call, 'item.deleted', { itemId: item.id, title: item.title, children: 0, files: 'trash' });
-  for (const one of trashed) await announceDeleted(call, item, one);
-}
-
-async function announceDeleted(call: Call, item: VisibleItem, { age_years: age, labels }: Trashed): Promise<void> {
-  const { id: itemId, libraryId, type, title } = item;
-  const facts = { itemId, libraryId, labels, ...(age !== null && { ageYears: age }) };
-  await call.emit('item.deleted', { itemId, libraryId, type, title }, facts);
+  if (!(await findOwnFile(db, row)))
+    throw conflict('file-moved', 'Its file was moved or renamed among the other files of its item', {
+      itemId: item.id,
+    });
+  const trashed = await trashRecording(db, row, { accountId: who.accountId || null, enqueue });
+  const action = trashed.length > 0 ? 'item.deleted' : 'item.edition-deleted';
+  await audit(call, action, { itemId: item.id, title: item.title, children: 0, files: 'trash' });
 }

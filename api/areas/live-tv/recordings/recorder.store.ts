@@ -106,3 +106,13 @@ export async function notePlace(db: Db, id: string, { folderId, path }: { folder
 export async function finishRecording(db: Db, id: string, itemId: string): Promise<void> {
   await db('recordings').where({ id }).update({ item_id: itemId, finished_at: db.fn.now(), updated_at: db.fn.now() });
 }
+
+/** Whether an open session plays a recording from its parts. */
+export async function isWatchedGrowing(db: Db, id: string): Promise<boolean> {
+  const [row] = await rowsOf<{ watched: boolean }>(
+    db,
+    `select exists (select from playback_sessions p where p.live ->> 'recordingId' = ? and p.state <> 'stopped') as watched`,
+    [id],
+  );
+  return row?.watched ?? false;
+}

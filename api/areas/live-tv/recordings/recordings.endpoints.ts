@@ -106,7 +106,7 @@ export const deleteRecording = defineEndpoint({
   path: '/live/recordings/:id',
   summary: 'Delete a recording',
   description:
-    'For its owner, or with `library:manage`. A planned one is cancelled, and no rule takes that airing again. A running one is stopped and discarded. A finished one leaves this list; with `deleteFile` its item and file go to the trash of the library, which is 409 `file-deletion-off` or `read-only` where that is not allowed.',
+    'For its owner, or with `library:manage`. A planned one is cancelled, and no rule takes that airing again. A running one is stopped and discarded. A finished one leaves this list; with `deleteFile` its item and file go to the trash of the library, which is 409 `file-deletion-off` or `read-only` where that is not allowed. An item that has other files too, such as a film that was there before, keeps those; 409 `file-moved` when the file of the recording is not where it was written and so is not known among them.',
   access: records,
   params: IdParams,
   query: RecordingDeletion,

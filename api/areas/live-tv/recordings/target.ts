@@ -18,13 +18,20 @@ interface Folder {
   writable: boolean;
   /** Bytes, as the last check of the storage counted them. */
   free: number | null;
+  /** Bytes of old recordings in its trash, which the recorder deletes when it needs their space. */
+  spare: number;
 }
+
+const SPARE = `(select coalesce(sum(t.size_bytes), 0)::float8 from recordings r
+  join items i on i.id = r.item_id and i.trashed_at = r.expired_at join media_files m on m.item_id = i.id
+  join trashed_files t on t.file_id = m.id where t.storage_id = s.id and r.expired_at is not null)`;
 
 /** Folders of libraries in the order in which they were added. */
 async function foldersOf(db: Db, libraryIds: readonly string[]): Promise<Folder[]> {
   return rowsOf<Folder>(
     db,
-    `select f.id, f.library_id, s.enabled and not s.read_only as writable, (s.capacity ->> 'freeBytes')::float8 as free
+    `select f.id, f.library_id, s.enabled and not s.read_only as writable, (s.capacity ->> 'freeBytes')::float8 as free,
+            ${SPARE} as spare
        from library_folders f join storages s on s.id = f.storage_id
       where f.library_id = any(?::uuid[]) order by f.added_at, f.id`,
     [[...libraryIds]],
@@ -111,8 +118,8 @@ async function tunerFolder(db: Db, channelId: string | null): Promise<string | u
   return row?.id;
 }
 
-function requireFree({ deps }: Call, { free }: Folder): void {
-  if (free !== null && free < deps.settings.get('dvr.keepFreeBytes'))
+function requireFree({ deps }: Call, { free, spare }: Folder): void {
+  if (free !== null && free + spare < deps.settings.get('dvr.keepFreeBytes'))
     throw conflict('disk-full', 'The storage of the recordings has too little free space');
 }
 

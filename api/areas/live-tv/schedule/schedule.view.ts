@@ -52,12 +52,15 @@ async function seenOf(call: Call, rows: readonly RecordingRow[]): Promise<Map<st
   return new Map((await toRecordings(call, visible)).map((recording) => [recording.id, recording]));
 }
 
+/** In place of a library that the caller may not know. */
+const NONE = '00000000-0000-0000-0000-000000000000';
+
 /** The time and the slot of a recording that the caller may not see. */
 function blockOf(row: RecordingRow): Recording {
   return {
     ...{ id: row.id, channelName: '', title: '', startAt: iso(row.start_at), endAt: iso(row.end_at) },
     ...{ startPadMs: row.start_pad_ms, endPadMs: row.end_pad_ms, state: row.state, priority: row.priority },
-    ...{ mine: false, libraryId: row.library_id, recordedMs: 0, gaps: [] },
+    ...{ mine: false, libraryId: NONE, recordedMs: 0, gaps: [] },
     ...{ createdAt: iso(row.created_at), updatedAt: iso(row.updated_at) },
   };
 }

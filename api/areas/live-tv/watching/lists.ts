@@ -1,6 +1,6 @@
 import { countSent, sendObject } from '#areas/streaming/public.ts';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
-import { ApiError, notFound } from '#kernel/errors.ts';
+import { notFound } from '#kernel/errors.ts';
 import { arrivalsOf } from '#platform/arrivals.ts';
 import { renditionTrack } from '#platform/live/renditions.store.ts';
 import { type LiveSegment, listSegments, liveNews, segmentKey } from '#platform/live/segments.ts';
@@ -9,6 +9,7 @@ import { keepAlive, type LiveRow } from './access.ts';
 import { withinAge } from './age.ts';
 import { liveMaster } from './master.ts';
 import { livePlaylist, targetOf, windowOf } from './playlist.ts';
+import { IMMUTABLE, late, recordedFacts } from './recorded.ts';
 import type { PlaylistQuery } from './watching.schemas.ts';
 
 const FIRST_SEGMENT_MS = 20_000;
@@ -47,9 +48,6 @@ async function segmentsWhen(
   }
 }
 
-const late = (): ApiError =>
-  new ApiError('TRANSCODE_LIMIT_REACHED', 'The segment was not received in time', { retryAfterSec: 1 });
-
 /** The playlist of a rendition, once the wanted segment is there. Throws 503 when it does not come in time. */
 export async function playlistOf(call: Call, row: LiveRow, query: PlaylistQuery): Promise<string> {
   await keepAlive(call, row);
@@ -67,8 +65,9 @@ export async function playlistOf(call: Call, row: LiveRow, query: PlaylistQuery)
 
 /** The master playlist of a session. */
 export async function masterOf(call: Call, row: LiveRow, ticket: string | undefined): Promise<string> {
-  const stream = await findOpenStream(call.deps.db, row.item_id);
-  const video = stream?.facts?.find(({ kind }) => kind === 'video');
+  const isRecorded = row.live.recordingId !== undefined;
+  const facts = isRecorded ? await recordedFacts(call, row) : (await findOpenStream(call.deps.db, row.item_id))?.facts;
+  const video = facts?.find(({ kind }) => kind === 'video');
   return liveMaster(row, video?.codecString, ticket);
 }
 
@@ -87,8 +86,6 @@ export async function sendLiveSegment(call: Call, row: LiveRow, name: string): P
   const sent = await sendObject(call, { bucket: 'foyer-live', key, type: 'video/mp2t', cacheControl: IMMUTABLE });
   return countSent(call, row.id, sent);
 }
-
-const IMMUTABLE = 'private, max-age=86400, immutable';
 
 export function playlistAnswer(call: Call, text: string): Bytes {
   call.reply.header('Cache-Control', 'no-store');

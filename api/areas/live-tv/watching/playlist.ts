@@ -32,6 +32,25 @@ export function windowOf(segments: readonly LiveSegment[], window: 'short' | 'fu
   return connected.filter((one) => segmentEnd(one) > segmentEnd(last) - SHORT_MS);
 }
 
+/** The parts of a recording from its beginning: a list that grows until the recording is over. */
+export function recordedPlaylist(
+  parts: readonly LiveSegment[],
+  { startMs = 0, isOver, ticket }: { startMs?: number | undefined; isOver: boolean; ticket?: string | undefined },
+): string {
+  const lines = [
+    '#EXTM3U',
+    '#EXT-X-VERSION:8',
+    '#EXT-X-INDEPENDENT-SEGMENTS',
+    `#EXT-X-TARGETDURATION:${targetOf(parts)}`,
+    '#EXT-X-PLAYLIST-TYPE:EVENT',
+    `#EXT-X-MEDIA-SEQUENCE:${parts[0]?.sequence ?? 0}`,
+    startAt(startMs),
+    ...parts.flatMap((one, at) => entryOf(one, parts[at - 1], { ticket })),
+    ...(isOver ? ['#EXT-X-ENDLIST'] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
 /** A sliding list of a rendition. `segments` are those of its window. */
 export function livePlaylist(segments: readonly LiveSegment[], options: PlaylistOptions): string {
   const first = segments[0];
@@ -83,15 +102,17 @@ function startLine(segments: readonly LiveSegment[], startMs: number | undefined
 const startAt = (ms: number): string => `#EXT-X-START:TIME-OFFSET=${(ms / 1000).toFixed(3)},PRECISE=YES`;
 
 /** The lines of a segment, after those of missing ones. */
-function entryOf(one: LiveSegment, before: LiveSegment | undefined, { ticket }: PlaylistOptions): string[] {
+function entryOf(
+  one: LiveSegment,
+  before: LiveSegment | undefined,
+  { ticket }: Pick<PlaylistOptions, 'ticket'>,
+): string[] {
   const query = ticket ? `?${new URLSearchParams({ ticket }).toString()}` : '';
   const missing = before ? one.sequence - before.sequence - 1 : 0;
-  const gaps = before && missing > 0 ? gapsBetween(before, one, { missing, query }) : [];
-  return [
-    ...gaps,
-    ...(before && before.discontinuity !== one.discontinuity ? ['#EXT-X-DISCONTINUITY'] : []),
-    ...linesOf(one, query),
-  ];
+  const isListed = missing > 0 && missing <= MOST_MISSING;
+  const gaps = before && isListed ? gapsBetween(before, one, { missing, query }) : [];
+  const isNew = before && (before.discontinuity !== one.discontinuity || missing > MOST_MISSING);
+  return [...gaps, ...(isNew ? ['#EXT-X-DISCONTINUITY'] : []), ...linesOf(one, query)];
 }
 
 const linesOf = ({ sequence, startMs, durationMs }: LiveSegment, query: string): string[] => [

@@ -13,7 +13,7 @@ import { requireAllowed } from '#identity/restrictions.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
-import { listSegments } from '#platform/live/segments.ts';
+import { listSegments, recentBitrate } from '#platform/live/segments.ts';
 import { endReservation, findOpenStream } from '#platform/live/streams.store.ts';
 import { refuseAge } from './age.ts';
 import { getChannelRow } from './channel.view.ts';
@@ -31,7 +31,7 @@ export async function watch(call: Call, channelId: string, body: WatchLive): Pro
   const stream = await receive(call, channelId, body);
   try {
     const bitrate = await bitrateOf(call, channelId);
-    const source = { channelId, streams: stream.facts, bitrate };
+    const source = { channelId, streams: stream.facts, bitrate, reason: 'live-source' as const };
     const choice = await decideLive(call, source, { ...body, profile });
     await admit(call, choice);
     await openRendition(call, channelId, choice);
@@ -52,12 +52,8 @@ async function watchable({ db, who }: Call, channelId: string): Promise<VisibleI
   return item;
 }
 
-/** Bits a second of the last segments. */
-async function bitrateOf({ deps }: Call, channelId: string): Promise<number> {
-  const recent = (await listSegments(deps, channelId)).slice(-5);
-  const ms = recent.reduce((sum, one) => sum + one.durationMs, 0);
-  return ms > 0 ? Math.round((recent.reduce((sum, one) => sum + one.bytes, 0) * 8000) / ms) : 0;
-}
+const bitrateOf = async ({ deps }: Call, channelId: string): Promise<number> =>
+  recentBitrate(await listSegments(deps, channelId));
 
 /** A place under the limits. */
 async function admit(call: Call, { decision }: LiveChoice): Promise<void> {
@@ -138,7 +134,8 @@ async function dryWatch(
 ): Promise<PlaybackStart> {
   const stream = await findOpenStream(call.db, item.id);
   if (!stream?.facts) throw conflict('not-tuned', 'The channel is not on, so its streams are not known');
-  const source = { channelId: item.id, streams: stream.facts, bitrate: await bitrateOf(call, item.id) };
+  const bitrate = await bitrateOf(call, item.id);
+  const source = { channelId: item.id, streams: stream.facts, bitrate, reason: 'live-source' as const };
   const { decision } = await decideLive(call, source, options);
   call.reply.status(200);
   const { who, client, now } = call;

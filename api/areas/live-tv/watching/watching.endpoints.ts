@@ -6,9 +6,17 @@ import { notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { getManagedLive, getOwnLive } from './access.ts';
 import { masterOf, PLAYLIST, playlistAnswer, playlistOf, sendLiveSegment } from './lists.ts';
+import { growingList, sendPart } from './recorded.ts';
 import { liveSessionOf } from './session.view.ts';
 import { watch } from './watch.ts';
-import { PlaylistQuery, RenditionParams, SegmentParams, TicketQuery, WatchLive } from './watching.schemas.ts';
+import {
+  MasterQuery,
+  PlaylistQuery,
+  RenditionParams,
+  SegmentParams,
+  TicketQuery,
+  WatchLive,
+} from './watching.schemas.ts';
 
 export const watchLiveChannel = defineEndpoint({
   operationId: 'watchLiveChannel',
@@ -64,7 +72,7 @@ export const getLiveMaster = defineEndpoint({
   access: { permission: 'library:view' },
   castTicket: true,
   params: IdParams,
-  query: TicketQuery,
+  query: MasterQuery,
   answer: bytes(PLAYLIST),
 
   async handle({ params, query }, call) {
@@ -78,9 +86,9 @@ export const getLivePlaylist = defineEndpoint({
   operationId: 'getLivePlaylist',
   method: 'get',
   path: '/live/sessions/:id/:rendition/index.m3u8',
-  summary: 'Read the sliding playlist of a rendition',
+  summary: 'Read the playlist of a rendition',
   description:
-    'Every segment has a date. `window=short` lists the last 30 seconds, `full` the whole buffer, of which `_HLS_skip` leaves out what the player knows. With `_HLS_msn` the response waits for that segment, at most three target durations, then 503. A first segment is awaited for up to 20 seconds. The request keeps the session alive.',
+    'A sliding list; of a recording that has no file yet, a growing one from its beginning. Every segment has a date. `window=short` lists the last 30 seconds, `full` the whole buffer, of which `_HLS_skip` leaves out what the player knows. With `_HLS_msn` the response waits for that segment, at most three target durations, then 503. A first segment is awaited for up to 20 seconds. The request keeps the session alive.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: RenditionParams,
@@ -92,7 +100,8 @@ export const getLivePlaylist = defineEndpoint({
     const row = await getOwnLive(call, params.id);
     if (params.rendition !== row.live.rendition) throw notFound();
     openToReceivers(call, query.ticket);
-    return playlistAnswer(call, await playlistOf(call, row, query));
+    const text = row.live.recordingId === undefined ? playlistOf(call, row, query) : growingList(call, row, query);
+    return playlistAnswer(call, await text);
   },
 });
 
@@ -114,6 +123,8 @@ export const getLiveSegment = defineEndpoint({
     const row = await getOwnLive(call, params.id);
     if (params.rendition !== row.live.rendition) throw notFound();
     openToReceivers(call, query.ticket);
-    return sendLiveSegment(call, row, params.segment);
+    return row.live.recordingId === undefined
+      ? sendLiveSegment(call, row, params.segment)
+      : sendPart(call, row, params.segment);
   },
 });

@@ -20,6 +20,10 @@ export type WatchLive = z.output<typeof WatchLive>;
 
 export const TicketQuery = z.object({ ticket: z.string().max(2000).optional().describe('Cast ticket') });
 
+export const MasterQuery = TicketQuery.extend({
+  rendition: z.string().max(40).optional().describe('Has no effect: it makes the address of another quality a new one'),
+});
+
 /** A sequence number. */
 const Sequence = z
   .string()

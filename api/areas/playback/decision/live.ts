@@ -24,12 +24,14 @@ export interface LiveChoice {
   rendition: string;
 }
 
-/** A channel as it is received. */
+/** A channel as it is received, or a recording of it. */
 export interface LiveSource {
   channelId: string;
   streams: readonly ProbedStream[];
   /** Bits a second of the whole stream. */
   bitrate: number;
+  /** Why it does not play as a file. */
+  reason: 'live-source' | 'growing-file';
 }
 
 /** Decides how a channel reaches the client: its own segments, or an encoded rendition. Throws 415 when neither may be. */
@@ -38,12 +40,13 @@ export async function decideLive(call: Call, source: LiveSource, options: LiveOp
   const file = fileOf(source);
   const video = file.tracks.find((track) => track.kind === 'video');
   const audio = chooseAudio(file.tracks, input.tracks);
+  const { reason } = source;
   const reasons = faultsOf({ file, video, audio }, input);
-  if (reasons.length === 0) return copied({ file, video, audio }, input);
+  if (reasons.length === 0) return copied({ file, video, audio, reason }, input);
   const { limits } = input;
   const may = !limits.remuxOnly && (video ? limits.videoTranscode : limits.audioTranscode);
   if (!may) throw new ApiError('MEDIA_TRANSCODE_DISABLED', 'This needs a transcode, which is not allowed', { reasons });
-  return encoded({ file, video, audio }, input, reasons);
+  return encoded({ file, video, audio, reason }, input, reasons);
 }
 
 async function inputOf({ db, who, deps, client }: Call, options: LiveOptions): Promise<DecisionInput> {
@@ -136,14 +139,15 @@ function soundFaults({ audio }: Received, { profile }: DecisionInput): PlaybackR
   ];
 }
 
-const PLAYED: PlaybackReason = 'live-source';
+/** With the reason that it does not play as a file. */
+type Played = Received & Pick<LiveSource, 'reason'>;
 
-function copied({ file, video, audio }: Received, input: DecisionInput): LiveChoice {
+function copied({ file, video, audio, reason }: Played, input: DecisionInput): LiveChoice {
   return {
     rendition: 'source',
     decision: {
       method: 'direct_stream',
-      reasons: [PLAYED],
+      reasons: [reason],
       fileId: file.id,
       container: 'ts',
       ...(video && { video: copiedVideo(video, file) }),
@@ -155,14 +159,14 @@ function copied({ file, video, audio }: Received, input: DecisionInput): LiveCho
   };
 }
 
-function encoded(received: Received, input: DecisionInput, reasons: PlaybackReason[]): LiveChoice {
+function encoded(received: Played, input: DecisionInput, reasons: PlaybackReason[]): LiveChoice {
   const { file, video, audio } = received;
   const rung = rungOf(video, input);
   return {
     rendition: rung.id,
     decision: {
       method: 'transcode',
-      reasons: [PLAYED, ...reasons],
+      reasons: [received.reason, ...reasons],
       fileId: file.id,
       container: 'ts',
       ...(video && { video: encodedVideo(video, rung) }),

@@ -1,12 +1,13 @@
 import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { renewTranscodeTexts, stopTranscodeSessions } from '#areas/streaming/public.ts';
-import { type SessionRow, takePlace, updateSession } from '#areas/viewing/public.ts';
+import { isBroadcast, type SessionRow, takePlace, updateSession } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { type Choice, choose, type PlayOptions } from '../decision/choose.ts';
 import { profileOf } from '../decision/client-profile.ts';
 import type { ChangePlayback, ClientProfile, PlaybackStart } from '../playback.schemas.ts';
 import { findState } from '../progress/progress.store.ts';
 import { changeLive } from './change-live.ts';
+import { growingOf } from './growing-source.ts';
 import { type Places, placesOf, refuseFull } from './places.ts';
 import { ownOpenSession } from './report.ts';
 import { openStream, streamOptions, withinFile } from './start.ts';
@@ -19,7 +20,8 @@ const OLD_STREAM_LIVES_MS = 10_000;
 export async function change(call: Call, id: string, body: ChangePlayback): Promise<PlaybackStart> {
   const { db, who } = call;
   const before = await ownOpenSession(call, id);
-  if (before.live) return changeLive(call, before, body);
+  if (before.live && (isBroadcast(before) || (await growingOf(call, before.item_id, body.fileId))))
+    return changeLive(call, before, body);
   const item = await holdVisibleItem(db, who, before.item_id);
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
@@ -64,16 +66,21 @@ async function withPresentSubtitle({ db }: Call, options: PlayOptions, body: Cha
 
 /** Absent members keep their value, except the tracks when another file is chosen. */
 function preferencesOf(before: SessionRow, body: ChangePlayback): PlayOptions {
-  const current = before.decision as { audio?: { streamId: string }; subtitle?: { streamId: string } };
+  // The parts of a recording have tracks of their own.
+  const current = (before.live ? {} : before.decision) as {
+    audio?: { streamId: string };
+    subtitle?: { streamId: string };
+  };
   const kept = body.fileId
     ? {}
     : { audioStreamId: current.audio?.streamId, subtitleStreamId: current.subtitle?.streamId ?? null };
+  const fileId = before.live ? undefined : before.file_id;
   const named = {
     ...(body.audioStreamId && { audioStreamId: body.audioStreamId }),
     ...(body.subtitleStreamId !== undefined && { subtitleStreamId: body.subtitleStreamId }),
   };
   return {
-    fileId: body.fileId ?? before.file_id,
+    fileId: body.fileId ?? fileId,
     ...kept,
     ...named,
     ...boundsOf(before, body),
@@ -134,5 +141,6 @@ async function move(call: Call, { before, item, choice, body, options, profile }
     encodes: choice.decision.method === 'transcode',
     position_ms: startMs,
     duration_ms: choice.file.durationMs || null,
+    live: null,
   });
 }

@@ -1,7 +1,7 @@
 import { findHeldItem } from '#areas/items/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { freeTranscoders, stopTranscodeSessions } from '#areas/streaming/public.ts';
-import { lockSession, type SessionRow, stopSession } from '#areas/viewing/public.ts';
+import { isBroadcast, lockSession, type SessionRow, stopSession } from '#areas/viewing/public.ts';
 import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid, notFound } from '#kernel/errors.ts';
@@ -40,7 +40,7 @@ async function endOwn(call: Call, row: SessionRow, { positionMs, message }: Endi
   if (message) throw invalid(['query', 'message'], 'not_allowed', "only for another's session");
   const isNew =
     positionMs !== undefined && !standsAt(row, withinFile(positionMs, { durationMs: row.duration_ms ?? 0 }));
-  if (row.state !== 'stopped' && isNew && row.live === null) await keepPosition(call, row, positionMs);
+  if (row.state !== 'stopped' && isNew && !isBroadcast(row)) await keepPosition(call, row, positionMs);
   await stop(call, row, { reason: 'client', positionMs });
 }
 

@@ -1,6 +1,11 @@
 import { offerTranscodeSession } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { isRenditionOpen, type RenditionOptions, wantRendition } from '#platform/live/renditions.store.ts';
+import {
+  isRenditionOpen,
+  type RenditionOptions,
+  recordedRendition,
+  wantRendition,
+} from '#platform/live/renditions.store.ts';
 import type { LiveChoice } from '../decision/live.ts';
 import { placesOf, refuseFull } from './places.ts';
 
@@ -21,12 +26,16 @@ function optionsOf({ decision: { video, audio } }: LiveChoice): RenditionOptions
 }
 
 /**
- * Has a transcode worker encode the rendition of a decision, or joins the one that is encoded already. Throws 503 when
+ * Has a transcode worker encode the rendition of a decision, of the channel or of a recording of it, or joins the one that is encoded already. Throws 503 when
  * every slot is taken.
  */
-export async function openRendition(call: Call, channelId: string, choice: LiveChoice): Promise<void> {
-  const { rendition } = choice;
-  if (rendition === 'source') return;
+export async function openRendition(
+  call: Call,
+  channelId: string,
+  choice: LiveChoice & { recordingId?: string | undefined },
+): Promise<void> {
+  if (choice.rendition === 'source') return;
+  const rendition = recordedRendition(choice.rendition, choice.recordingId);
   if (!(await isRenditionOpen(call.db, channelId, rendition))) refuseFull(await placesOf(call));
   const id = await wantRendition(call.db, { channelId, rendition, options: optionsOf(choice) });
   call.afterCommit(() => offerTranscodeSession(call.deps.redis, id));

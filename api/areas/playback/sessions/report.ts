@@ -1,6 +1,14 @@
 import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { touchTranscode } from '#areas/streaming/public.ts';
-import { factsOf, lockSession, payloadOf, playedUntil, type SessionRow, updateSession } from '#areas/viewing/public.ts';
+import {
+  factsOf,
+  isBroadcast,
+  lockSession,
+  payloadOf,
+  playedUntil,
+  type SessionRow,
+  updateSession,
+} from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { PlaybackReport } from '../playback.schemas.ts';
@@ -78,7 +86,7 @@ async function keep(
 ): Promise<{ positionMs: number; counted: boolean }> {
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const positionMs = Math.min(body.positionMs, durationMs || Number.MAX_SAFE_INTEGER);
-  if (row.live !== null) return { positionMs, counted: false }; // live channels keep no position
+  if (isBroadcast(row)) return { positionMs, counted: false };
   if (body.state === 'paused' && standsAt(row, positionMs)) return { positionMs, counted: false };
   const reading = { item, positionMs, durationMs, fileId: row.file_id, at, mayCount: !row.counted_play, ofFile: true };
   const { counted } = await recordPosition(call, { ...reading, profileId: row.profile_id });

@@ -37,7 +37,7 @@ export const startPlayback = defineEndpoint({
   path: '/items/:id/playback',
   summary: 'Decide how an item plays and open a session',
   description:
-    'A container opens its next unplayed child, which the response names. Without `startMs` playback resumes at the stored position. With `dryRun` no session is opened and the response is 200 with the decision; `replaces` ends another session of the caller in the same transaction. 429 is the stream limit; 503 means that no transcoding worker is available.',
+    'A container opens its next unplayed child, which the response names. Without `startMs` playback resumes at the stored position. With `dryRun` no session is opened and the response is 200 with the decision; `replaces` ends another session of the caller in the same transaction. A recording that has no file yet plays from its beginning by a growing list, with the reason `growing-file`. 429 is the stream limit; 503 means that no transcoding worker is available.',
   access: { permission: 'library:view' },
   params: IdParams,
   body: StartPlayback,

@@ -42,34 +42,47 @@ export async function toStart(
 /** The decision of a dryRun, which opens nothing. */
 export async function dryStart(call: Call, started: Started): Promise<PlaybackStart> {
   const { item, choice } = started;
-  const { who, now, client } = call;
-  const at = now.toISOString();
+  const { file, decision } = choice;
   return {
     ...(await common(call, started)),
     warnings: warningsOf(choice, choice.stream && (await placesOf(call))),
-    session: {
-      id: '00000000-0000-0000-0000-000000000000',
-      userId: who.accountId,
-      profileId: who.profileId,
-      itemId: item.id,
-      mediaFileId: choice.file.id,
-      state: 'stopped',
-      positionMs: 0,
-      durationMs: choice.file.durationMs || null,
-      rate: 1,
-      decision: choice.decision,
-      url: '',
-      transcodeSessionId: null,
-      client: { deviceId: who.deviceId ?? null, name: client.name ?? null, platform: null },
-      isRemote: !client.local,
-      castDeviceId: null,
-      roomId: null,
-      queueId: null,
-      startedAt: at,
-      lastReportAt: at,
-      stoppedAt: null,
-      stopReason: null,
-    },
+    session: drySession(call, { itemId: item.id, fileId: file.id, durationMs: file.durationMs || null, decision }),
+  };
+}
+
+interface Decided {
+  itemId: string;
+  fileId: string;
+  durationMs: number | null;
+  decision: PlaybackStart['session']['decision'];
+}
+
+/** The session of a dryRun, which is none. */
+export function drySession({ who, now, client }: Call, decided: Decided): PlaybackStart['session'] {
+  const { itemId, fileId, durationMs, decision } = decided;
+  const at = now.toISOString();
+  return {
+    id: '00000000-0000-0000-0000-000000000000',
+    userId: who.accountId,
+    profileId: who.profileId,
+    itemId,
+    mediaFileId: fileId,
+    state: 'stopped',
+    positionMs: 0,
+    durationMs,
+    rate: 1,
+    decision,
+    url: '',
+    transcodeSessionId: null,
+    client: { deviceId: who.deviceId ?? null, name: client.name ?? null, platform: null },
+    isRemote: !client.local,
+    castDeviceId: null,
+    roomId: null,
+    queueId: null,
+    startedAt: at,
+    lastReportAt: at,
+    stoppedAt: null,
+    stopReason: null,
   };
 }
 

@@ -19,8 +19,11 @@ import { ApiError, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { type Choice, choose } from '../decision/choose.ts';
 import { profileOf } from '../decision/client-profile.ts';
+import type { Profile } from '../decision/profiles.ts';
 import type { PlaybackStart, StartPlayback } from '../playback.schemas.ts';
 import { findState } from '../progress/progress.store.ts';
+import { type GrowingStart, startGrowing } from './growing.ts';
+import { growingOf } from './growing-source.ts';
 import { type Places, placesOf, refuseFull } from './places.ts';
 import { dryStart, toStart } from './start-answer.ts';
 import { rememberTracks } from './track-choices.ts';
@@ -36,6 +39,8 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   const item = await playable(call, itemId);
   const { given, profile } = await profileOf(call, body.client, body.dryRun);
   const { resume, fileId: begun } = await storedPosition(call, item);
+  const growing = await growingOf(call, item.id, body.fileId);
+  if (growing) return grow(call, { item, growing, body, resume, given, profile });
   const resumed = body.startMs === undefined ? begun : undefined;
   const choice = await choose(call, item, { options: { ...body, resumed }, profile });
   const requested = body.startMs ?? Math.max(0, resume.positionMs - choice.preferences.rewindOnResumeMs);
@@ -50,6 +55,20 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
   const preroll = body.preroll && choice.preferences.preroll;
   return toStart(call, { item, choice, resume, row, preroll, resumes: startMs > 0, places });
+}
+
+type Growth = Pick<GrowingStart, 'item' | 'growing' | 'body' | 'resume' | 'given'> & { profile: Profile };
+
+/** The recording has no file yet. */
+async function grow(call: Call, { profile, ...growth }: Growth): Promise<PlaybackStart> {
+  const { growing, body, resume } = growth;
+  if (!body.dryRun) refuseRemote(call);
+  return startGrowing(call, {
+    ...growth,
+    options: { profile, quality: body.quality, maxBitrate: body.maxBitrate },
+    startMs: withinFile(body.startMs ?? resume.positionMs, { durationMs: growing.lengthMs }),
+    admit: async (decision) => makeRoom(call, { decision, stream: undefined }, body.replaces),
+  });
 }
 
 /** A position beyond the end is the end. */
@@ -87,7 +106,11 @@ async function playable(call: Call, id: string): Promise<VisibleItem> {
  * Takes a place under the limits and a worker slot. Throws when either is full. Returns the worker slots for a decision
  * that needs one.
  */
-async function makeRoom(call: Call, choice: Choice, replaces: string | undefined): Promise<Places | undefined> {
+async function makeRoom(
+  call: Call,
+  choice: Pick<Choice, 'decision' | 'stream'>,
+  replaces: string | undefined,
+): Promise<Places | undefined> {
   const { db, who, deps } = call;
   const encodes = choice.decision.method === 'transcode';
   const serverCap = deps.settings.get('playback.maxStreams');

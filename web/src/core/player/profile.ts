@@ -26,7 +26,7 @@ export interface Frame {
 
 const KEPT = 'foyer.profile';
 /** Changes with the questions of this file; an older measurement is repeated. */
-const MEASURE = 3;
+const MEASURE = 4;
 
 const HD: Frame = { width: 1920, height: 1080, bitrate: 12_000_000, framerate: 60 };
 const UHD: Frame = { width: 3840, height: 2160, bitrate: 25_000_000, framerate: 30 };
@@ -156,7 +156,7 @@ export async function measure(probe: Probe): Promise<ClientProfile> {
   return {
     direct: [...direct.filter(({ video = [] }) => video.length > 0), ...soundsOf(probe)],
     hls: {
-      segments: ['fmp4'],
+      segments: ['fmp4', 'ts'], // broadcasts and running recordings are transport streams, which hls.js takes apart
       video: await videosOf(probe, works, STREAMED_VIDEO),
       audio: audiosOf(hears, STREAMED_AUDIO),
       audioRenditions: false, // a change of audio is a change of the session, which then encodes one track alone

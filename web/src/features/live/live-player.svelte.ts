@@ -1,5 +1,5 @@
 // One channel after another in one media element: its session, its source, its reports and its buffer.
-import type { ClientProfile, FoyerClient, LiveSession, PlaybackStart } from 'foyer-client';
+import type { FoyerClient, LiveSession, PlaybackStart } from 'foyer-client';
 import { type Problem, problemOf } from '#core/api/errors.ts';
 import type { LiveSource } from '#core/player/live-source.ts';
 import { browserProbe } from '#core/player/probe.ts';
@@ -19,12 +19,6 @@ const CLOCK_MS = 500;
 const LIVE_MS = 15_000;
 /** A session that fails is opened again after this. */
 const AGAIN_MS = 2000;
-
-/** hls.js takes transport streams apart, as browsers that play HLS themselves do. */
-const withTransport = ({ hls, ...profile }: ClientProfile): ClientProfile => ({
-  ...profile,
-  ...(hls && { hls: { ...hls, segments: ['fmp4', 'ts'] } }),
-});
 
 export class LivePlayer {
   channelId = $state('');
@@ -81,7 +75,7 @@ export class LivePlayer {
     this.isTuning = true;
     const { api, storage } = this.#home;
     try {
-      const client = withTransport(await clientProfile(browserProbe(), storage));
+      const client = await clientProfile(browserProbe(), storage);
       const [start, { liveSource }] = await Promise.all([
         api.watchLiveChannel({ params: { id: channelId }, body: { client, ...(replaces && { replaces }) } }),
         import('#core/player/live-source.ts'),

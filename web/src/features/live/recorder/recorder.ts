@@ -55,6 +55,8 @@ export function scheduleQuery(from: number, days: number, conflictsOnly: boolean
 }
 
 export const rulePages = () => ({ ...pagesOf('listRecordingRules', { query: { limit: PAGE } }), ...OLD });
+/** As many rules as an account can have: those that its recordings name. */
+export const rulesQuery = () => ({ ...query('listRecordingRules', { query: { limit: PAGE } }), ...OLD });
 export const ruleQuery = (id: string) => ({ ...query('getRecordingRule', { params: { id } }), ...OLD });
 export const recordingQuery = (id: string) => ({ ...query('getRecording', { params: { id } }), ...OLD });
 

@@ -1,5 +1,5 @@
 // The form of a rule, and what it sends.
-import type { CreateRecordingRuleBody, RecordingRule } from 'foyer-client';
+import type { CreateRecordingRuleBody, RecordingRule, UpdateRecordingRuleBody } from 'foyer-client';
 import { type Condition, parseFilter, printFilter } from '#core/filter/parse.ts';
 
 const MINUTE = 60_000;
@@ -97,6 +97,12 @@ export function bodyOf(form: RuleForm): CreateRecordingRuleBody {
     ...(keepLast !== undefined && { keepLast }),
     ...(keepDays !== undefined && { keepDays }),
   };
+}
+
+/** What the form of a rule sends that is there already: an empty field takes its value away. */
+export function changeOf(form: RuleForm): UpdateRecordingRuleBody {
+  const { programId: _, ...body } = bodyOf(form);
+  return { keepLast: null, keepDays: null, from: null, to: null, ...body };
 }
 
 /** Whether there is something to look for. */

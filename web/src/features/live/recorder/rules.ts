@@ -2,15 +2,20 @@
 import type { RecordingRule } from 'foyer-client';
 import { api } from '#core/api/client.ts';
 import { readAgain } from './recorder.ts';
-import { bodyOf, type RuleForm } from './rule-form.ts';
+import { bodyOf, changeOf, type RuleForm } from './rule-form.ts';
 
 const MINUTE = 60_000;
 
-export const previewOf = (form: RuleForm) => {
+/** The preview of a new rule, or of the change of one, whose own recordings are no duplicates. */
+export const previewOf = (form: RuleForm, id: string | undefined) => {
   const body = { ...bodyOf(form), dryRun: true };
+  const change = { ...changeOf(form), dryRun: true };
   return {
-    queryKey: ['createRecordingRule', body] as const,
-    queryFn: ({ signal }: { signal: AbortSignal }) => api.createRecordingRule({ body, signal }),
+    queryKey: id === undefined ? ['createRecordingRule', body] : ['updateRecordingRule', id, change],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      id === undefined
+        ? api.createRecordingRule({ body, signal })
+        : api.updateRecordingRule({ params: { id }, body: change, signal }),
     staleTime: MINUTE,
     retry: false,
   };
@@ -18,7 +23,7 @@ export const previewOf = (form: RuleForm) => {
 
 export async function saveRule(form: RuleForm, id: string | undefined): Promise<void> {
   if (id === undefined) await api.createRecordingRule({ body: bodyOf(form) });
-  else await api.updateRecordingRule({ params: { id }, body: bodyOf(form) });
+  else await api.updateRecordingRule({ params: { id }, body: changeOf(form) });
   await readAgain();
 }
 

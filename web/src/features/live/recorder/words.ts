@@ -104,6 +104,23 @@ export const lineOf = (recording: Recording): string =>
     .filter(Boolean)
     .join(' · ');
 
+const DAY = 24 * 60 * MINUTE;
+
+/** When a recording will be removed; empty for one that stays. The rule is its own. */
+export function keptText(
+  { state, keepDays, endAt, endPadMs }: Pick<Recording, 'state' | 'keepDays' | 'endAt' | 'endPadMs'>,
+  rule: Pick<RecordingRule, 'keepLast'> | undefined,
+): string {
+  if (state === 'cancelled') return '';
+  const isFinished = state === 'completed' || state === 'partial' || state === 'failed';
+  const until = new Date(Date.parse(endAt) + endPadMs + (keepDays ?? 0) * DAY);
+  const date = new Intl.DateTimeFormat(language(), { dateStyle: 'medium' }).format(until);
+  const days = isFinished ? m.keptUntil({ date }) : m.keptDays({ count: keepDays ?? 0 });
+  return [keepDays === undefined ? '' : days, rule?.keepLast === undefined ? '' : m.keptLast({ count: rule.keepLast })]
+    .filter(Boolean)
+    .join(' · ');
+}
+
 export const ruleLine = (rule: RecordingRule): string =>
   [
     rule.enabled ? '' : m.off(),

@@ -1,0 +1,69 @@
+// The item of a running recording, and the scan that brings its file.
+import { expect } from 'chai';
+import type { RecordingRow } from '#areas/live-tv/public.ts';
+import { newId } from '#platform/ids.ts';
+import { partsOfPath } from '#workers/live/finish/names.ts';
+import { endItem, giveItem } from '#workers/live/recorder/item.ts';
+import { newPlace, type Place } from '../scan/support.ts';
+
+describe('the item of a running recording', function () {
+  this.timeout(60_000);
+
+  async function running(place: Place, more: object): Promise<RecordingRow> {
+    const { db } = place.api.deps;
+    const id = newId();
+    const now = new Date();
+    await db('recordings').insert({
+      ...{ id, channel_name: 'One', start_pad_ms: 0, end_pad_ms: 0, library_id: place.libraryId, state: 'recording' },
+      ...{ start_at: now, end_at: new Date(now.getTime() + 3_600_000), started_at: now, title: 'Up' },
+      ...more,
+    });
+    await giveItem(place.work(), { id });
+    await giveItem(place.work(), { id });
+    return db('recordings').where({ id }).first() as Promise<RecordingRow>;
+  }
+  const pathOf = (row: RecordingRow, type: string): string => partsOfPath(row, type, 'UTC').join('/');
+  const library = (place: Place) => place.api.deps.db('libraries').where({ id: place.libraryId }).first();
+
+  const cases: [type: string, more: object, types: string[]][] = [
+    ['movies', { year: 2009 }, ['movie']],
+    ['shows', { season_number: 2, episode_number: 3, episode_title: 'Pilot' }, ['episode', 'season', 'show']],
+    ['videos', {}, ['video']],
+    ['livetv', { title: 'A: B/C?' }, ['recording']],
+  ];
+  for (const [type, more, types] of cases)
+    it(`is the item of its file in a library of type ${type}`, async () => {
+      const place = await newPlace(type);
+      await place.put(type === 'shows' ? 'Else/Season 01/Else - S01E01.mkv' : 'Else (2001)/Else (2001).mkv');
+      await place.scan();
+      const before = await place.items();
+      const counts = (await library(place)).item_counts;
+      const row = await running(place, more);
+      const made = (await place.items()).filter(({ id }) => !before.some((one) => one.id === id));
+      expect(made.map((one) => one.type)).to.deep.equal(types);
+      expect(made.map(({ id }) => id)).to.include(row.item_id);
+      await place.age();
+      await place.scan({ mode: 'deep' });
+      expect(await place.items()).to.have.lengthOf(before.length + types.length);
+      await place.put(pathOf(row, type));
+      await place.scan({ mode: 'deep' });
+      const files = (await place.files()).filter((one) => one.item_id === row.item_id);
+      expect([files.length, (await place.items()).length]).to.deep.equal([1, before.length + types.length]);
+      const added = (await place.events('item.added')).filter(({ payload }) => payload['itemId'] === row.item_id);
+      expect(added).to.have.lengthOf(1);
+
+      const other = await running(place, { ...more, title: 'Lost', season_number: null, year: 1999 });
+      await place.api.deps.db.transaction((tx) => endItem(tx as never, other.id));
+      expect(await place.items()).to.have.lengthOf(before.length + types.length);
+      const [kind = ''] = types;
+      expect((await library(place)).item_counts[kind]).to.equal(counts[kind] + 1);
+    });
+
+  it('is none where the library has the film already', async () => {
+    const place = await newPlace('movies');
+    await place.put('Up (2009)/Up (2009).mkv');
+    await place.scan();
+    expect((await running(place, { year: 2009 })).item_id).to.equal(null);
+    expect(await place.items()).to.have.lengthOf(1);
+  });
+});
