@@ -2,8 +2,11 @@
 import { expect } from 'chai';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { newId } from '#platform/ids.ts';
+import { listParts } from '#platform/live/parts.ts';
+import { finishLiveRecording } from '#workers/live/finish/finish.ts';
 import { partsOfPath } from '#workers/live/finish/names.ts';
 import { endItem, giveItem } from '#workers/live/recorder/item.ts';
+import { FinalFailure } from '#workers/work.ts';
 import { newPlace, type Place } from '../scan/support.ts';
 
 describe('the item of a running recording', function () {
@@ -58,6 +61,22 @@ describe('the item of a running recording', function () {
       const [kind = ''] = types;
       expect((await library(place)).item_counts[kind]).to.equal(counts[kind] + 1);
     });
+
+  it('goes with the parts when its folder could not be written for seven days', async () => {
+    const place = await newPlace('livetv');
+    const { db, objects } = place.api.deps;
+    const { id, item_id: itemId } = await running(place, {});
+    await objects.put('foyer-recordings', `${id}/0000000001_1_1_1_1_0_${id}.ts`, Buffer.from('part'));
+    const ended = new Date(Date.now() - 8 * 86_400_000);
+    await db('recordings').where({ id }).update({ state: 'completed', ended_at: ended, recorded_ms: 1 });
+    const storage = db('storages').where({ id: place.api.given.storageId });
+    await storage.clone().update({ state: 'unavailable' });
+    const fault = await finishLiveRecording({ recordingId: id }, place.work()).catch((error: unknown) => error);
+    await storage.clone().update({ state: 'available' });
+    expect(fault).to.be.instanceOf(FinalFailure).and.include({ code: 'TARGET_AWAY' });
+    expect(await listParts(place.api.deps, id)).to.deep.equal([]);
+    expect(await db('items').where({ id: itemId })).to.deep.equal([]);
+  });
 
   it('is none where the library has the film already', async () => {
     const place = await newPlace('movies');

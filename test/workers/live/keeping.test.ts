@@ -40,7 +40,11 @@ describe('the clean-up of recordings', function () {
       .first();
 
   /** A finished recording of so many days ago, with the file at that path. */
-  async function finished(path: string, days: number, row: object & { at?: Place } = {}): Promise<string> {
+  async function finished(
+    path: string,
+    days: number,
+    row: Record<string, unknown> & { at?: Place } = {},
+  ): Promise<string> {
     const { at = place, ...more } = row;
     await at.put(path);
     await at.scan();
@@ -64,20 +68,20 @@ describe('the clean-up of recordings', function () {
   };
   const isInTrash = (name: string): boolean => trash().some((path) => path.endsWith(`/${name}`));
 
-  it('moves what is beyond keepDays or keepLast to the trash, and deletes it there when space is needed', async () => {
+  it('moves recordings beyond keepDays or keepLast to the trash, and deletes them there when space is needed', async () => {
     const old = await finished('Old (2001)/Old (2001).mkv', 4, { keep_days: 3 });
     const first = await finished('First (2002)/First (2002).mkv', 2, { rule_id: rule });
     const latest = await finished('Latest (2003)/Latest (2003).mkv', 1, { rule_id: rule });
     const fresh = await finished('Fresh (2004)/Fresh (2004).mkv', 2, { keep_days: 3 });
     const eternal = await finished('Ever (2005)/Ever (2005).mkv', 900);
-    const seen = await finished('Seen (2006)/Seen (2006).mkv', 9, { keep_days: 1 });
+    const open = await finished('Open (2006)/Open (2006).mkv', 9, { keep_days: 1 });
     const stays = await finished('Kept (2007)/Kept (2007).mkv', 9, { keep_days: 1, at: kept });
     // The film was in the library before: its own file is no recording.
     await place.put('Up (2009)/Up (2009).mkv');
     const copy = await finished('Up (2009)/Up (2009) - Recorded.mkv', 9, { keep_days: 1 });
     const [film] = await db()('media_files').whereLike('path', '%/Up (2009).mkv').select('item_id');
     expect(film.item_id).to.equal((await row(copy)).item_id);
-    const session = { id: newId(), item_id: (await row(seen)).item_id, library_id: place.libraryId, url: '' };
+    const session = { id: newId(), item_id: (await row(open)).item_id, library_id: place.libraryId, url: '' };
     await db()('playback_sessions').insert({
       ...{ ...session, file_id: newId(), account_id: person.accountId, profile_id: person.profileId },
       ...{ method: 'direct_play', decision: '{}' },
@@ -91,7 +95,7 @@ describe('the clean-up of recordings', function () {
     await eventually(async () => trash().length === 3 || undefined, 60_000);
     const [gone, staying] = [
       [old, first, copy],
-      [latest, fresh, eternal, seen, stays],
+      [latest, fresh, eternal, open, stays],
     ];
     for (const id of gone) expect(await row(id)).to.include({ rule_id: null, keep_days: null, state: 'completed' });
     const removed = await db()('recordings').whereNotNull('removed_at').select('id');

@@ -28,6 +28,7 @@ const MINUTE_MS = 60_000;
 /** A target that is unavailable or full is tried for so long; the parts stay. */
 const KEPT_MS = 7 * 24 * 60 * MINUTE_MS;
 const HIDDEN = '.foyer-recordings';
+const AWAY = 'TARGET_AWAY';
 
 const soon = (ms: number): Date => new Date(Date.now() + ms);
 
@@ -40,9 +41,15 @@ export async function finishLiveRecording({ recordingId }: JobPayload<'live.fini
     return { itemId };
   } catch (error) {
     const fault = faultOf(error, row);
-    if (fault instanceof FinalFailure) await work.db.transaction((tx) => endItem(tx, row.id));
+    if (fault instanceof FinalFailure) await giveUp(work, row, fault);
     throw fault;
   }
+}
+
+/** It gets no file, so its item goes. The parts go too once they have waited for their folder for the longest time. */
+async function giveUp(work: Work, { id }: RecordingRow, { code }: FinalFailure): Promise<void> {
+  await work.db.transaction((tx) => endItem(tx, id));
+  if (code === AWAY) await clear(work, id);
 }
 
 function faultOf(error: unknown, row: RecordingRow): unknown {
@@ -53,7 +60,7 @@ function faultOf(error: unknown, row: RecordingRow): unknown {
 /** The pause grows with the time that it has waited. */
 function putOff(row: RecordingRow): Error {
   const waitedMs = Date.now() - (row.ended_at ?? row.end_at).getTime();
-  if (waitedMs > KEPT_MS) return new FinalFailure('TARGET_AWAY', 'Its folder could not be written for seven days');
+  if (waitedMs > KEPT_MS) return new FinalFailure(AWAY, 'Its folder could not be written for seven days');
   return new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
 }
 

@@ -1,11 +1,17 @@
 // What a rendition reads and writes: the segments of a channel, or the parts of a recording.
+import type { Db } from '#platform/db.ts';
 import { listParts, PARTS_BUCKET, partKey, partsTrack } from '#platform/live/parts.ts';
 import { findRecorded } from '#platform/live/recorded.store.ts';
 import { type RenditionRow, readRendition, renditionTrack } from '#platform/live/renditions.store.ts';
 import { addSegment, LIVE_BUCKET, type LiveSegment, listSegments, segmentKey } from '#platform/live/segments.ts';
-import type { RenditionDeps } from './rendition.ts';
+import type { Objects } from '#platform/objects.ts';
+import type { Redis } from '#platform/redis.ts';
 
-type Stores = Pick<RenditionDeps, 'db' | 'redis' | 'objects'>;
+interface Stores {
+  db: Db;
+  redis: Redis;
+  objects: Objects;
+}
 
 export interface Tracks {
   /** Only the newest segments matter, because viewers are there. A recording is encoded from its beginning. */

@@ -99,7 +99,7 @@ export function bodyOf(form: RuleForm): CreateRecordingRuleBody {
   };
 }
 
-/** What the form of a rule sends that is there already: an empty field takes its value away. */
+/** What the form of a rule sends that is there already: an empty field removes its value. */
 export function changeOf(form: RuleForm): UpdateRecordingRuleBody {
   const { programId: _, ...body } = bodyOf(form);
   return { keepLast: null, keepDays: null, from: null, to: null, ...body };
