@@ -12,11 +12,23 @@ export interface Pes {
 const MOST_BYTES = 4 << 20;
 const MOST_STREAMS = 32;
 
+interface Open {
+  parts: Buffer[];
+  size: number;
+}
+
+/** Packets with pictures name no length. */
+function isWhole({ parts, size }: Open): boolean {
+  const [first] = parts;
+  const length = first && first.length >= 6 ? first.readUInt16BE(4) : 0;
+  return length > 0 && size >= 6 + length;
+}
+
 /** Puts packets of elementary streams together. */
 export class PesReader {
-  readonly #open = new Map<number, { parts: Buffer[]; size: number }>();
+  readonly #open = new Map<number, Open>();
 
-  /** The packet that ends where a new one begins. */
+  /** The packet that is whole, or that ends where a new one begins. */
   push({ pid, start, payload }: Packet, packet: Buffer): Pes | undefined {
     const ended = start ? this.end(pid) : undefined;
     if (start && this.#open.size < MOST_STREAMS) this.#open.set(pid, { parts: [], size: 0 });
@@ -25,7 +37,7 @@ export class PesReader {
       open.parts.push(packet.subarray(payload));
       open.size += PACKET - payload;
     }
-    return ended;
+    return ended ?? (open && isWhole(open) ? this.end(pid) : undefined);
   }
 
   /** The packet that is open. */

@@ -3,8 +3,9 @@ import { ccDataOf, type Triplet, type VideoKind } from './cc-data.ts';
 import { Cea608 } from './cea608.ts';
 import { Cea708 } from './cea708.ts';
 import type { CaptionCue } from './cue-track.ts';
-import { PesReader } from './pes.ts';
+import { type Pes, PesReader } from './pes.ts';
 import { type Announced, type Program, ProgramReader } from './program.ts';
+import { Teletext } from './teletext.ts';
 
 /** Captions of a broadcast. */
 export interface CaptionService {
@@ -19,6 +20,7 @@ export interface CaptionService {
 const WRAP = 2 ** 33;
 /** Pictures that wait for those that are shown before them. */
 const MOST_WAITING = 64;
+const MOST_SERVICES = 16;
 
 interface Picture {
   atMs: number;
@@ -31,12 +33,16 @@ export class CaptionReader {
   readonly #pes = new PesReader();
   readonly #cea608: Cea608;
   readonly #cea708: Cea708;
+  /** By the PID of their stream. */
+  readonly #teletext = new Map<number, Teletext>();
+  readonly #growthMs: number | undefined;
   #waiting: Picture[] = [];
   #last: number | undefined;
   #hasFields = false;
 
   /** `growthMs`: how long text that is written while it is visible stays one cue. */
   constructor(growthMs?: number) {
+    this.#growthMs = growthMs;
     this.#cea608 = new Cea608(growthMs);
     this.#cea708 = new Cea708(growthMs);
   }
@@ -54,6 +60,7 @@ export class CaptionReader {
   end(): void {
     const { video } = this.#tables.program ?? {};
     if (video) this.#picture(video.kind, this.#pes.end(video.pid));
+    for (const [pid, decoder] of this.#teletext) this.#page(decoder, this.#pes.end(pid));
     this.#decode(Number.POSITIVE_INFINITY);
   }
 
@@ -82,12 +89,16 @@ export class CaptionReader {
     // Stations send the text of a field once more as a service.
     const isOwn = ({ language }: CaptionService): boolean =>
       fields.length === 0 || (language !== 'und' && !fields.some((field) => field.language === language));
-    return [...fields, ...digital.filter(isOwn)];
+    const pages = (this.#tables.program?.teletext ?? []).map(({ page, language, hearingImpaired }) => {
+      return { id: `page${page}`, kind: 'teletext' as const, language, hearingImpaired };
+    });
+    return [...fields, ...digital.filter(isOwn), ...pages].slice(0, MOST_SERVICES);
   }
 
   /** The cues of a service until a time. */
   take(id: string, untilMs: number): CaptionCue[] {
-    const [, prefix, number] = /^(cc|service)(\d{1,2})$/.exec(id) ?? [];
+    const [, prefix, number = ''] = /^(cc|service|page)([\da-f]{1,3})$/.exec(id) ?? [];
+    if (prefix === 'page') return this.#pageOf(number)?.take(number, untilMs) ?? [];
     if (prefix === 'cc') return this.#cea608.take(Number(number), untilMs);
     return prefix === 'service' ? this.#cea708.take(Number(number), untilMs) : [];
   }
@@ -96,11 +107,34 @@ export class CaptionReader {
     return this.#tables.program?.announced ?? [];
   }
 
-  #track({ video }: Program, packet: Packet, bytes: Buffer): void {
-    if (packet.pid === video?.pid) this.#picture(video.kind, this.#pes.push(packet, bytes));
+  #pageOf(page: string): Teletext | undefined {
+    const found = this.#tables.program?.teletext.find((one) => one.page === page);
+    return found && this.#teletext.get(found.pid);
   }
 
-  #picture(kind: VideoKind, pes: ReturnType<PesReader['push']>): void {
+  #track({ video, teletext }: Program, packet: Packet, bytes: Buffer): void {
+    if (packet.pid === video?.pid) {
+      this.#picture(video.kind, this.#pes.push(packet, bytes));
+      return;
+    }
+    const pages = teletext.filter(({ pid }) => pid === packet.pid);
+    if (pages.length === 0) return;
+    const known = this.#teletext.get(packet.pid);
+    const decoder =
+      known ??
+      new Teletext(
+        pages.map(({ page }) => page),
+        this.#growthMs,
+      );
+    if (!known) this.#teletext.set(packet.pid, decoder);
+    this.#page(decoder, this.#pes.push(packet, bytes));
+  }
+
+  #page(decoder: Teletext, pes: Pes | undefined): void {
+    if (pes?.ticks !== undefined) decoder.push(this.msOf(pes.ticks), pes.bytes);
+  }
+
+  #picture(kind: VideoKind, pes: Pes | undefined): void {
     if (pes?.ticks === undefined) return;
     const atMs = this.msOf(pes.ticks);
     const lag = (((pes.ticks - (pes.decodeTicks ?? pes.ticks)) % WRAP) + WRAP) % WRAP;
