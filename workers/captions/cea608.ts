@@ -1,5 +1,6 @@
+import type { CaptionCue } from '#platform/live/captions.ts';
 import { basicLetter, extendedLetter, specialLetter } from './cea608-letters.ts';
-import { type CaptionCue, CueTrack, type Shown } from './cue-track.ts';
+import { CueTrack, type Shown } from './cue-track.ts';
 
 const ROWS = 15;
 const COLUMNS = 32;

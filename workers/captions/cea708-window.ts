@@ -29,7 +29,7 @@ export class CaptionWindow {
     this.#rows[this.#row] ??= [];
     const letters = this.#rows[this.#row] ?? [];
     while (letters.length < this.#column) letters.push(' ');
-    letters[this.#column] = letter;
+    letters[this.#column] = /\p{C}/u.test(letter) ? ' ' : letter;
     this.#column = Math.min(MOST_COLUMNS - 1, this.#column + 1);
   }
 

@@ -1,5 +1,6 @@
+import type { CaptionCue } from '#platform/live/captions.ts';
 import { CaptionWindow } from './cea708-window.ts';
-import { type CaptionCue, CueTrack } from './cue-track.ts';
+import { CueTrack } from './cue-track.ts';
 
 /** Below this the usual place of captions begins, in percent. */
 const BOTTOM = 60;

@@ -1,12 +1,4 @@
-/** A text on the screen. Times are milliseconds of the caller's clock. */
-export interface CaptionCue {
-  startMs: number;
-  endMs: number;
-  /** Lines in order. */
-  text: string;
-  /** Top of the text in percent of the height; absent for the usual place at the bottom. */
-  line?: number;
-}
+import type { CaptionCue } from '#platform/live/captions.ts';
 
 /** The text of a moment; an empty one clears the screen. */
 export interface Shown {

@@ -1,21 +1,11 @@
+import type { CaptionCue, CaptionService } from '#platform/live/captions.ts';
 import { PACKET, type Packet, readPacket } from '#workers/transcode/packets.ts';
 import { ccDataOf, type Triplet, type VideoKind } from './cc-data.ts';
 import { Cea608 } from './cea608.ts';
 import { Cea708 } from './cea708.ts';
-import type { CaptionCue } from './cue-track.ts';
 import { type Pes, PesReader } from './pes.ts';
 import { type Announced, type Program, ProgramReader } from './program.ts';
 import { Teletext } from './teletext.ts';
-
-/** Captions of a broadcast. */
-export interface CaptionService {
-  /** `cc1` to `cc4`, `service1` and so on, or `page888`. */
-  id: string;
-  kind: 'cea608' | 'cea708' | 'teletext';
-  /** ISO 639-2; `und` if the broadcast does not name it. */
-  language: string;
-  hearingImpaired: boolean;
-}
 
 const WRAP = 2 ** 33;
 /** Pictures that wait for those that are shown before them. */
@@ -65,10 +55,9 @@ export class CaptionReader {
   }
 
   /** A time of the stream in milliseconds that rise over the wraps of its clock. */
-  msOf(ticks: number): number {
-    this.#last ??= ticks;
-    this.#last += ((((ticks - this.#last) % WRAP) + WRAP * 1.5) % WRAP) - WRAP / 2;
-    return this.#last / 90;
+  msNear(ticks: number): number {
+    const last = this.#last ?? ticks;
+    return (last + ((((ticks - last) % WRAP) + WRAP * 1.5) % WRAP) - WRAP / 2) / 90;
   }
 
   /** Services that were heard so far. `announced`: those that the broadcast names, with their languages. */
@@ -103,6 +92,12 @@ export class CaptionReader {
     return prefix === 'service' ? this.#cea708.take(Number(number), untilMs) : [];
   }
 
+  #msOf(ticks: number): number {
+    const atMs = this.msNear(ticks);
+    this.#last = Math.round(atMs * 90);
+    return atMs;
+  }
+
   get #announced(): Announced[] {
     return this.#tables.program?.announced ?? [];
   }
@@ -131,12 +126,12 @@ export class CaptionReader {
   }
 
   #page(decoder: Teletext, pes: Pes | undefined): void {
-    if (pes?.ticks !== undefined) decoder.push(this.msOf(pes.ticks), pes.bytes);
+    if (pes?.ticks !== undefined) decoder.push(this.#msOf(pes.ticks), pes.bytes);
   }
 
   #picture(kind: VideoKind, pes: Pes | undefined): void {
     if (pes?.ticks === undefined) return;
-    const atMs = this.msOf(pes.ticks);
+    const atMs = this.#msOf(pes.ticks);
     const lag = (((pes.ticks - (pes.decodeTicks ?? pes.ticks)) % WRAP) + WRAP) % WRAP;
     const triplets = ccDataOf(pes.bytes, kind);
     if (triplets.length > 0) this.#waiting.push({ atMs, triplets });

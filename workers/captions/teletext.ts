@@ -1,4 +1,5 @@
-import { type CaptionCue, CueTrack, type Shown } from './cue-track.ts';
+import type { CaptionCue } from '#platform/live/captions.ts';
+import { CueTrack, type Shown } from './cue-track.ts';
 import { accented, supplementLetter, teletextLetter } from './teletext-letters.ts';
 
 const ROWS = 24;

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { CaptionCue } from '#platform/live/captions.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { type TeletextPage, teletextStream } from '#support/teletext.ts';
-import type { CaptionCue } from '#workers/captions/cue-track.ts';
 import { CaptionReader } from '#workers/captions/reader.ts';
 import { Teletext } from '#workers/captions/teletext.ts';
 

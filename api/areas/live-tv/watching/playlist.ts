@@ -8,6 +8,8 @@ export interface PlaylistOptions {
   ticket?: string | undefined;
   /** Where playback starts, Unix ms. */
   startMs?: number | undefined;
+  /** Of the files of segments. */
+  suffix?: 'ts' | 'vtt';
 }
 
 const SHORT_MS = 30_000;
@@ -83,32 +85,33 @@ function startLine(segments: readonly LiveSegment[], startMs: number | undefined
 const startAt = (ms: number): string => `#EXT-X-START:TIME-OFFSET=${(ms / 1000).toFixed(3)},PRECISE=YES`;
 
 /** The lines of a segment, after those of missing ones. */
-function entryOf(one: LiveSegment, before: LiveSegment | undefined, { ticket }: PlaylistOptions): string[] {
-  const query = ticket ? `?${new URLSearchParams({ ticket }).toString()}` : '';
+function entryOf(one: LiveSegment, before: LiveSegment | undefined, options: PlaylistOptions): string[] {
+  const { ticket, suffix = 'ts' } = options;
+  const ending = `.${suffix}${ticket ? `?${new URLSearchParams({ ticket }).toString()}` : ''}`;
   const missing = before ? one.sequence - before.sequence - 1 : 0;
-  const gaps = before && missing > 0 ? gapsBetween(before, one, { missing, query }) : [];
+  const gaps = before && missing > 0 ? gapsBetween(before, one, { missing, ending }) : [];
   return [
     ...gaps,
     ...(before && before.discontinuity !== one.discontinuity ? ['#EXT-X-DISCONTINUITY'] : []),
-    ...linesOf(one, query),
+    ...linesOf(one, ending),
   ];
 }
 
-const linesOf = ({ sequence, startMs, durationMs }: LiveSegment, query: string): string[] => [
+const linesOf = ({ sequence, startMs, durationMs }: LiveSegment, ending: string): string[] => [
   `#EXT-X-PROGRAM-DATE-TIME:${new Date(startMs).toISOString()}`,
   `#EXTINF:${(durationMs / 1000).toFixed(3)},`,
-  `segments/${sequence}.ts${query}`,
+  `segments/${sequence}${ending}`,
 ];
 
 /** Numbers without a segment keep their place, so that those of the list stay the stream's. */
 function gapsBetween(
   before: LiveSegment,
   after: LiveSegment,
-  { missing, query }: { missing: number; query: string },
+  { missing, ending }: { missing: number; ending: string },
 ): string[] {
   const durationMs = Math.min(4000, Math.max(1, (after.startMs - segmentEnd(before)) / missing));
   return Array.from({ length: missing }, (_, at) => {
     const startMs = Math.round(segmentEnd(before) + at * durationMs);
-    return ['#EXT-X-GAP', ...linesOf({ ...before, sequence: before.sequence + 1 + at, startMs, durationMs }, query)];
+    return ['#EXT-X-GAP', ...linesOf({ ...before, sequence: before.sequence + 1 + at, startMs, durationMs }, ending)];
   }).flat();
 }

@@ -2,10 +2,9 @@ import { PlaybackStart } from '#areas/playback/public.ts';
 import { openToReceivers } from '#areas/streaming/public.ts';
 import { LiveSession } from '#areas/viewing/public.ts';
 import { bytes, defineEndpoint, json } from '#kernel/endpoint.ts';
-import { notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { getManagedLive, getOwnLive } from './access.ts';
-import { masterOf, PLAYLIST, playlistAnswer, playlistOf, sendLiveSegment } from './lists.ts';
+import { masterOf, PLAYLIST, playlistAnswer, playlistOf, renditionOf, sendLiveSegment } from './lists.ts';
 import { liveSessionOf } from './session.view.ts';
 import { watch } from './watch.ts';
 import { PlaylistQuery, RenditionParams, SegmentParams, TicketQuery, WatchLive } from './watching.schemas.ts';
@@ -60,7 +59,7 @@ export const getLiveMaster = defineEndpoint({
   path: '/live/sessions/:id/master.m3u8',
   summary: 'Read the HLS master playlist of a live session',
   description:
-    'Lists the rendition that was decided for the session. A cast ticket in the query is repeated in every address. The playlist must not be cached.',
+    'Lists the rendition that was decided for the session, and the captions of the channel that were found so far as WebVTT. A cast ticket in the query is repeated in every address. The playlist must not be cached.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: IdParams,
@@ -80,7 +79,7 @@ export const getLivePlaylist = defineEndpoint({
   path: '/live/sessions/:id/:rendition/index.m3u8',
   summary: 'Read the sliding playlist of a rendition',
   description:
-    'Every segment has a date. `window=short` lists the last 30 seconds, `full` the whole buffer, of which `_HLS_skip` leaves out what the player knows. With `_HLS_msn` the response waits for that segment, at most three target durations, then 503. A first segment is awaited for up to 20 seconds. The request keeps the session alive.',
+    'The rendition is the one that was decided, or captions that the master playlist lists. Every segment has a date. `window=short` lists the last 30 seconds, `full` the whole buffer, of which `_HLS_skip` leaves out what the player knows. With `_HLS_msn` the response waits for that segment, at most three target durations, then 503. A first segment is awaited for up to 20 seconds. The request keeps the session alive.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: RenditionParams,
@@ -90,9 +89,9 @@ export const getLivePlaylist = defineEndpoint({
 
   async handle({ params, query }, call) {
     const row = await getOwnLive(call, params.id);
-    if (params.rendition !== row.live.rendition) throw notFound();
+    const rendition = renditionOf(row, params.rendition);
     openToReceivers(call, query.ticket);
-    return playlistAnswer(call, await playlistOf(call, row, query));
+    return playlistAnswer(call, await playlistOf(call, rendition, query));
   },
 });
 
@@ -102,7 +101,7 @@ export const getLiveSegment = defineEndpoint({
   path: '/live/sessions/:id/:rendition/segments/:segment',
   summary: 'Read a segment of a live session',
   description:
-    'The segment is <sequence>.ts. It is immutable, with an ETag. A segment that was not received yet is awaited for up to 6 seconds; one that has left the buffer is 404.',
+    'The segment is <sequence>.ts, or <sequence>.vtt for captions. It is immutable, with an ETag. A segment that was not received yet is awaited for up to 6 seconds; one that has left the buffer is 404.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: SegmentParams,
@@ -112,8 +111,8 @@ export const getLiveSegment = defineEndpoint({
 
   async handle({ params, query }, call) {
     const row = await getOwnLive(call, params.id);
-    if (params.rendition !== row.live.rendition) throw notFound();
+    const rendition = renditionOf(row, params.rendition);
     openToReceivers(call, query.ticket);
-    return sendLiveSegment(call, row, params.segment);
+    return sendLiveSegment(call, rendition, params.segment);
   },
 });
