@@ -23,7 +23,7 @@ export class CueTrack {
     this.#growthMs = growthMs;
   }
 
-  /** The screen at a time. `grows`: text was added to what is visible. */
+  /** The screen at a time. `grows`: text was added to the visible one. */
   show(atMs: number, { text, line }: Shown, grows = false): void {
     const shown = this.#shown;
     if (shown && shown.text === text && shown.line === line) return;

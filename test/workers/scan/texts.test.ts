@@ -25,7 +25,12 @@ describe('texts inside a file without an index', function () {
   it('are extracted after the scan, so that no session that burns them in waits', async () => {
     const { db, objects } = place.api.deps;
     const folder = temporaryFolder('texts');
-    writeFileSync(join(folder, 'words.srt'), '1\n00:00:01,000 --> 00:00:02,000\nGood morning\n');
+    writeFileSync(
+      join(folder, 'words.srt'),
+      [...['Good morning', '[door slams]', '(sighs)', 'MARY: Hello.'].entries()]
+        .map(([at, text]) => `${at + 1}\n00:00:0${at + 1},000 --> 00:00:0${at + 2},000\n${text}\n`)
+        .join('\n'),
+    );
     await place.put('Plain (2001)/Plain (2001).mkv', 'h264-base.mkv');
     await place.put('Old (2002)/Old (2002).flv', 'h264.flv');
     const old = join(place.path, 'Old (2002)/Old (2002).flv');
@@ -44,6 +49,8 @@ describe('texts inside a file without an index', function () {
     const kept = textTrackKey({ fileId: source.id, version: versionOf(source) }, index);
     const text = Buffer.concat((await (await objects.get('foyer-subtitles', kept)).toArray()) as Buffer[]);
     expect(text.toString()).to.contain('Good morning');
+    const track = await db('media_streams').where({ file_id: source.id, kind: 'subtitle' }).first('hearing_impaired');
+    expect(track?.hearing_impaired).to.equal(true); // the cues say it
 
     const burnIn = { streamIndex: index, number: 0, kind: 'text' as const };
     const plan = planOf(

@@ -11,15 +11,15 @@ const LOOKED_AT = 16 << 20;
 export class AnnouncedCaptions {
   readonly #tables = new ProgramReader();
   #rest: Buffer = Buffer.alloc(0);
-  #seen = 0;
+  #read = 0;
 
   get found(): Announced[] {
     return this.#tables.program?.announced ?? [];
   }
 
   push(chunk: Buffer): void {
-    if (this.#seen > LOOKED_AT || this.#tables.program) return;
-    this.#seen += chunk.length;
+    if (this.#read > LOOKED_AT || this.#tables.program) return;
+    this.#read += chunk.length;
     const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
     let at = 0;
     while (at + PACKET <= bytes.length) {
