@@ -9,7 +9,7 @@ export interface Shown {
 /** Text that is written while it is visible makes one cue for as long as this, so that no cue holds a single letter. */
 export const GROWTH_MS = 300;
 /** Cues that wait for `take`; a hostile stream loses the oldest. */
-const MOST_CUES = 5000;
+const MOST_CUES = 20_000;
 const MOST_LETTERS = 2000;
 
 /** Turns the states of a screen into cues. */

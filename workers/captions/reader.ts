@@ -7,6 +7,7 @@ import { type Pes, PesReader } from './pes.ts';
 import { type Announced, type Program, ProgramReader } from './program.ts';
 import { Teletext } from './teletext.ts';
 
+const SYNC = 0x47;
 const WRAP = 2 ** 33;
 /** Pictures that wait for those that are shown before them. */
 const MOST_WAITING = 64;
@@ -39,6 +40,7 @@ export class CaptionReader {
 
   push(chunk: Buffer): void {
     for (let at = 0; at + PACKET <= chunk.length; at += PACKET) {
+      if (chunk[at] !== SYNC) continue;
       const bytes = chunk.subarray(at, at + PACKET);
       const packet = readPacket(bytes);
       this.#tables.push(packet, bytes);

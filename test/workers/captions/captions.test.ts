@@ -193,7 +193,7 @@ describe('closed captions', function () {
         const head = Buffer.from([0, 0, 1, 6, 4, noise.length % 256, 0xb5, 0, 0x31, 0x47, 0x41, 0x39, 0x34, 3]);
         for (const codec of ['mpeg2', 'h264', 'hevc'] as const) ccDataOf(Buffer.concat([head, noise]), codec);
         const packets = Buffer.alloc(188 * 4, 0x47);
-        packets.set(noise.subarray(0, packets.length), 1);
+        packets.set(noise.subarray(0, packets.length), triplets.length % 2);
         read(packets);
       },
     );
@@ -208,7 +208,7 @@ describe('closed captions', function () {
         for (const [type, a, b] of packet) writer.push(i * 33, type === 3, [a, b]);
       }
       expect(writer.take(1, 1e9).every(({ text }) => text.length < 2001)).to.equal(true);
-      expect(painter.take(1, 1e9).length).to.be.below(5002);
+      expect(painter.take(1, 1e9).length).to.be.below(20_002);
       return process.cpuUsage().user - began;
     };
     usedBy(5000);

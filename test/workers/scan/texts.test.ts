@@ -6,9 +6,11 @@ import { findSource, versionOf } from '#areas/streaming/files/sources.view.ts';
 import { textTrackKey } from '#areas/streaming/public.ts';
 import { planOf } from '#areas/streaming/segments/plan.ts';
 import { addKept } from '#areas/subtitles/public.ts';
+import { CaptionScript, line21, withCaptions } from '#support/captions.ts';
 import { tool } from '#support/hls-validator.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
 import { teletextStream } from '#support/teletext.ts';
+import { broadcast } from '#support/tuner-box.ts';
 import { extractSubtitles } from '#workers/subtitles/extract-job.ts';
 import { SessionTexts } from '#workers/transcode/words.ts';
 import { newPlace, type Place } from './support.ts';
@@ -123,6 +125,29 @@ describe('texts inside a file without an index', function () {
       [0, 1, 2].map(async (n) => (await api.fetch(`${cut}${n}.vtt`, { headers: viewer.headers })).text()),
     );
     expect(segments.join('')).to.contain('from the mast');
+  });
+
+  it('are read of the pictures of a transport stream', async () => {
+    const { api } = place;
+    const script = new CaptionScript().field(500, line21.popOn('NEWS & SPORT')).field(4000, line21.clear());
+    await place.put('Air (2005)/Air (2005).ts', 'mpeg2-ac3.ts');
+    const bytes = withCaptions(broadcast('h264'), (atMs) => script.at(atMs));
+    writeFileSync(join(place.path, 'Air (2005)/Air (2005).ts'), bytes);
+    await place.age();
+    await place.scan();
+    const file = (await place.files()).find(({ path }) => path.startsWith('Air'));
+    await extractSubtitles({ fileId: file?.id ?? '' }, place.work());
+    const viewer = await api.given.admin();
+    const started = await api.as(viewer).startPlayback({
+      params: { id: file?.item_id ?? '' },
+      body: { client: { builtIn: 'chromium' }, subtitleStreamId: (await trackOf(file?.id))?.id },
+    });
+    expect(started.status, JSON.stringify(started.body)).to.equal(201);
+    const text = await (await api.fetch(started.body.subtitles[0]?.url ?? '', { headers: viewer.headers })).text();
+    const [, from, to, line] = /([\d:.]+) --> ([\d:.]+)\n(.+)/.exec(text) ?? [];
+    expect(line).to.equal('NEWS &amp; SPORT');
+    expect(Number(from?.slice(-6))).to.be.within(0.9, 1.2); // a picture has two letters
+    expect(Number(to?.slice(-6))).to.be.within(3.9, 4.2);
   });
 
   it('are read of a track of captions', async () => {

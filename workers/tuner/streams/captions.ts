@@ -1,16 +1,16 @@
 import { type CaptionService, MOST_CAPTION_BYTES, type SegmentCaptions } from '#platform/live/captions.ts';
+import { PacketFinder } from '#workers/captions/packets.ts';
 import { type Announced, ProgramReader } from '#workers/captions/program.ts';
 import { CaptionReader } from '#workers/captions/reader.ts';
-import { PACKET, readPacket } from '#workers/transcode/packets.ts';
+import { readPacket } from '#workers/transcode/packets.ts';
 
-const SYNC = 0x47;
 /** A broadcast that names its captions does so in its first bytes. */
 const LOOKED_AT = 16 << 20;
 
 /** Finds the names of captions in the program map of the source: ffmpeg does not repeat them. */
 export class AnnouncedCaptions {
   readonly #tables = new ProgramReader();
-  #rest: Buffer = Buffer.alloc(0);
+  readonly #packets = new PacketFinder();
   #read = 0;
 
   get found(): Announced[] {
@@ -20,18 +20,7 @@ export class AnnouncedCaptions {
   push(chunk: Buffer): void {
     if (this.#read > LOOKED_AT || this.#tables.program) return;
     this.#read += chunk.length;
-    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
-    let at = 0;
-    while (at + PACKET <= bytes.length) {
-      const isPacket = bytes[at] === SYNC && (at + PACKET === bytes.length || bytes[at + PACKET] === SYNC);
-      if (isPacket) this.#packet(bytes.subarray(at, at + PACKET));
-      at += isPacket ? PACKET : 1;
-    }
-    this.#rest = Buffer.from(bytes.subarray(at));
-  }
-
-  #packet(bytes: Buffer): void {
-    this.#tables.push(readPacket(bytes), bytes);
+    for (const packet of this.#packets.push(chunk)) this.#tables.push(readPacket(packet), packet);
   }
 }
 

@@ -33,7 +33,8 @@ interface Held {
 
 const CAPTIONS = '.json';
 const captionsOf = (path: string): string => `${path}${CAPTIONS}`;
-const isCaptions = (file: string): boolean => file.endsWith(CAPTIONS);
+const isCaptionsOf = (file: string, segments: readonly string[]): boolean =>
+  file.endsWith(CAPTIONS) && segments.includes(file.slice(0, -CAPTIONS.length));
 
 /** Writes segments to disk and uploads them in order, so that neither an absent store nor a killed process loses one. */
 export class Spool {
@@ -49,11 +50,12 @@ export class Spool {
   /** Reads what a former process left. */
   async open(): Promise<void> {
     await mkdir(this.#deps.folder, { recursive: true });
-    for (const file of (await readdir(this.#deps.folder)).sort()) {
+    const files = (await readdir(this.#deps.folder)).sort();
+    for (const file of files) {
       const [channelId = '', name = ''] = file.split('~');
       const segment = parseSegmentName(name);
       if (segment) this.#held.push({ channelId, segment });
-      else if (!isCaptions(file)) await rm(join(this.#deps.folder, file), { force: true });
+      else if (!isCaptionsOf(file, files)) await rm(join(this.#deps.folder, file), { force: true });
     }
     this.#upload();
   }

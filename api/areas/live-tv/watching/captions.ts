@@ -1,4 +1,4 @@
-import { webvttBlock } from '#areas/streaming/public.ts';
+import { escapedText, webvttBlock } from '#areas/streaming/public.ts';
 import { CAPTION_RENDITION, type CaptionService, captionsKey, readCaptions } from '#platform/live/captions.ts';
 import type { LiveSegment } from '#platform/live/segments.ts';
 import type { Objects } from '#platform/objects.ts';
@@ -38,8 +38,6 @@ export function captionLines(services: readonly CaptionService[], query: string)
 
 const FOR_IMPAIRED = 'public.accessibility.transcribes-spoken-dialog,public.accessibility.describes-music-and-sound';
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-
 /** The captions of a segment as WebVTT on the clock of its transport stream; without cues where there are none. */
 export async function captionSegment(
   { objects }: { objects: Objects },
@@ -50,7 +48,7 @@ export async function captionSegment(
   const { cues = [] } = captions.services.find(({ id }) => id === rendition) ?? {};
   const blocks = cues.map(({ startMs, endMs, text, line }) => {
     const settings = line === undefined ? undefined : `line:${line}%`;
-    return webvttBlock({ startMs, endMs, text: escaped(text), ...(settings && { settings }) });
+    return webvttBlock({ startMs, endMs, text: escapedText(text), ...(settings && { settings }) });
   });
   return `WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:${captions.ticks},LOCAL:00:00:00.000\n${blocks.join('')}`;
 }
