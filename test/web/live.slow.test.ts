@@ -46,7 +46,8 @@ describe('live television in the browser', function () {
     await eventually(async () => (await position()) > 1, 30_000);
     await page.locator('button:has-text("Live")').waitFor();
 
-    await page.click('button[aria-label="Subtitles"]');
+    await page.locator('button[aria-label="Subtitles"]').waitFor({ state: 'attached' });
+    await page.keyboard.press('c');
     await page.click('button[role=menuitemradio]:has-text("CC1")');
     const shown = `[...document.querySelector('video').textTracks].filter((one) => one.mode === 'showing').flatMap((one) => [...(one.activeCues ?? [])].map((cue) => cue.text)).join()`;
     await eventually(async () => /^(NEWS AT NINE|WEATHER)$/.test(await page.evaluate<string>(shown)), 20_000);
