@@ -3,6 +3,9 @@
 export type StreamKind = 'video' | 'audio' | 'subtitle' | 'attachment';
 export type Hdr = 'hdr10' | 'hdr10plus' | 'dolby-vision' | 'hlg';
 
+/** Index of the track that captions inside of pictures make; the streams of no file reach it, and sidecars begin at 1000. */
+export const PICTURE_CAPTIONS = 900;
+
 export interface ProbedStream {
   /** Index in the container, as ffmpeg counts (`0:<index>`). */
   index: number;

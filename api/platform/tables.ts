@@ -1125,6 +1125,7 @@ export interface Tables {
     reserved_until: Date | null;
     recorded_until: Date | null;
     yields_at: Date | null;
+    captions: Defaulted<Json>;
   };
   live_tuners: {
     id: string;

@@ -8,6 +8,8 @@ export interface TeletextPage {
   atMs: number;
   /** None clears the screen. */
   lines: TeletextLine[];
+  /** Number of the national letters; 0 is English. */
+  national?: number;
 }
 
 const PAGE = 0x88;
@@ -35,9 +37,10 @@ function dataUnit(row: number, bytes: number[]): number[] {
   return [0x03, 0x2c, 0xe7, 0xe4, ...[...address, ...bytes].map(turned)];
 }
 
-function headOf(page: number): number[] {
+function headOf(page: number, national = 0): number[] {
   const [erases, subtitle] = [8, 8];
-  const bits = [page & 15, page >> 4, 0, erases, 0, subtitle, 1, 0].map(hamming);
+  const letters = ((national & 4) >> 1) | ((national & 2) << 1) | ((national & 1) << 3); // the highest bit comes first
+  const bits = [page & 15, page >> 4, 0, erases, 0, subtitle, 1, letters].map(hamming);
   return dataUnit(0, [...bits, ...new Array<number>(32).fill(odd(0x20))]);
 }
 
@@ -48,8 +51,8 @@ function rowOf({ row, text }: TeletextLine): number[] {
 }
 
 /** The elementary stream's packet: lines fill it up to a multiple of 184 bytes. */
-function pesOf({ atMs, lines }: TeletextPage): Buffer {
-  const units = [headOf(PAGE), ...lines.map(rowOf), headOf(0xff)];
+function pesOf({ atMs, lines, national }: TeletextPage): Buffer {
+  const units = [headOf(PAGE, national), ...lines.map(rowOf), headOf(0xff)];
   while (units.length % 4 !== 3) units.push([0xff, 0x2c, ...new Array<number>(44).fill(0xff)]);
   const ticks = atMs * 90;
   const time = [0x21 | ((ticks >> 29) & 14), ticks >> 22, (ticks >> 14) | 1, ticks >> 7, (ticks << 1) | 1];

@@ -73,8 +73,8 @@ export interface TunerBox {
 }
 
 /** Starts a device with so many slots; channels are numbers, each with the same broadcast. */
-export async function tunerBox(kind: Broadcast, slots: number): Promise<TunerBox> {
-  const bytes = broadcast(kind);
+export async function tunerBox(kind: Broadcast | Buffer, slots: number): Promise<TunerBox> {
+  const bytes = typeof kind === 'string' ? broadcast(kind) : kind;
   const box: TunerBox = {
     url: '',
     channel: (number) => `${box.url}/auto/v${number}`,

@@ -3,9 +3,10 @@ import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
 import { listParts } from '#platform/live/parts.ts';
 import type { Api } from '#support/api.ts';
+import { CaptionScript, line21, withCaptions } from '#support/captions.ts';
 import { LiveStage } from '#support/live-stage.ts';
 import { eventually } from '#support/stores.ts';
-import { tunerBox } from '#support/tuner-box.ts';
+import { broadcast, tunerBox } from '#support/tuner-box.ts';
 import { Recorder } from '#workers/live/recorder/keeper.ts';
 import { openSignedIn } from './support/player.ts';
 import { ownedServer } from './support/server.ts';
@@ -22,7 +23,11 @@ describe('live television in the browser', function () {
     api = await ownedServer();
     stage = new LiveStage(api);
     await stage.prepare();
-    const box = await tunerBox('h264', 1);
+    const script = new CaptionScript().field(500, line21.popOn('NEWS AT NINE')).field(5000, line21.popOn('WEATHER'));
+    const box = await tunerBox(
+      withCaptions(broadcast('h264'), (atMs) => script.at(atMs)),
+      1,
+    );
     const tunerId = await stage.tuner(1);
     one = await stage.channel('One', [{ tunerId, url: box.channel('1') }]);
     await stage.channel('Two', [{ tunerId, url: box.channel('2') }]);
@@ -44,6 +49,13 @@ describe('live television in the browser', function () {
     await page.locator('h1:has-text("1 One")').waitFor({ timeout: 40_000 });
     await eventually(async () => (await position()) > 1, 30_000);
     await page.locator('button:has-text("Live")').waitFor();
+
+    await page.locator('button[aria-label="Subtitles"]').waitFor({ state: 'attached' });
+    await page.keyboard.press('c');
+    await page.click('button[role=menuitemradio]:has-text("CC1")');
+    const shown = `[...document.querySelector('video').textTracks].filter((one) => one.mode === 'showing').flatMap((one) => [...(one.activeCues ?? [])].map((cue) => cue.text)).join()`;
+    await eventually(async () => /^(NEWS AT NINE|WEATHER)$/.test(await page.evaluate<string>(shown)), 20_000);
+    await page.keyboard.press('Escape');
 
     await page.keyboard.press('k');
     await eventually(() => page.evaluate<boolean>(`document.querySelector('video').paused`));

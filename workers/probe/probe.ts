@@ -12,6 +12,7 @@ import { probeMatroska } from './matroska/index.ts';
 import { isCut } from './mp4/boxes.ts';
 import { probeMp4 } from './mp4/index.ts';
 import { probeMusic } from './music/index.ts';
+import { withPictureCaptions } from './picture-captions.ts';
 import { PROBE_VERSION, type Probed, type Stretch } from './probed.ts';
 import { SNIFF_BYTES, type Sniffed, sniff } from './sniff.ts';
 
@@ -129,7 +130,18 @@ export async function readInProcess(
 /** The result of ffprobe alone; for tests and the benchmark. */
 export async function runFfprobe(path: string, sniffed: Sniffed, { signal }: ProbeOptions = {}): Promise<Probed> {
   const show = ['-show_streams', '-show_format', '-show_chapters'];
-  return { file: fileOf(await ffprobe({ path, sniffed, show, signal }), sniffed) };
+  const file = fileOf(await ffprobe({ path, sniffed, show, signal }), sniffed);
+  return { file: sniffed.container === 'mpegts' ? await withCaptions(path, file) : file };
+}
+
+/** ffprobe does not report captions inside of pictures. */
+async function withCaptions(path: string, file: ProbedFile): Promise<ProbedFile> {
+  const source = await opened(path);
+  try {
+    return await withPictureCaptions(file, source);
+  } finally {
+    await source.close();
+  }
 }
 
 /** For a file whose index ffprobe reads without reporting truncation. */

@@ -1,7 +1,20 @@
 import { openMedia } from '#areas/storage/public.ts';
-import { type FileSource, findSource, fontKey, fontsKey, TEXT_CODECS, versionOf } from '#areas/streaming/public.ts';
+import {
+  type FileSource,
+  findSource,
+  fontKey,
+  fontsKey,
+  readCues,
+  TEXT_CODECS,
+  textTrackKey,
+  versionOf,
+} from '#areas/streaming/public.ts';
+import { announceSubtitles } from '#areas/subtitles/public.ts';
+import { firstBytes } from '#platform/bytes.ts';
 import type { JobPayload } from '#platform/jobs.ts';
+import type { ProbedStream } from '#platform/media.ts';
 import { FinalFailure, type Work } from '../work.ts';
+import { isForHearingImpaired } from './hearing-impaired.ts';
 import { matroskaFonts } from './matroska-texts.ts';
 import { extractPictures } from './pictures-job.ts';
 import { BUCKET, type TextSource, takeOutTexts } from './take-out.ts';
@@ -26,7 +39,32 @@ export async function extractSubtitles(
     tracks.map(({ index, codec }) => ({ index, format: codec })),
     work,
   );
+  const quiet = tracks.filter(({ hearingImpaired, forced }) => !hearingImpaired && !forced);
+  await markForImpaired(from, { itemId: source.itemId, tracks: quiet }, work);
   return undefined;
+}
+
+const LARGEST = 20 * 2 ** 20;
+
+/** Marks the tracks whose cues say it, where no flag of the file does. */
+async function markForImpaired(
+  source: TextSource,
+  { itemId, tracks }: { itemId: string; tracks: readonly ProbedStream[] },
+  { db, objects }: Work,
+): Promise<void> {
+  const found: number[] = [];
+  for (const { index, codec } of tracks) {
+    const bytes = await firstBytes(await objects.get(BUCKET, textTrackKey(source, index)), LARGEST);
+    if (isForHearingImpaired(await readCues(bytes, { format: codec }))) found.push(index);
+  }
+  if (found.length === 0) return;
+  await db.transaction(async (tx) => {
+    const marked = await tx('media_streams')
+      .where({ file_id: source.fileId, hearing_impaired: false, external_path: null, kept: false })
+      .whereIn('stream_index', found)
+      .update({ hearing_impaired: true });
+    if (marked > 0) await announceSubtitles(tx, itemId);
+  });
 }
 
 /** Stores the fonts, and last the list of them. */

@@ -1,10 +1,12 @@
 import { TELETEXT, textTrackKey } from '#areas/streaming/public.ts';
+import { PICTURE_CAPTIONS } from '#platform/media.ts';
 import { ffmpegInput } from '#platform/media-bytes.ts';
 import type { Objects } from '#platform/objects.ts';
 import { Unsure } from '../probe/fault.ts';
 import { FILE_CLOCK, guardsOf } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 import { matroskaTexts } from './matroska-texts.ts';
+import { pictureCaptions } from './picture-captions.ts';
 
 export const BUCKET = 'foyer-subtitles';
 
@@ -48,6 +50,7 @@ export async function textsOf(
   tracks: readonly TextTrack[],
   signal: AbortSignal,
 ): Promise<Map<number, Buffer>> {
+  if (tracks.some(isInPictures)) return withPictures(source, tracks, signal);
   if (!['matroska', 'webm'].includes(source.container)) return byFfmpeg(source, tracks, signal);
   try {
     const options = { indexes: tracks.map(({ index }) => index), startMs: source.startMs, signal };
@@ -57,6 +60,15 @@ export async function textsOf(
     if (!(error instanceof Unsure)) throw error;
     return byFfmpeg(source, tracks, signal);
   }
+}
+
+const isInPictures = ({ index }: TextTrack): boolean => index === PICTURE_CAPTIONS;
+
+/** Captions inside of the pictures are no stream for ffmpeg. */
+async function withPictures(source: TextSource, tracks: readonly TextTrack[], signal: AbortSignal) {
+  const streams = tracks.filter((track) => !isInPictures(track));
+  const texts = streams.length > 0 ? await textsOf(source, streams, signal) : new Map<number, Buffer>();
+  return texts.set(PICTURE_CAPTIONS, await pictureCaptions(source, signal));
 }
 
 const isSubstation = ({ format }: TextTrack): boolean => ['ass', 'ssa'].includes(format);

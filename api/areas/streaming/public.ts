@@ -67,7 +67,15 @@ export { judgeItem } from './sessions/rights.ts';
 export { tryEncoders } from './sessions/trials.store.ts';
 export { readCues } from './text/cue-reader.ts';
 export { keptKey } from './text/kept-texts.view.ts';
-export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } from './text/text-tracks.ts';
+export {
+  escapedText,
+  fontKey,
+  fontsKey,
+  TELETEXT,
+  TEXT_CODECS,
+  textTrackKey,
+  webvttBlock,
+} from './text/text-tracks.ts';
 
 /**
  * Opens a transcode session in the caller's transaction. Pass `offerTranscodeSession` to `call.afterCommit`, so that a

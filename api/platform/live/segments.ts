@@ -39,6 +39,11 @@ export function segmentName(segment: LiveSegment): string {
 export const segmentKey = (channelId: string, segment: LiveSegment): string =>
   `${segmentsPrefix(channelId)}${segmentName(segment)}`;
 
+/** Key of the captions of a segment, by its name. */
+export const captionsName = (channelId: string, name: string): string => `captions/${channelId}/${name}.json`;
+/** Renditions have the captions of their channel. */
+const isRendition = (track: string): boolean => track.includes('~');
+
 const NAME = /^(\d{10})_(\d{1,15})_(\d{1,9})_(\d{1,12})_(\d{1,9})_(\d{1,9})_([0-9a-f-]{36})\.ts$/;
 
 /** Undefined for a name that is no segment's. */
@@ -136,8 +141,10 @@ export async function removeSegments(
   if (names.length === 0) return;
   await stores.redis.zrem(indexKey(channelId), ...names).catch(() => 0);
   for (let at = 0; at < names.length; at += 500) {
-    const keys = names.slice(at, at + 500).map((name) => `${segmentsPrefix(channelId)}${name}`);
-    await stores.objects.remove(LIVE_BUCKET, keys);
+    const part = names.slice(at, at + 500);
+    const keys = part.map((name) => `${segmentsPrefix(channelId)}${name}`);
+    const captions = isRendition(channelId) ? [] : part.map((name) => captionsName(channelId, name));
+    await stores.objects.remove(LIVE_BUCKET, [...keys, ...captions]);
   }
 }
 

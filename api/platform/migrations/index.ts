@@ -87,6 +87,7 @@ import * as liveRenditions from './20261127102100_live_renditions.ts';
 import * as recordingsCreate from './20261127103000_recordings_create.ts';
 import * as discoverCreate from './20261127110000_discover_create.ts';
 import * as recordingsExpired from './20261128100000_recordings_expired.ts';
+import * as liveCaptions from './20261128150000_live_captions.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -194,4 +195,5 @@ export const migrations: Record<string, Migration> = {
   '20261127103000_recordings_create': recordingsCreate,
   '20261127110000_discover_create': discoverCreate,
   '20261128100000_recordings_expired': recordingsExpired,
+  '20261128150000_live_captions': liveCaptions,
 };

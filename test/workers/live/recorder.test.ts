@@ -7,9 +7,12 @@ import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { newId } from '#platform/ids.ts';
 import { listParts } from '#platform/live/parts.ts';
 import { keepStreamWanted, tune } from '#platform/live/streams.store.ts';
+import { parseCues } from '#platform/subtitles/cues.ts';
+import { CaptionScript, line21, withCaptions } from '#support/captions.ts';
 import { LiveStage } from '#support/live-stage.ts';
 import { eventually } from '#support/stores.ts';
-import { type TunerBox, tunerBox } from '#support/tuner-box.ts';
+import { broadcast, type TunerBox, tunerBox } from '#support/tuner-box.ts';
+import { CaptionReader } from '#workers/captions/reader.ts';
 import { finishLiveRecording } from '#workers/live/finish/finish.ts';
 import { gapsMs } from '#workers/live/recorder/coverage.ts';
 import { Recorder } from '#workers/live/recorder/keeper.ts';
@@ -18,6 +21,27 @@ import { Postponed } from '#workers/work.ts';
 import { newPlace, type Place } from '../scan/support.ts';
 
 const LIMITS = { leastMs: 3000, settleMs: 12_000, retryMs: 1000 };
+
+/** The track of a recording has the captions of its pictures, at their times. */
+function expectCaptions(path: string): void {
+  const ffmpeg = (...args: string[]): Buffer =>
+    execFileSync('ffmpeg', ['-v', 'error', '-copyts', '-i', path, ...args, '-']);
+  const pictures = ffmpeg('-map', '0:v', '-c', 'copy', '-muxdelay', '0', '-muxpreload', '0', '-f', 'mpegts');
+  const reader = new CaptionReader();
+  reader.push(pictures);
+  reader.end();
+  const shown = reader.take('cc1', 60_000);
+  const kept = parseCues(ffmpeg('-map', '0:s:0', '-f', 'srt').toString(), 'srt');
+  expect(kept.length).to.be.above(0);
+  for (const { text, startMs } of kept.slice(1)) {
+    const nearest = shown
+      .filter((one) => one.text.replace('<', '‹').replace('>', '›') === text)
+      .map((one) => Math.abs(one.startMs - startMs));
+    expect(Math.min(...nearest), text).to.be.below(300);
+  }
+  expect(kept.some(({ text }) => text === 'NEWS ‹AT› NINE')).to.equal(true);
+  expect(kept.find(({ text }) => text === 'WEATHER')).to.include({ settings: 'line:0' });
+}
 
 describe('the recorder', function () {
   this.timeout(120_000);
@@ -89,7 +113,13 @@ describe('the recorder', function () {
     account = (await api.given.member()).accountId;
     stage = new LiveStage(api);
     await stage.prepare();
-    box = await tunerBox('h264', 1);
+    const script = new CaptionScript()
+      .field(500, line21.popOn('NEWS <AT> NINE'))
+      .field(5000, line21.popOn('WEATHER', 1));
+    box = await tunerBox(
+      withCaptions(broadcast('h264'), (atMs) => script.at(atMs)),
+      1,
+    );
     roof = await stage.tuner(1);
     one = await stage.channel('One', [{ tunerId: roof, url: box.channel('1') }]);
     two = await stage.channel('Two', [{ tunerId: roof, url: box.channel('2') }]);
@@ -121,6 +151,12 @@ describe('the recorder', function () {
       join(place.path, name),
     ]);
     expect(Number(shown)).to.be.within(seconds(caught) - 1, seconds(caught) + 1);
+    expectCaptions(join(place.path, name));
+    const texts = await place.api.deps
+      .db('media_streams')
+      .whereIn('file_id', place.api.deps.db('media_files').where({ item_id: done.item_id }).select('id'))
+      .where({ kind: 'subtitle' });
+    expect(texts.map(({ codec, hearing_impaired: impaired }) => [codec, impaired])).to.deep.equal([['subrip', true]]);
     const item = await place.api.deps
       .db('items')
       .where({ id: done.item_id ?? '' })

@@ -6,9 +6,11 @@ import { findSource, versionOf } from '#areas/streaming/files/sources.view.ts';
 import { textTrackKey } from '#areas/streaming/public.ts';
 import { planOf } from '#areas/streaming/segments/plan.ts';
 import { addKept } from '#areas/subtitles/public.ts';
+import { CaptionScript, line21, withCaptions } from '#support/captions.ts';
 import { tool } from '#support/hls-validator.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
 import { teletextStream } from '#support/teletext.ts';
+import { broadcast } from '#support/tuner-box.ts';
 import { extractSubtitles } from '#workers/subtitles/extract-job.ts';
 import { SessionTexts } from '#workers/transcode/words.ts';
 import { newPlace, type Place } from './support.ts';
@@ -25,7 +27,12 @@ describe('texts inside a file without an index', function () {
   it('are extracted after the scan, so that no session that burns them in waits', async () => {
     const { db, objects } = place.api.deps;
     const folder = temporaryFolder('texts');
-    writeFileSync(join(folder, 'words.srt'), '1\n00:00:01,000 --> 00:00:02,000\nGood morning\n');
+    writeFileSync(
+      join(folder, 'words.srt'),
+      [...['Good morning', '[door slams]', '(sighs)', 'MARY: Hello.'].entries()]
+        .map(([at, text]) => `${at + 1}\n00:00:0${at + 1},000 --> 00:00:0${at + 2},000\n${text}\n`)
+        .join('\n'),
+    );
     await place.put('Plain (2001)/Plain (2001).mkv', 'h264-base.mkv');
     await place.put('Old (2002)/Old (2002).flv', 'h264.flv');
     const old = join(place.path, 'Old (2002)/Old (2002).flv');
@@ -44,6 +51,8 @@ describe('texts inside a file without an index', function () {
     const kept = textTrackKey({ fileId: source.id, version: versionOf(source) }, index);
     const text = Buffer.concat((await (await objects.get('foyer-subtitles', kept)).toArray()) as Buffer[]);
     expect(text.toString()).to.contain('Good morning');
+    const track = await db('media_streams').where({ file_id: source.id, kind: 'subtitle' }).first('hearing_impaired');
+    expect(track?.hearing_impaired).to.equal(true); // the cues say it
 
     const burnIn = { streamIndex: index, number: 0, kind: 'text' as const };
     const plan = planOf(
@@ -116,6 +125,29 @@ describe('texts inside a file without an index', function () {
       [0, 1, 2].map(async (n) => (await api.fetch(`${cut}${n}.vtt`, { headers: viewer.headers })).text()),
     );
     expect(segments.join('')).to.contain('from the mast');
+  });
+
+  it('are read of the pictures of a transport stream', async () => {
+    const { api } = place;
+    const script = new CaptionScript().field(500, line21.popOn('NEWS & SPORT')).field(4000, line21.clear());
+    await place.put('Air (2005)/Air (2005).ts', 'mpeg2-ac3.ts');
+    const bytes = withCaptions(broadcast('h264'), (atMs) => script.at(atMs));
+    writeFileSync(join(place.path, 'Air (2005)/Air (2005).ts'), bytes);
+    await place.age();
+    await place.scan();
+    const file = (await place.files()).find(({ path }) => path.startsWith('Air'));
+    await extractSubtitles({ fileId: file?.id ?? '' }, place.work());
+    const viewer = await api.given.admin();
+    const started = await api.as(viewer).startPlayback({
+      params: { id: file?.item_id ?? '' },
+      body: { client: { builtIn: 'chromium' }, subtitleStreamId: (await trackOf(file?.id))?.id },
+    });
+    expect(started.status, JSON.stringify(started.body)).to.equal(201);
+    const text = await (await api.fetch(started.body.subtitles[0]?.url ?? '', { headers: viewer.headers })).text();
+    const [, from, to, line] = /([\d:.]+) --> ([\d:.]+)\n(.+)/.exec(text) ?? [];
+    expect(line).to.equal('NEWS &amp; SPORT');
+    expect(Number(from?.slice(-6))).to.be.within(0.9, 1.2); // a picture has two letters
+    expect(Number(to?.slice(-6))).to.be.within(3.9, 4.2);
   });
 
   it('are read of a track of captions', async () => {

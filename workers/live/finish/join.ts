@@ -1,27 +1,25 @@
 // Joins the parts of a recording into one Matroska file by stream copy. ffmpeg gets bytes by a pipe, and no address.
 import { once } from 'node:events';
-import { open, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { requireSpace } from '#platform/disk.ts';
 import { PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
 import type { LiveSegment } from '#platform/live/segments.ts';
 import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
 import type { Work } from '#workers/work.ts';
+import { type CaptionArguments, captionArguments, JUMP_SECONDS } from './captions.ts';
 import { tagsOf } from './names.ts';
 
 /** The parts cannot be joined: no other try helps. */
 export class Unjoinable extends Error {}
 
-/** A jump of the clock by more starts a new timeline, which ffmpeg appends to the last one. */
-const JUMP_SECONDS = '3';
-
-function argumentsOf(row: RecordingRow, target: string): string[] {
+function argumentsOf(row: RecordingRow, target: string, captions: CaptionArguments): string[] {
   return [
     ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-protocol_whitelist', 'pipe'],
-    ...['-fflags', '+genpts+discardcorrupt', '-dts_delta_threshold', JUMP_SECONDS],
-    ...['-probesize', '5000000', '-analyzeduration', '5000000', '-f', 'mpegts', '-i', 'pipe:0'],
-    ...['-map', '0:v:0?', '-map', '0:a?', '-map', '0:s?', '-dn', '-c', 'copy', '-max_interleave_delta', '0'],
+    ...['-fflags', '+genpts+discardcorrupt', '-dts_delta_threshold', String(JUMP_SECONDS)],
+    ...['-probesize', '5000000', '-analyzeduration', '5000000', '-f', 'mpegts', '-i', 'pipe:0', ...captions.inputs],
+    ...['-map', '0:v:0?', '-map', '0:a?', ...captions.outputs, '-dn', '-c', 'copy', '-max_interleave_delta', '0'],
     ...Object.entries(tagsOf(row)).flatMap(([name, value]) => ['-metadata', `${name}=${value.replaceAll('\0', '')}`]),
     ...['-f', 'matroska', '-y', target],
   ];
@@ -34,19 +32,38 @@ export async function joinParts(
 ): Promise<void> {
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
   await requireSpace(dirname(target), bytes);
-  const ffmpeg = await startFfmpeg(argumentsOf(row, target), { outputs: 1, gpu: false, input: true });
+  const { scratchDir } = work.config;
+  await mkdir(scratchDir, { recursive: true });
+  const folder = await mkdtemp(join(scratchDir, 'captions-'));
   try {
-    await feed(work, ffmpeg, { row, parts });
-    const { code, words } = await ffmpeg.ended;
-    if (code !== 0) await refuse(target, bytes, words);
+    const captions = await captionArguments(work, { recordingId: row.id, parts, folder });
+    await run(work, argumentsOf(row, target, captions), { row, parts, target, bytes });
   } finally {
-    ffmpeg.kill();
+    await rm(folder, { recursive: true, force: true });
   }
   const file = await open(target, 'r+');
   try {
     await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+interface Joining {
+  row: RecordingRow;
+  parts: readonly LiveSegment[];
+  target: string;
+  bytes: number;
+}
+
+async function run(work: Work, args: string[], { row, parts, target, bytes }: Joining): Promise<void> {
+  const ffmpeg = await startFfmpeg(args, { outputs: 1, gpu: false, input: true });
+  try {
+    await feed(work, ffmpeg, { row, parts });
+    const { code, words } = await ffmpeg.ended;
+    if (code !== 0) await refuse(target, bytes, words);
+  } finally {
+    ffmpeg.kill();
   }
 }
 

@@ -1,4 +1,7 @@
+import type { SegmentCaptions } from '#platform/live/captions.ts';
+import { SubtitleFilter } from '#workers/captions/without-subtitles.ts';
 import { PACKET, ProgramTables, readPacket, timeOf } from '#workers/transcode/packets.ts';
+import type { LiveCaptions } from './captions.ts';
 
 /** Length of a segment; it is cut at the first keyframe that is not much earlier. */
 export const TARGET_MS = 4000;
@@ -13,6 +16,7 @@ export interface Piece {
   /** Ms from the first keyframe of this stream. */
   atMs: number;
   durationMs: number;
+  captions?: SegmentCaptions | undefined;
 }
 
 /** The broadcast has no keyframes, or is not what it seems. */
@@ -24,6 +28,8 @@ export class NotCuttable extends Error {}
  */
 export class LiveCutter {
   readonly #onPiece: (piece: Piece) => void;
+  readonly #captions: LiveCaptions | undefined;
+  readonly #subtitles = new SubtitleFilter();
   #rest: Buffer = Buffer.alloc(0);
   readonly #tables = new ProgramTables();
   #packets: Buffer[] = [];
@@ -34,8 +40,9 @@ export class LiveCutter {
   #start = 0;
   #last = 0;
 
-  constructor(onPiece: (piece: Piece) => void) {
+  constructor(onPiece: (piece: Piece) => void, captions?: LiveCaptions) {
     this.#onPiece = onPiece;
+    this.#captions = captions;
   }
 
   push(chunk: Buffer): void {
@@ -50,7 +57,10 @@ export class LiveCutter {
     if (this.#first !== undefined && this.#last - this.#start > 90 * 200) this.#give(this.#last + 3600);
   }
 
-  #onPacket(bytes: Buffer): void {
+  #onPacket(received: Buffer): void {
+    this.#captions?.push(received);
+    const bytes = this.#subtitles.pass(received);
+    if (!bytes) return;
     const packet = readPacket(bytes);
     if (!this.#tables.isTrack(packet, bytes)) return;
     if (this.#tables.leads(packet)) this.#onPicture(packet, bytes);
@@ -83,10 +93,13 @@ export class LiveCutter {
 
   #give(until: number): void {
     const [atMs, endMs] = [this.#start, until].map((ticks) => Math.round((ticks - (this.#first ?? 0)) / 90));
+    const durationMs = Math.max(1, (endMs ?? 0) - (atMs ?? 0));
+    const ticks = ((this.#start % WRAP) + WRAP) % WRAP;
     const piece = {
       bytes: Buffer.concat([...this.#tables.heads(this.#count), ...this.#packets]),
       atMs: atMs ?? 0,
-      durationMs: Math.max(1, (endMs ?? 0) - (atMs ?? 0)),
+      durationMs,
+      captions: this.#captions?.take(ticks, durationMs),
     };
     this.#packets = [];
     this.#bytes = 0;

@@ -1,17 +1,17 @@
-import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveSegment, listSegments, liveNews, segmentEnd } from '#platform/live/segments.ts';
 import type { StreamFault } from '#platform/live/streams.store.ts';
 import type { ProbedStream } from '#platform/media.ts';
-import { ffprobe } from '#workers/probe/ffprobe.ts';
-import { fileOf } from '#workers/probe/ffprobe-answer.ts';
 import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
+import { LiveCaptions } from './captions.ts';
+import { COPYING, roomIn } from './copying.ts';
 import { LiveCutter, type Piece } from './cutter.ts';
 import type { KeeperDeps } from './deps.ts';
+import { factsOf } from './facts.ts';
 import { SourceFault } from './fault.ts';
 import { openSource, type Reading, type SourceAddress } from './reader.ts';
-import { closeOutages, markLive, openOutage } from './streams.store.ts';
+import { closeOutages, markLive, noteServices, openOutage } from './streams.store.ts';
 
 /** Time to the first bytes after the head of the response. */
 const FIRST_BYTES_MS = 5000;
@@ -26,15 +26,6 @@ const MOST_AHEAD_MS = 60_000;
 /** Pieces that wait for the disk. */
 const MOST_WAITING = 4;
 const LONGEST_PIECE_MS = 10_000; // also where the clock of the broadcast jumps
-
-/** Only copied, by one demuxer and without a network. */
-const ARGUMENTS = [
-  ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-protocol_whitelist', 'pipe'],
-  ...['-fflags', '+genpts+discardcorrupt', '-probesize', '1000000', '-analyzeduration', '800000'],
-  ...['-f', 'mpegts', '-i', 'pipe:0', '-map', '0:v:0?', '-map', '0:a?', '-dn', '-sn', '-c', 'copy'],
-  ...['-max_interleave_delta', '500000', '-muxdelay', '0', '-muxpreload', '0', '-flush_packets', '1'],
-  ...['-f', 'mpegts', 'pipe:1'],
-];
 
 export interface Attempt {
   streamId: string;
@@ -55,6 +46,8 @@ export class Reception {
   #receivedAt = 0;
   #heardAt = 0;
   #probes = 0;
+  /** The caption services that are noted, as JSON. */
+  #services: string | undefined;
   #live = false;
   /** The source ended, and ffmpeg ends with it. */
   #ending = false;
@@ -121,7 +114,7 @@ export class Reception {
   }
 
   async #receive(): Promise<void> {
-    const ffmpeg = startFfmpeg(ARGUMENTS, { outputs: 1, gpu: false, input: true });
+    const ffmpeg = startFfmpeg(COPYING, { outputs: 1, gpu: false, input: true });
     ffmpeg.catch(() => undefined);
     try {
       const reading = await this.#open();
@@ -147,7 +140,8 @@ export class Reception {
   }
 
   async #pump(reading: Reading, ffmpeg: FfmpegProcess): Promise<void> {
-    const cutter = new LiveCutter((piece) => this.#onPiece(piece));
+    const captions = new LiveCaptions();
+    const cutter = new LiveCutter((piece) => this.#onPiece(piece), captions);
     const output = this.#read(ffmpeg, cutter);
     const watch = setInterval(() => this.#requireBytes(reading), 250);
     this.#heardAt = performance.now();
@@ -159,8 +153,9 @@ export class Reception {
       for await (const chunk of reading.bytes) {
         this.#receivedAt ||= Date.now();
         this.#heardAt = performance.now();
+        captions.announced.push(chunk);
         if (this.#stop.signal.aborted) break;
-        if (ffmpeg.input && !ffmpeg.input.write(chunk)) await this.#room(ffmpeg);
+        if (ffmpeg.input && !ffmpeg.input.write(chunk)) await roomIn(ffmpeg.input, this.#stop.signal);
         await this.#pace();
       }
     } finally {
@@ -186,21 +181,6 @@ export class Reception {
     const { signal } = this.#stop;
     for (; this.#isAhead() && !signal.aborted; this.#heardAt = performance.now())
       await sleep(100, undefined, { signal }).catch(() => undefined);
-  }
-
-  async #room({ input }: FfmpegProcess): Promise<void> {
-    const { signal } = this.#stop;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        input?.off('drain', done);
-        input?.off('close', done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      input?.once('drain', done);
-      input?.once('close', done);
-      signal.addEventListener('abort', done, { once: true });
-    });
   }
 
   async #read(ffmpeg: FfmpegProcess, cutter: LiveCutter): Promise<void> {
@@ -247,7 +227,8 @@ export class Reception {
     };
     this.#next = { ...this.#next, sequence: segment.sequence + 1 };
     this.#made = segment;
-    await this.#deps.spool.put(channelId, segment, piece.bytes);
+    await this.#deps.spool.put(channelId, segment, piece);
+    await this.#noteServices(piece);
     if (!this.#live) await this.#goLive(piece, segment);
   }
 
@@ -274,20 +255,25 @@ export class Reception {
     await this.#deps.redis.publish(liveNews(channelId), 'live').catch(() => 0);
   }
 
-  async #probe(piece: Piece): Promise<ProbedStream[] | undefined> {
+  async #probe({ bytes }: Piece): Promise<ProbedStream[] | undefined> {
     const path = join(this.#deps.folder, `probe-${this.#attempt.streamId}.ts`);
-    const sniffed = { demuxer: 'mpegts', container: 'mpegts' };
     try {
-      await writeFile(path, piece.bytes);
-      const show = ['-show_streams', '-show_format'];
-      return fileOf(await ffprobe({ path, sniffed, show, signal: this.#stop.signal }), sniffed).streams;
+      return await factsOf({ path, bytes, signal: this.#stop.signal });
     } catch (error) {
       this.#probes += 1;
       if (this.#probes >= PROBES) throw new SourceFault('not-media', (error as Error).message);
       return undefined;
-    } finally {
-      await rm(path, { force: true });
     }
+  }
+
+  /** Services that speak for the first time are in the next master playlist. */
+  async #noteServices({ captions }: Piece): Promise<void> {
+    const services = (captions?.services ?? []).map(({ cues: _, ...service }) => service);
+    const text = JSON.stringify(services);
+    if (text === this.#services) return;
+    const { streamId: id, epoch } = this.#attempt;
+    await noteServices(this.#deps.db, { id, epoch }, services);
+    this.#services = text;
   }
 
   async #noteOutage(reason: StreamFault): Promise<void> {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { captionsKey } from '#platform/live/captions.ts';
 import {
   addSegment,
   LIVE_BUCKET,
@@ -11,6 +12,7 @@ import {
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
+import type { Piece } from './cutter.ts';
 
 const RETRY_MS = 1000;
 
@@ -29,6 +31,11 @@ interface Held {
   segment: LiveSegment;
 }
 
+const CAPTIONS = '.json';
+const captionsOf = (path: string): string => `${path}${CAPTIONS}`;
+const isCaptionsOf = (file: string, segments: readonly string[]): boolean =>
+  file.endsWith(CAPTIONS) && segments.includes(file.slice(0, -CAPTIONS.length));
+
 /** Writes segments to disk and uploads them in order, so that neither an absent store nor a killed process loses one. */
 export class Spool {
   readonly #deps: SpoolDeps;
@@ -43,11 +50,12 @@ export class Spool {
   /** Reads what a former process left. */
   async open(): Promise<void> {
     await mkdir(this.#deps.folder, { recursive: true });
-    for (const file of (await readdir(this.#deps.folder)).sort()) {
+    const files = (await readdir(this.#deps.folder)).sort();
+    for (const file of files) {
       const [channelId = '', name = ''] = file.split('~');
       const segment = parseSegmentName(name);
       if (segment) this.#held.push({ channelId, segment });
-      else await rm(join(this.#deps.folder, file), { force: true });
+      else if (!isCaptionsOf(file, files)) await rm(join(this.#deps.folder, file), { force: true });
     }
     this.#upload();
   }
@@ -58,10 +66,15 @@ export class Spool {
   }
 
   /** Resolves once the segment is on disk; its upload goes on by itself. */
-  async put(channelId: string, segment: LiveSegment, bytes: Buffer): Promise<void> {
+  async put(
+    channelId: string,
+    segment: LiveSegment,
+    { bytes, captions }: Pick<Piece, 'bytes' | 'captions'>,
+  ): Promise<void> {
     const held = { channelId, segment };
     const path = this.#path(held);
     await this.#makeRoom(bytes.length);
+    if (captions) await writeFile(captionsOf(path), JSON.stringify(captions));
     await writeFile(`${path}.part`, bytes);
     await rename(`${path}.part`, path);
     this.#held.push(held);
@@ -83,13 +96,19 @@ export class Spool {
     return join(this.#deps.folder, `${channelId}~${segmentName(segment)}`);
   }
 
+  async #remove(held: Held): Promise<void> {
+    const path = this.#path(held);
+    await rm(path, { force: true });
+    await rm(captionsOf(path), { force: true });
+  }
+
   async #makeRoom(bytes: number): Promise<void> {
     let size = this.#held.reduce((sum, { segment }) => sum + segment.bytes, bytes);
     while (size > this.#deps.mostBytes && this.#held.length > 1) {
       const [oldest] = this.#held.splice(1, 1); // the first one may be on its way
       if (!oldest) return;
       size -= oldest.segment.bytes;
-      await rm(this.#path(oldest), { force: true });
+      await this.#remove(oldest);
       this.#deps.log.warn({ channel: oldest.channelId }, 'no space: a segment is lost');
     }
   }
@@ -117,9 +136,12 @@ export class Spool {
     const { objects, redis } = this.#deps;
     const bytes = await readFile(path).catch(() => undefined);
     if (bytes) {
+      // A segment that is listed has its captions.
+      const captions = await readFile(captionsOf(path)).catch(() => undefined);
+      if (captions) await objects.put(LIVE_BUCKET, captionsKey(held.channelId, held.segment), captions);
       await objects.put(LIVE_BUCKET, segmentKey(held.channelId, held.segment), bytes);
       await addSegment({ objects, redis }, held.channelId, held.segment);
-      await rm(path, { force: true });
+      await this.#remove(held);
     } else if (await stat(this.#deps.folder).catch(() => undefined)) {
       this.#deps.log.warn({ channel: held.channelId }, 'a held segment is gone');
     }

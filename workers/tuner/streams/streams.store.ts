@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db.ts';
+import type { CaptionService } from '#platform/live/captions.ts';
 import { announceStreams } from '#platform/live/streams.store.ts';
 import type { ProbedStream } from '#platform/media.ts';
 
@@ -56,6 +57,17 @@ export async function markLive(
       facts: JSON.stringify(facts),
       tried: '[]',
     });
+}
+
+/** The caption services that were found in the broadcast. */
+export async function noteServices(
+  db: Db,
+  { id, epoch }: { id: string; epoch: number },
+  services: readonly CaptionService[],
+): Promise<void> {
+  await db('live_streams')
+    .where({ id, epoch, ended_at: null })
+    .update({ captions: JSON.stringify(services) });
 }
 
 /** Lets a stream go that is unused; false when it is wanted again in the meantime. */

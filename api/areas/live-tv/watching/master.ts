@@ -1,4 +1,6 @@
+import type { CaptionService } from '#platform/live/captions.ts';
 import type { LiveRow } from './access.ts';
+import { captionLines } from './captions.ts';
 
 const AUDIO: Record<string, string> = {
   aac: 'mp4a.40.2',
@@ -16,21 +18,31 @@ interface Decided {
   bitrate: number;
 }
 
-/** The master playlist: the one rendition that was decided for the session. */
-export function liveMaster({ live, decision }: LiveRow, sourceCodec: string | undefined, ticket?: string): string {
+interface Received {
+  /** RFC 6381 string of the pictures. */
+  videoCodec?: string | undefined;
+  captions?: readonly CaptionService[] | undefined;
+}
+
+/** The master playlist: the one rendition that was decided for the session, and the captions of the channel. */
+export function liveMaster({ live, decision }: LiveRow, received: Received, ticket?: string): string {
   const { video, audio, bitrate } = decision as unknown as Decided;
   const mean = Math.max(Math.round(bitrate), 64_000);
-  const videoCodec = video && (video.action === 'encode' ? 'avc1.640028' : sourceCodec);
+  const videoCodec = video && (video.action === 'encode' ? 'avc1.640028' : received.videoCodec);
   // Without the strings of all codecs the attribute is left out, and the player reads the segments.
   const codecs =
     video && !videoCodec ? [] : [videoCodec, audio && AUDIO[audio.codec]].filter((one) => one !== undefined);
+  const query = ticket ? `?${new URLSearchParams({ ticket }).toString()}` : '';
+  const captions = captionLines(received.captions ?? [], query);
   const attributes = [
     `BANDWIDTH=${Math.ceil(mean * PEAK)}`,
     `AVERAGE-BANDWIDTH=${mean}`,
     ...(codecs.length > 0 ? [`CODECS="${codecs.join(',')}"`] : []),
     ...(video ? [`RESOLUTION=${video.width}x${video.height}`] : []),
+    // Those inside of the pictures are the same ones: a player would show them twice.
+    ...(captions.length > 0 ? ['SUBTITLES="captions"', 'CLOSED-CAPTIONS=NONE'] : []),
   ];
-  const query = ticket ? `?${new URLSearchParams({ ticket }).toString()}` : '';
   const address = `${encodeURIComponent(live.rendition)}/index.m3u8${query}`;
-  return `#EXTM3U\n#EXT-X-VERSION:8\n#EXT-X-STREAM-INF:${attributes.join(',')}\n${address}\n`;
+  const lines = ['#EXTM3U', '#EXT-X-VERSION:8', ...captions, `#EXT-X-STREAM-INF:${attributes.join(',')}`, address];
+  return `${lines.join('\n')}\n`;
 }

@@ -8,6 +8,8 @@ export interface PlaylistOptions {
   ticket?: string | undefined;
   /** Where playback starts, Unix ms. */
   startMs?: number | undefined;
+  /** Of the files of segments. */
+  suffix?: 'ts' | 'vtt';
 }
 
 const SHORT_MS = 30_000;
@@ -105,31 +107,31 @@ const startAt = (ms: number): string => `#EXT-X-START:TIME-OFFSET=${(ms / 1000).
 function entryOf(
   one: LiveSegment,
   before: LiveSegment | undefined,
-  { ticket }: Pick<PlaylistOptions, 'ticket'>,
+  { ticket, suffix = 'ts' }: Pick<PlaylistOptions, 'ticket' | 'suffix'>,
 ): string[] {
-  const query = ticket ? `?${new URLSearchParams({ ticket }).toString()}` : '';
+  const ending = `.${suffix}${ticket ? `?${new URLSearchParams({ ticket }).toString()}` : ''}`;
   const missing = before ? one.sequence - before.sequence - 1 : 0;
   const isListed = missing > 0 && missing <= MOST_MISSING;
-  const gaps = before && isListed ? gapsBetween(before, one, { missing, query }) : [];
+  const gaps = before && isListed ? gapsBetween(before, one, { missing, ending }) : [];
   const isNew = before && (before.discontinuity !== one.discontinuity || missing > MOST_MISSING);
-  return [...gaps, ...(isNew ? ['#EXT-X-DISCONTINUITY'] : []), ...linesOf(one, query)];
+  return [...gaps, ...(isNew ? ['#EXT-X-DISCONTINUITY'] : []), ...linesOf(one, ending)];
 }
 
-const linesOf = ({ sequence, startMs, durationMs }: LiveSegment, query: string): string[] => [
+const linesOf = ({ sequence, startMs, durationMs }: LiveSegment, ending: string): string[] => [
   `#EXT-X-PROGRAM-DATE-TIME:${new Date(startMs).toISOString()}`,
   `#EXTINF:${(durationMs / 1000).toFixed(3)},`,
-  `segments/${sequence}.ts${query}`,
+  `segments/${sequence}${ending}`,
 ];
 
 /** Numbers without a segment keep their place, so that those of the list stay the stream's. */
 function gapsBetween(
   before: LiveSegment,
   after: LiveSegment,
-  { missing, query }: { missing: number; query: string },
+  { missing, ending }: { missing: number; ending: string },
 ): string[] {
   const durationMs = Math.min(4000, Math.max(1, (after.startMs - segmentEnd(before)) / missing));
   return Array.from({ length: missing }, (_, at) => {
     const startMs = Math.round(segmentEnd(before) + at * durationMs);
-    return ['#EXT-X-GAP', ...linesOf({ ...before, sequence: before.sequence + 1 + at, startMs, durationMs }, query)];
+    return ['#EXT-X-GAP', ...linesOf({ ...before, sequence: before.sequence + 1 + at, startMs, durationMs }, ending)];
   }).flat();
 }

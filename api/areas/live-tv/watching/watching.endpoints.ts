@@ -2,10 +2,9 @@ import { PlaybackStart } from '#areas/playback/public.ts';
 import { openToReceivers } from '#areas/streaming/public.ts';
 import { LiveSession } from '#areas/viewing/public.ts';
 import { bytes, defineEndpoint, json } from '#kernel/endpoint.ts';
-import { notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { getManagedLive, getOwnLive } from './access.ts';
-import { masterOf, PLAYLIST, playlistAnswer, playlistOf, sendLiveSegment } from './lists.ts';
+import { masterOf, PLAYLIST, playlistAnswer, playlistOf, renditionOf, sendLiveSegment } from './lists.ts';
 import { growingList, sendPart } from './recorded.ts';
 import { liveSessionOf } from './session.view.ts';
 import { watch } from './watch.ts';
@@ -68,7 +67,7 @@ export const getLiveMaster = defineEndpoint({
   path: '/live/sessions/:id/master.m3u8',
   summary: 'Read the HLS master playlist of a live session',
   description:
-    'Lists the rendition that was decided for the session. A cast ticket in the query is repeated in every address. The playlist must not be cached.',
+    'Lists the rendition that was decided for the session, and the captions of the channel that were found so far as WebVTT. A cast ticket in the query is repeated in every address. The playlist must not be cached.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: IdParams,
@@ -88,7 +87,7 @@ export const getLivePlaylist = defineEndpoint({
   path: '/live/sessions/:id/:rendition/index.m3u8',
   summary: 'Read the playlist of a rendition',
   description:
-    'A sliding list; of a recording that has no file yet, a growing one from its beginning. Every segment has a date. `window=short` lists the last 30 seconds, `full` the whole buffer, of which `_HLS_skip` leaves out what the player knows. With `_HLS_msn` the response waits for that segment, at most three target durations, then 503. A first segment is awaited for up to 20 seconds. The request keeps the session alive.',
+    'The rendition is the one that was decided, or captions that the master playlist lists. A sliding list; of a recording that has no file yet, a growing one from its beginning. Every segment has a date. `window=short` lists the last 30 seconds, `full` the whole buffer, of which `_HLS_skip` leaves out what the player knows. With `_HLS_msn` the response waits for that segment, at most three target durations, then 503. A first segment is awaited for up to 20 seconds. The request keeps the session alive.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: RenditionParams,
@@ -98,10 +97,10 @@ export const getLivePlaylist = defineEndpoint({
 
   async handle({ params, query }, call) {
     const row = await getOwnLive(call, params.id);
-    if (params.rendition !== row.live.rendition) throw notFound();
+    const rendition = renditionOf(row, params.rendition);
     openToReceivers(call, query.ticket);
-    const text = row.live.recordingId === undefined ? playlistOf(call, row, query) : growingList(call, row, query);
-    return playlistAnswer(call, await text);
+    const isLive = row.live.recordingId === undefined;
+    return playlistAnswer(call, await (isLive ? playlistOf(call, rendition, query) : growingList(call, row, query)));
   },
 });
 
@@ -111,7 +110,7 @@ export const getLiveSegment = defineEndpoint({
   path: '/live/sessions/:id/:rendition/segments/:segment',
   summary: 'Read a segment of a live session',
   description:
-    'The segment is <sequence>.ts. It is immutable, with an ETag. A segment that was not received yet is awaited for up to 6 seconds; one that has left the buffer is 404.',
+    'The segment is <sequence>.ts, or <sequence>.vtt for captions. It is immutable, with an ETag. A segment that was not received yet is awaited for up to 6 seconds; one that has left the buffer is 404.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: SegmentParams,
@@ -121,10 +120,10 @@ export const getLiveSegment = defineEndpoint({
 
   async handle({ params, query }, call) {
     const row = await getOwnLive(call, params.id);
-    if (params.rendition !== row.live.rendition) throw notFound();
+    const rendition = renditionOf(row, params.rendition);
     openToReceivers(call, query.ticket);
     return row.live.recordingId === undefined
-      ? sendLiveSegment(call, row, params.segment)
+      ? sendLiveSegment(call, rendition, params.segment)
       : sendPart(call, row, params.segment);
   },
 });

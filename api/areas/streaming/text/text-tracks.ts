@@ -42,6 +42,10 @@ export function vttSegment(plan: StreamPlan, n: number, cues: readonly Cue[]): s
   return `${head}${shown.map(webvttBlock).join('') || '\n'}`;
 }
 
+/** Plain text as WebVTT. */
+export const escapedText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
 /** A WebVTT cue block, with the empty line before it. */
 export function webvttBlock({ startMs, endMs, settings, text }: Cue): string {
   return `\n${clock(startMs)} --> ${clock(endMs)}${settings ? ` ${settings}` : ''}\n${text}\n`;

@@ -48,6 +48,8 @@ const config: Partial<HlsConfig> = {
 export const liveConfig: Partial<HlsConfig> = {
   ...config,
   autoStartLoad: true,
+  enableWebVTT: true,
+  renderTextTracksNatively: true,
   liveSyncDurationCount: 2,
   backBufferLength: 60,
   playlistLoadPolicy: policy(25_000, 30_000),

@@ -3,12 +3,21 @@ import Hls, { type Fragment } from 'hls.js';
 import { liveConfig } from './hls.ts';
 import type { Sign } from './recovery.ts';
 
+/** Captions of the channel. */
+export interface LiveCaption {
+  /** Unique among those of the channel. */
+  name: string;
+  language: string | undefined;
+}
+
 export interface LiveSource {
   /** The time of the picture that is shown; undefined before the first one. */
   now(): number | undefined;
   seek(atMs: number): void;
   /** To the newest picture that plays without a pause. */
   toEdge(): void;
+  /** Shows captions by their name, or none. */
+  showCaption(name: string | undefined): void;
   destroy(): void;
 }
 
@@ -16,6 +25,7 @@ export interface LiveSourceOptions {
   video: HTMLVideoElement;
   url: string;
   fault(sign: Sign): void;
+  found(captions: LiveCaption[]): void;
 }
 
 /** The time of the broadcast on the clock of the media element. */
@@ -31,13 +41,16 @@ export function liveSource(options: LiveSourceOptions): LiveSource {
   return Hls.isSupported() ? hlsSource(options) : nativeSource(options);
 }
 
-function hlsSource({ video, url, fault }: LiveSourceOptions): LiveSource {
+function hlsSource({ video, url, fault, found }: LiveSourceOptions): LiveSource {
   const hls = new Hls(liveConfig);
   hls.on(Hls.Events.ERROR, (_event, { fatal, type, response }) => {
     if (!fatal) return;
     if (type === Hls.ErrorTypes.MEDIA_ERROR) hls.recoverMediaError();
     else fault({ kind: 'network', status: response?.code ?? 0 });
   });
+  hls.on(Hls.Events.SUBTITLE_TRACKS_UPDATED, (_event, { subtitleTracks }) =>
+    found(subtitleTracks.map(({ name, lang }) => ({ name, language: lang }))),
+  );
   hls.loadSource(url);
   hls.attachMedia(video);
   const fragments = (): readonly Fragment[] => hls.latestLevelDetails?.fragments ?? [];
@@ -51,16 +64,25 @@ function hlsSource({ video, url, fault }: LiveSourceOptions): LiveSource {
       const { liveSyncPosition } = hls;
       if (liveSyncPosition) video.currentTime = liveSyncPosition;
     },
+    showCaption(name) {
+      hls.subtitleDisplay = name !== undefined;
+      hls.subtitleTrack = hls.subtitleTracks.findIndex((one) => one.name === name);
+    },
     destroy: () => hls.destroy(),
   };
 }
 
 /** Browsers without Media Source Extensions know the date of the beginning. */
-function nativeSource({ video, url, fault }: LiveSourceOptions): LiveSource {
+function nativeSource({ video, url, fault, found }: LiveSourceOptions): LiveSource {
   const dated = video as HTMLVideoElement & { getStartDate?(): Date };
   const begin = (): number => dated.getStartDate?.().getTime() ?? Number.NaN;
   const failed = (): void => fault({ kind: 'network', status: 404 });
+  const texts = (): TextTrack[] =>
+    [...video.textTracks].filter(({ kind }) => kind === 'subtitles' || kind === 'captions');
+  const nameOf = ({ label, language }: TextTrack): string => label || language;
+  const listed = (): void => found(texts().map((one) => ({ name: nameOf(one), language: one.language || undefined })));
   video.addEventListener('error', failed);
+  video.textTracks.addEventListener('addtrack', listed);
   video.src = url;
   return {
     now: () => (Number.isNaN(begin()) ? undefined : begin() + video.currentTime * 1000),
@@ -71,8 +93,12 @@ function nativeSource({ video, url, fault }: LiveSourceOptions): LiveSource {
       const { seekable } = video;
       if (seekable.length > 0) video.currentTime = Math.max(0, seekable.end(seekable.length - 1) - 8);
     },
+    showCaption(name) {
+      for (const one of texts()) one.mode = nameOf(one) === name ? 'showing' : 'disabled';
+    },
     destroy() {
       video.removeEventListener('error', failed);
+      video.textTracks.removeEventListener('addtrack', listed);
       video.removeAttribute('src');
       video.load();
     },

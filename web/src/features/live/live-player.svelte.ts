@@ -1,7 +1,7 @@
 // One channel after another in one media element: its session, its source, its reports and its buffer.
 import type { FoyerClient, LiveSession, PlaybackStart } from 'foyer-client';
 import { type Problem, problemOf } from '#core/api/errors.ts';
-import type { LiveSource } from '#core/player/live-source.ts';
+import type { LiveCaption, LiveSource } from '#core/player/live-source.ts';
 import { browserProbe } from '#core/player/probe.ts';
 import { clientProfile } from '#core/player/profile.ts';
 
@@ -32,12 +32,17 @@ export class LivePlayer {
   /** The time of the picture that is shown, Unix ms. */
   positionMs = $state(0);
   edgeMs = $state(0);
+  captions = $state.raw<LiveCaption[]>([]);
+  /** Name of those that are shown. */
+  caption = $state<string>();
   readonly #home: LiveHome;
   #source: LiveSource | undefined;
   /** Raised by each channel; what an older one answers later is left out. */
   #turn = 0;
   #timers: ReturnType<typeof setInterval>[] = [];
   #edgeReadAt = 0;
+  /** The captions that were chosen last; another channel shows those of the same language. */
+  #chosen: LiveCaption | undefined;
 
   constructor(home: LiveHome) {
     this.#home = home;
@@ -84,7 +89,8 @@ export class LivePlayer {
       this.start = start;
       this.#take(start.session.live);
       const fault = (): void => void this.#again(turn);
-      this.#source = liveSource({ video: this.#home.video, url: start.session.url, fault });
+      const found = (captions: LiveCaption[]): void => this.#found(captions);
+      this.#source = liveSource({ video: this.#home.video, url: start.session.url, fault, found });
       void this.#home.video.play().catch(() => undefined);
       this.#run(start);
     } catch (error) {
@@ -122,6 +128,22 @@ export class LivePlayer {
     void this.#home.video.play().catch(() => undefined);
   }
 
+  /** Shows captions by their name, or none. */
+  showCaption(name: string | undefined): void {
+    this.#chosen = this.captions.find((one) => one.name === name);
+    this.caption = this.#chosen?.name;
+    this.#source?.showCaption(this.caption);
+  }
+
+  #found(captions: LiveCaption[]): void {
+    this.captions = captions;
+    const { name, language } = this.#chosen ?? {};
+    const same =
+      captions.find((one) => one.name === name) ?? captions.find((one) => language && one.language === language);
+    this.caption = same?.name;
+    if (same) this.#source?.showCaption(same.name);
+  }
+
   /** Ends the session with a request that outlives the page. */
   close(): void {
     const id = this.start?.session.id;
@@ -133,6 +155,8 @@ export class LivePlayer {
   #next(): number {
     this.#source?.destroy();
     this.#source = undefined;
+    this.captions = [];
+    this.caption = undefined;
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
     this.#turn += 1;
     return this.#turn;
