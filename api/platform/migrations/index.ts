@@ -87,6 +87,7 @@ import * as liveRenditions from './20261127102100_live_renditions.ts';
 import * as recordingsCreate from './20261127103000_recordings_create.ts';
 import * as discoverCreate from './20261127110000_discover_create.ts';
 import * as bulkChanges from './20261128200000_bulk_changes.ts';
+import * as maintenancePending from './20261128201000_maintenance_pending.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -194,4 +195,5 @@ export const migrations: Record<string, Migration> = {
   '20261127103000_recordings_create': recordingsCreate,
   '20261127110000_discover_create': discoverCreate,
   '20261128200000_bulk_changes': bulkChanges,
+  '20261128201000_maintenance_pending': maintenancePending,
 };
