@@ -55,11 +55,12 @@ type Where = Record<'account_id' | 'operation' | 'key', string>;
 
 const whereOf = (accountId: string, { operation, key }: Once): Where => ({ account_id: accountId, operation, key });
 
-const keptAnswer = <T>(db: Db, where: Where): Promise<{ content: string; answer: T } | undefined> =>
-  db('idempotency_keys')
+async function keptAnswer<T>(db: Db, where: Where): Promise<{ content: string; answer: T } | undefined> {
+  return db('idempotency_keys')
     .where(where)
     .whereRaw(`created_at > now() - interval '24 hours'`)
     .first<{ content: string; answer: T } | undefined>('content', 'answer');
+}
 
 async function locked(db: Db, name: string): Promise<boolean> {
   const found = await db.raw<{ rows: { got: boolean }[] }>(
