@@ -195,6 +195,8 @@ export interface Endpoint<
   unrepeated?: readonly string[];
   /** Writes run in one transaction unless `manual`. */
   transaction?: 'manual';
+  /** Runs before the transaction, such as what waits for the network; not for a repeat with the same `Idempotency-Key`. */
+  before?: (input: Input<P, Q, B>, call: Call) => Promise<void>;
   /** Served before Postgres is available (Server only). */
   beforeReady?: true;
   /** Served outside viewing hours too (Auth only). */

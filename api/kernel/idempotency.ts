@@ -27,12 +27,9 @@ interface Once {
 export async function once<T>(call: Call, request: Once, work: () => Promise<T>): Promise<T> {
   const { db, who } = call;
   const content = createHash('sha256').update(JSON.stringify(request.content)).digest('hex');
-  const where = { account_id: who.accountId, operation: request.operation, key: request.key };
+  const where = whereOf(who.accountId, request);
   if (!(await locked(db, Object.values(where).join('|')))) throw conflict('in-progress', 'The first call still runs');
-  const kept = await db('idempotency_keys')
-    .where(where)
-    .whereRaw(`created_at > now() - interval '24 hours'`)
-    .first<{ content: string; answer: T } | undefined>('content', 'answer');
+  const kept = await keptAnswer<T>(db, where);
   if (kept && kept.content !== content) throw conflict('key-reused', 'The key was used for other content');
   if (kept) {
     call.reply.status(200);
@@ -47,6 +44,22 @@ export async function once<T>(call: Call, request: Once, work: () => Promise<T>)
   };
   await db('idempotency_keys').insert(row).onConflict(['account_id', 'operation', 'key']).merge();
   return answer;
+}
+
+/** Whether a request of this key was answered in the last 24 hours. */
+export async function isRepeat({ db, who }: Call, request: Once): Promise<boolean> {
+  return (await keptAnswer(db, whereOf(who.accountId, request))) !== undefined;
+}
+
+type Where = Record<'account_id' | 'operation' | 'key', string>;
+
+const whereOf = (accountId: string, { operation, key }: Once): Where => ({ account_id: accountId, operation, key });
+
+async function keptAnswer<T>(db: Db, where: Where): Promise<{ content: string; answer: T } | undefined> {
+  return db('idempotency_keys')
+    .where(where)
+    .whereRaw(`created_at > now() - interval '24 hours'`)
+    .first<{ content: string; answer: T } | undefined>('content', 'answer');
 }
 
 async function locked(db: Db, name: string): Promise<boolean> {

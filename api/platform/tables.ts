@@ -1183,6 +1183,9 @@ export interface Tables {
     last_finished_at: Date | null;
     last_error: Json | null;
     last_summary: Json | null;
+    pending: number | null;
+    pending_at: Date | null;
+    each_ms: number | null;
   };
   markers: {
     id: string;

@@ -44,7 +44,7 @@ await db.raw(
   [PEOPLE],
 );
 const written = performance.now() - began;
-for (const table of ['items', 'search_documents', 'people']) await db.raw(`vacuum analyze ${table}`);
+for (const table of ['libraries', 'items', 'search_documents', 'people']) await db.raw(`vacuum analyze ${table}`);
 
 const sample = await db.raw<{ rows: { title: string }[] }>(
   `select title from items tablesample bernoulli (5) where length(title) > 12 limit ${ROUNDS}`,

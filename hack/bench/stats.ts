@@ -30,10 +30,6 @@ await db.transaction(async (tx) => {
     [films.id, ITEMS],
   );
   await tx.raw(
-    `select plays_prepare(m::date) from generate_series(date_trunc('month', now() - interval '5 years'),
-       date_trunc('month', now()), interval '1 month') m`,
-  );
-  await tx.raw(
     `insert into plays (id, profile_id, account_id, item_id, library_id, title, type, started_at, ended_at, played_ms, method, client, source)
      select gen_random_uuid(), (cast(:profiles as uuid[]))[1 + n % :people], (cast(:accounts as uuid[]))[1 + n % :people],
        ('0190' || lpad(to_hex(item), 4, '0') || '-0000-7000-8000-' || lpad(to_hex(item), 12, '0'))::uuid, :library, 'Film ' || item, 'movie',

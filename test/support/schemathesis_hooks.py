@@ -48,7 +48,10 @@ def condition(fields, chance):
 
 
 # Words of lists that have only a shape.
-SHAPED = {"fields": "title", "keys": "server.name", "type": "movie", "externalIds": "imdb:tt0000001"}
+SHAPED = {
+    **{"fields": "title", "keys": "server.name", "externalIds": "imdb:tt0000001"},
+    **dict.fromkeys(["type", "types", "kinds"], "movie"),
+}
 FACETS = "GET /libraries/{id}/facets"
 
 
@@ -69,9 +72,36 @@ def ordered(names, chance):
     return ",".join(chance.choice(["", "-"]) + name for name in chance.sample(names, min(len(names), chance.randint(1, 3))))
 
 
+def resolved(schema, root):
+    while isinstance(schema, dict) and (name := schema.get("$ref")):
+        schema = root["components"]["schemas"][name.rsplit("/", 1)[1]]
+    return schema if isinstance(schema, dict) else {}
+
+
+def sorted_body(value, schema, root):
+    """The value with words of its schema in place of each sort that is a text of any letters."""
+    schema = resolved(schema, root)
+    if isinstance(value, str) and (names := schema.get("x-sort")):
+        return ordered(names, random.Random(value))
+    if not isinstance(value, dict):
+        return value
+    members = schema.get("properties", {})
+    return {name: sorted_body(member, members[name], root) if name in members else member for name, member in value.items()}
+
+
+def body_schema(case, root):
+    method = root["paths"][case.operation.path][case.operation.method.lower()]
+    return method["requestBody"]["content"].get(case.media_type, {}).get("schema", {})
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    if case.meta is None or not case.meta.generation.mode.is_positive or not case.query:
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return
+    if isinstance(case.body, dict):
+        root = case.operation.schema.raw_schema
+        case.body = sorted_body(case.body, body_schema(case, root), root)
+    if not case.query:
         return
     case.query.pop("cursor", None)  # signed, for one list: none that is made up is one
     for parameter in case.operation.query:
@@ -108,6 +138,8 @@ def refused(case, response):
         return True
     if response.status_code == 415:  # a film without a picture
         return response.json().get("error", {}).get("code") == "MEDIA_NOT_PLAYABLE"
+    if response.status_code == 423:  # a storage that cannot be read now
+        return True
     if response.status_code != 400:
         return False
     issues = response.json().get("error", {}).get("details", {}).get("issues", [])

@@ -8,20 +8,23 @@ import { pictureOf } from '#kernel/pictures.ts';
 import type { Upload } from '#kernel/uploads.ts';
 import type { Pictures } from '#platform/pictures.ts';
 import { changeFolders, planFolders } from './folders.ts';
-import type { LibraryChange, LibrarySettings } from './libraries.schemas.ts';
+import type { LibraryChange, LibrarySettings, NewFolder } from './libraries.schemas.ts';
 import { changeLibraryRow, type LibraryRow, setAccess } from './libraries.store.ts';
 import { queueSaves } from './saving/saves.store.ts';
+
+interface Change {
+  change: LibraryChange;
+  poster: UploadedPoster | undefined;
+  /** The new folders of the change, validated. */
+  added: readonly NewFolder[];
+}
 
 /**
  * Applies a PATCH to the locked row, completely or not at all. Invalid input is reported before conflicts with the
  * current state.
  */
-export async function changeLibrary(
-  call: Call,
-  row: LibraryRow,
-  { change, poster }: { change: LibraryChange; poster: UploadedPoster | undefined },
-): Promise<void> {
-  const plan = change.folders && (await planFolders(call, row, change.folders));
+export async function changeLibrary(call: Call, row: LibraryRow, { change, poster, added }: Change): Promise<void> {
+  const plan = change.folders && (await planFolders(call, row, { folders: change.folders, checked: added }));
   await refuseUnknownPoster(call, row, change);
   if (change.icon !== row.icon) await requireIcon(call.db, 'icon', change.icon);
   refuseStale(call, row);

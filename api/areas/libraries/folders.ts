@@ -63,22 +63,31 @@ interface FolderPlan {
   added: NewFolder[];
 }
 
-/** Compares the requested list with the current folders. Throws 400 for an unknown folder. */
+type Folders = NonNullable<LibraryChange['folders']>;
+
+/** `checkedFolders` of those that a change adds. It waits for the storages, so no row may be locked. */
+export function checkedAdditions(call: Call, folders: Folders): Promise<NewFolder[]> {
+  return checkedFolders(
+    call,
+    folders.flatMap((folder) => ('id' in folder ? [] : [folder])),
+  );
+}
+
+/** Compares the requested list with the current folders; `checked` are its additions. Throws 400 for an unknown folder. */
 export async function planFolders(
-  call: Call,
+  { db }: Call,
   row: LibraryRow,
-  folders: NonNullable<LibraryChange['folders']>,
+  { folders, checked }: { folders: Folders; checked: readonly NewFolder[] },
 ): Promise<FolderPlan> {
-  const present = await listFolders(call.db, [row.id]);
+  const present = await listFolders(db, [row.id]);
   const kept = new Set<string>();
-  const requested: NewFolder[] = [];
   for (const [index, folder] of folders.entries()) {
-    if (!('id' in folder)) requested.push(folder);
-    else if (present.some((one) => one.id === folder.id)) kept.add(folder.id);
+    if (!('id' in folder)) continue;
+    if (present.some((one) => one.id === folder.id)) kept.add(folder.id);
     else throw invalid(['body', 'folders', index, 'id'], 'unknown_folder', 'the library has no such folder');
   }
   const added: NewFolder[] = [];
-  for (const folder of await checkedFolders(call, requested)) {
+  for (const folder of checked) {
     const same = present.find((one) => isSame(one, folder));
     if (same) kept.add(same.id);
     else added.push(folder);
@@ -128,11 +137,16 @@ export function refuseAdder(who: Principal, type?: string): void {
   throw new ApiError('FORBIDDEN', 'This needs the permission library:manage', { permission: 'library:manage' });
 }
 
-/** Adds the folders that the library does not have yet. Members may add a few folders of their own storages. */
-export async function addNewFolders(call: Call, row: LibraryRow, folders: readonly NewFolder[]): Promise<void> {
+/** Validates folders that the caller adds; members may add those of their own storages. It waits for the storages. */
+export function checkedOwnFolders(call: Call, folders: readonly NewFolder[]): Promise<NewFolder[]> {
+  const { who } = call;
+  return checkedFolders(call, folders, ({ ownerId }) => may(who, 'library:manage') || ownerId === who.accountId);
+}
+
+/** Adds the validated folders that the library does not have yet. Members may add a few. */
+export async function addNewFolders(call: Call, row: LibraryRow, checked: readonly NewFolder[]): Promise<void> {
   const { db, who } = call;
   const manages = may(who, 'library:manage');
-  const checked = await checkedFolders(call, folders, (storage) => manages || storage.ownerId === who.accountId);
   const present = await listFolders(db, [row.id]);
   const added = checked.filter((folder) => !present.some((one) => isSame(one, folder)));
   await refuseUnfit(db, { libraryId: row.id, type: row.type }, added);

@@ -15,7 +15,7 @@ import {
   refuseStale,
 } from './change-library.ts';
 import { insertFolders, refuseUnfit } from './folders.store.ts';
-import { addNewFolders, checkedFolders, refuseAdder } from './folders.ts';
+import { addNewFolders, checkedAdditions, checkedFolders, checkedOwnFolders, refuseAdder } from './folders.ts';
 import {
   Library,
   LibraryChange,
@@ -129,11 +129,12 @@ export const updateLibrary = defineEndpoint({
   async handle({ params, body }, call) {
     const { db, who } = call;
     refuseForeignManager(who, body);
-    if (body.poster) await getLibraryRow(db, who, params.id);
+    if (body.poster || body.folders) await getLibraryRow(db, who, params.id);
     const poster = body.poster && (await openPoster(call.deps.pictures, body.poster));
+    const added = await checkedAdditions(call, body.folders ?? []);
     return call.transact(async (inside) => {
       const row = await lockLibraryRow(inside.db, who, params.id);
-      await changeLibrary(inside, row, { change: body, poster });
+      await changeLibrary(inside, row, { change: body, poster, added });
       return answerWith(inside, await getLibraryRow(inside.db, who, params.id));
     });
   },
@@ -202,15 +203,19 @@ export const addLibraryFolders = defineEndpoint({
   answer: json(200, Library),
   errors: ['CONFLICT', 'STORAGE_UNAVAILABLE'],
   emits: ['library.scan.started'],
+  transaction: 'manual',
 
   async handle({ params, body }, call) {
     const { db, who } = call;
     refuseAdder(who);
-    const row = await lockLibraryRow(db, who, params.id);
+    const row = await getLibraryRow(db, who, params.id);
     refuseAdder(who, baseOf(row));
     refuseManaged(who, row, ['folders']);
-    await addNewFolders(call, row, body.folders);
-    return answerWith(call, await getLibraryRow(db, who, row.id));
+    const checked = await checkedOwnFolders(call, body.folders);
+    return call.transact(async (inside) => {
+      await addNewFolders(inside, await lockLibraryRow(inside.db, who, row.id), checked);
+      return answerWith(inside, await getLibraryRow(inside.db, who, row.id));
+    });
   },
 });
 

@@ -47,6 +47,8 @@ export const MaintenanceTask = z
     nextRunAt: Timestamp.optional(),
     lastRun: TaskRun.optional(),
     averageMs: z.int().optional(),
+    pending: z.int().min(0).optional().describe('Things that wait for it, at most 5 minutes old'),
+    estimateMs: z.int().min(0).optional().describe('How long a run takes with what waits now'),
     needs: z.array(z.enum(taskNeeds)),
   })
   .meta({ id: 'MaintenanceTask' });

@@ -91,6 +91,9 @@ export async function noteRun(
           1 - weight,
           weight,
         ]),
+        each_ms: db.raw(
+          `coalesce(${took} / (select nullif(j.done_units, 0) from jobs j where j.id = maintenance_tasks.last_job_id), each_ms)`,
+        ),
       }),
     })
     .returning('failures');

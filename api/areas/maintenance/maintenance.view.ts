@@ -10,6 +10,7 @@ import { clockOf, readTasks, type TaskRow, windowNow } from './maintenance.store
 
 const UNTOUCHED = {
   ...{ enabled: true, trigger: null, cron: null, every_ms: null, next_run_at: null, average_ms: null },
+  ...{ pending: null, each_ms: null },
   ...{ last_state: null, last_job_id: null, last_started_at: null, last_finished_at: null, last_error: null },
 };
 type Shown = Pick<TaskRow, keyof typeof UNTOUCHED>;
@@ -29,11 +30,19 @@ function lastRunOf(row: Shown): TaskRun | undefined {
   };
 }
 
+/** By the things that wait, where they are counted; else as long as runs take. */
+function estimateOf({ pending, each_ms: each, average_ms: average }: Shown): number | undefined {
+  if (pending === null) return average === null ? undefined : Math.round(average);
+  if (pending === 0) return 0;
+  return each === null ? undefined : Math.round(pending * each);
+}
+
 function toTask(id: TaskId, row: Shown, { window, now }: { window: Window; now: Date }): MaintenanceTask {
   const { name, description, group, required, needs = [] } = specOf(id);
   const { trigger, cron, everyMs } = scheduleOf(id, row);
   const next = row.next_run_at ?? nextRunOf({ trigger, cron, everyMs }, window, now);
   const lastRun = lastRunOf(row);
+  const estimateMs = estimateOf(row);
   return {
     id,
     name,
@@ -48,6 +57,8 @@ function toTask(id: TaskId, row: Shown, { window, now }: { window: Window; now: 
     ...(next && row.enabled && { nextRunAt: iso(next) }),
     ...(lastRun && { lastRun }),
     ...(row.average_ms !== null && { averageMs: Math.round(row.average_ms) }),
+    ...(row.pending !== null && { pending: row.pending }),
+    ...(estimateMs !== undefined && { estimateMs }),
     needs: [...needs],
   };
 }

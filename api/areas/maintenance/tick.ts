@@ -4,6 +4,7 @@ import { nextRunOf, scheduleOf } from '#platform/maintenance/next-run.ts';
 import { type TaskId, taskIds } from '#platform/maintenance/tasks.ts';
 import { openingAt, type Window, windowOf } from '#platform/maintenance/window.ts';
 import { clockOf, lockMaintenance, prepareTasks, readTasks, startTask, type TaskRow } from './maintenance.store.ts';
+import { countPending } from './pending.ts';
 
 /** A run that was missed by more is passed over. */
 const MADE_UP_MS = 12 * 3_600_000;
@@ -23,6 +24,7 @@ export async function tick(db: Db, serverZone: string, at?: Date): Promise<TaskI
     const now = at ?? (await clockOf(transaction));
     const window = windowOf(hold.window, serverZone);
     await prepareTasks(transaction, window, now);
+    await countPending(transaction, now);
     if (hold.hold_until && hold.hold_until > now) return [];
     const turn: Turn = {
       db: transaction,

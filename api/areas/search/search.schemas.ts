@@ -106,13 +106,15 @@ export const partial = z
   .optional()
   .describe('The search took longer than two seconds; some hits are missing');
 
-const kindNames = ['person', 'studio'] as const;
+const kindNames = ['person', 'studio', 'collection'] as const;
+/** Whether the key of a group is a kind of hits, not an item type. */
+export const isKind = (key: string): boolean => (kindNames as readonly string[]).includes(key);
 
 export const AllQuery = z.object({
   q: question(200),
   kinds: commaList(z.union([ItemType, z.enum(kindNames)]), 30)
     .optional()
-    .describe('Groups: item types, person, studio'),
+    .describe('Groups: item types, person, studio, collection'),
   libraryId: Id.optional(),
   perGroup: queryInt(1, 20).default(6),
   transcripts: queryBool.default(true),
@@ -130,7 +132,8 @@ export const ItemsQuery = z.object({
   externalId: z
     .string()
     .max(200)
-    .regex(/^[a-z0-9-]{1,40}:[^\s\0]+$/)
+    .regex(/^[a-z0-9-]{1,40}:\S+$/)
+    .refine((text) => !text.includes('\0'), { error: 'no NUL', params: { code: 'control_character' } })
     .optional()
     .describe('`source:value`, in place of q')
     .meta({ example: 'imdb:tt0013442' }),

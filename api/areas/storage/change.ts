@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
+import type { Checked } from './checks/check.ts';
 import { expectedOf } from './checks/expected.ts';
 import { holdClocksOf } from './clocks.ts';
 import { isSamePlace, kindOf, type Secrets, type Settings } from './kinds/kinds.ts';
@@ -15,7 +16,7 @@ import {
   rivalsOf,
 } from './places.ts';
 import { personalReach } from './registry.ts';
-import { getStorageRow, refuseManaged, requireWorking } from './saved.ts';
+import { getStorageRow, refuseManaged, requireWorking, tryPlace } from './saved.ts';
 import { emitState, isUnavailable } from './states.store.ts';
 import type { StorageChange } from './storages.schemas.ts';
 import {
@@ -45,7 +46,12 @@ export async function changeStorage(call: Call, id: string, change: StorageChang
   if (moved) await refusePlace(call, { ...row, ...planned, personal: personalReach(row.owner_id) });
   const wanted = change.enabled ?? row.enabled;
   if (check && differs && wanted) await requireWorking(call, await tryingOf(call, row, planned));
-  return call.transact((inside) => write(inside, { row, change, planned, moved }));
+  // before it is trusted: another disk may be at its place by now
+  const seen =
+    wanted && !row.enabled
+      ? await tryPlace(call, { ...(await tryingOf(call, row, planned)), write: false })
+      : undefined;
+  return call.transact((inside) => write(inside, { row, change, planned, moved, seen }));
 }
 
 function currentOf({ deps }: Call, row: StorageRow): Planned {
@@ -90,9 +96,11 @@ interface Writing {
   change: StorageChange;
   planned: Planned;
   moved: boolean;
+  /** What a check saw of a storage that is switched on. */
+  seen: Checked | undefined;
 }
 
-async function write(call: Call, { row: { id }, change, planned, moved }: Writing): Promise<StorageRow> {
+async function write(call: Call, { row: { id }, change, planned, moved, seen }: Writing): Promise<StorageRow> {
   const { db } = call;
   await lockStorages(db);
   const row = await lockStorageRow(db, id);
@@ -100,20 +108,20 @@ async function write(call: Call, { row: { id }, change, planned, moved }: Writin
   const rivals = await rivalsOf(db, row);
   if (change.name !== undefined) refuseName(rivals, change.name);
   if (moved) refuseSamePlace(rivals, { kind: row.kind, settings: planned.settings });
-  const { name = row.name, enabled = row.enabled } = change;
-  await updateStorageRow(db, id, columnsOf(call, row, { change, planned, moved }));
-  if (enabled && !row.enabled) await holdClocksOf(db, row);
-  await emitSwitch(call, row, enabled);
+  const { name = row.name } = change;
+  await updateStorageRow(db, id, columnsOf(call, row, { change, planned, moved, seen }));
   await audit(call, 'storage.changed', { storageId: id, name, fields: Object.keys(change) });
   const after = await lockStorageRow(db, id);
   if (!after) throw notFound();
+  if (!row.enabled && isServed(after)) await holdClocksOf(db, row);
+  if (isServed(row) !== isServed(after)) await emitState(db, { id, back: isServed(after), owner: row.owner_id });
   return after;
 }
 
 function columnsOf(
   { deps }: Call,
   row: StorageRow,
-  { change, planned, moved }: Omit<Writing, 'row'>,
+  { change, planned, moved, seen }: Omit<Writing, 'row'>,
 ): Partial<StorageRow> {
   const { name = row.name, enabled = row.enabled } = change;
   const { settings, readOnly } = planned;
@@ -122,20 +130,19 @@ function columnsOf(
     ...((change.secrets || moved) && { secrets: sealSecrets(deps.keys, row.id, planned.secrets) }),
     ...(readOnly !== row.read_only && { marked_at: null }),
     ...(moved && { epoch: Number(row.epoch) + 1, identity: {}, marked_at: null }),
-    ...(enabled !== row.enabled && stateAfter(row, enabled)),
+    ...(enabled !== row.enabled && stateAfter(row, enabled ? seen : undefined)),
   };
 }
 
-/** Checks judge it again from now on. An outage that began before keeps its beginning. */
-const stateAfter = (row: StorageRow, enabled: boolean): Partial<StorageRow> => ({
-  ...{ state: enabled ? 'available' : 'unavailable', reason: null },
-  ...((enabled || !isUnavailable(row.state)) && { state_since: new Date() }),
-  returned_at: enabled ? new Date() : null,
-});
-
-/** Switching a storage off is an outage like another. */
-async function emitSwitch({ db }: Call, row: StorageRow, enabled: boolean): Promise<void> {
-  const was = !row.enabled || isUnavailable(row.state);
-  if (enabled === row.enabled || was === !enabled) return;
-  await emitState(db, { id: row.id, back: enabled, owner: row.owner_id });
+/** Switching a storage off is an outage like another. One that began before keeps its beginning. */
+function stateAfter(row: StorageRow, seen: Checked | undefined): Partial<StorageRow> {
+  const { state = 'unavailable', reason = null } = seen ?? {};
+  const back = !isUnavailable(state);
+  return {
+    ...{ state, reason: state === 'available' ? null : reason },
+    ...((back || !isUnavailable(row.state)) && { state_since: new Date() }),
+    returned_at: back ? new Date() : null,
+  };
 }
+
+const isServed = ({ enabled, state }: StorageRow): boolean => enabled && !isUnavailable(state);

@@ -206,7 +206,7 @@ const Name = z
   .pipe(z.string().min(1).max(80));
 
 /** Settings are validated by the schema of their kind. */
-const SettingsIn = z.record(z.string().max(60), z.unknown());
+const SettingsIn = z.record(z.string().max(60), z.unknown()).meta({ example: { root: 'films', path: 'comedies' } });
 const Secret = z.string().min(1).max(20_000);
 const SecretsIn = z.record(z.string().max(60), Secret);
 

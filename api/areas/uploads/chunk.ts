@@ -33,6 +33,7 @@ async function store(call: Call, chunk: Chunk): Promise<void> {
   const size = sizeOfChunk(row, chunk.index);
   if (chunk.body.length !== undefined && chunk.body.length !== size) throw chunkSize(size);
   await requireTarget(call, row.library_id ?? '', undefined);
+  if (known) await call.transact((inside) => withdraw(inside, { id: row.id, index: chunk.index }));
   const { redis } = call.deps;
   const etag = await inPlace(redis, { uploadId: row.id, accountId: call.who.accountId }, () =>
     send(call, { row, size, sha256, ...chunk }),
@@ -84,6 +85,17 @@ async function partedObject({ db, deps: { objects } }: Call, row: UploadRow): Pr
   const now = await db('uploads').where({ id: row.id }).first('parts_id');
   if (!now?.parts_id) throw notFound();
   return { bucket: BUCKET, key, id: now.parts_id };
+}
+
+/**
+ * A chunk counts no longer once another takes its place: the upload would otherwise become whole in between, and the store would
+ * not join a part of another ETag.
+ */
+async function withdraw({ db }: Call, { id, index }: { id: string; index: number }): Promise<void> {
+  const row = await db('uploads').where({ id }).forUpdate().first('state');
+  if (!row) throw notFound();
+  if (row.state !== 'receiving') throw ended(row);
+  await db('upload_chunks').where({ upload_id: id, index }).delete();
 }
 
 /** Counts a stored chunk; the last one queues the rest of the work in the same transaction. */

@@ -37,6 +37,8 @@ export interface MaintenanceTask {
   nextRunAt?: Instant;
   lastRun?: MaintenanceRun;
   averageMs?: number;
+  /** Things that wait for it, at most 5 minutes old */ pending?: number;
+  /** How long a run takes with what waits now */ estimateMs?: number;
   needs: ('idle' | 'storage' | 'network' | 'gpu')[];
 }
 

@@ -88,6 +88,8 @@ import * as recordingsCreate from './20261127103000_recordings_create.ts';
 import * as discoverCreate from './20261127110000_discover_create.ts';
 import * as recordingsExpired from './20261128100000_recordings_expired.ts';
 import * as liveCaptions from './20261128150000_live_captions.ts';
+import * as bulkChanges from './20261128200000_bulk_changes.ts';
+import * as maintenancePending from './20261128201000_maintenance_pending.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -196,4 +198,6 @@ export const migrations: Record<string, Migration> = {
   '20261127110000_discover_create': discoverCreate,
   '20261128100000_recordings_expired': recordingsExpired,
   '20261128150000_live_captions': liveCaptions,
+  '20261128200000_bulk_changes': bulkChanges,
+  '20261128201000_maintenance_pending': maintenancePending,
 };

@@ -167,7 +167,10 @@ describe('discover', function () {
     expect([denied.status, errorOf(denied).details]).to.deep.equal([403, { restriction: 'discover' }]);
     await setting({ 'discover.enabled': false });
     expect((await me().listStreamingServices()).status).to.equal(403);
+    const shown = async (): Promise<unknown> => (await me().getMe()).body.access.restrictions['discover'];
+    expect(await shown(), 'apps show no link').to.equal('deny');
     await setting({ 'discover.enabled': true });
+    expect(await shown()).to.equal('allow');
   });
 
   it('answers one title by any of its ids, with offers, people and a poster of its own', async () => {

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { noteRun, tick } from '#areas/maintenance/public.ts';
+import { newId } from '#platform/ids.ts';
 import { nextOfCron } from '#platform/maintenance/next-run.ts';
 import { openingAt, windowOf } from '#platform/maintenance/window.ts';
 import { errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
+import { givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 
 const HOUR = 3_600_000;
 const at = (text: string): Date => new Date(text);
@@ -162,6 +164,33 @@ describe('Maintenance', () => {
     expect(await task('objects.sweep'))
       .to.include({ enabled: false })
       .and.to.not.have.property('nextRunAt');
+  });
+
+  it('counts what waits for analyses, and estimates how long it takes', async () => {
+    const { db } = api.deps;
+    const library = await givenLibrary(db, 'movies');
+    for (let n = 0; n < 3; n += 1) {
+      const fileId = await givenFile(db, library, await givenItem(db, library));
+      await db('analyses').insert({ file_id: fileId, name: 'introDetection', size_bytes: 1, modified_ms: 1 });
+    }
+    const now = new Date();
+    await ticked(now);
+    expect(await task('analysis.intros'))
+      .to.include({ pending: 3 })
+      .and.not.have.property('estimateMs');
+    expect(await task('analysis.credits')).to.include({ pending: 0, estimateMs: 0 });
+    const jobId = newId();
+    await db('jobs').insert({ id: jobId, kind: 'analysis.intros', queue: 'analysis', payload: '{}', done_units: 4 });
+    await db('maintenance_tasks')
+      .where({ id: 'analysis.intros' })
+      .update({ last_job_id: jobId, last_started_at: db.raw(`now() - interval '40 seconds'`) });
+    await noteRun(db, { id: jobId, kind: 'analysis.intros', state: 'completed' });
+    expect((await task('analysis.intros'))?.estimateMs).to.be.within(30_000, 35_000);
+    await db('analyses').delete();
+    await ticked(new Date(now.getTime() + 60_000));
+    expect(await task('analysis.intros'), 'counted a minute ago').to.include({ pending: 3 });
+    await ticked(new Date(now.getTime() + 300_000));
+    expect(await task('analysis.intros')).to.include({ pending: 0, estimateMs: 0 });
   });
 
   it('counts failures in a row and measures how long a run takes', async () => {

@@ -5,6 +5,7 @@ import { PEOPLE, type Scope, tierQueries } from '#areas/search/found/candidates.
 import { within } from '#areas/search/found/within.ts';
 import { parseQuestion } from '#areas/search/question/parse-question.ts';
 import { readTerms, type Terms } from '#areas/search/question/terms.ts';
+import { matching } from '#areas/search/suggest/documents.view.ts';
 import { matchingStretches } from '#areas/search/transcripts/stretches.view.ts';
 import { principalOf } from '#identity/account-row.ts';
 import type { Principal } from '#identity/principal.ts';
@@ -32,8 +33,13 @@ describe('the statements of search', function () {
          select gen_random_uuid(), 'item', :id::uuid, 'movie', (n % 1000) / 1000.0, title, ' ' || title, v, v
          from generate_series(1, :count::int) n
            cross join lateral (select md5(n::text) || ' ' || md5((n % 977)::text) as title) t
-           cross join lateral (select foyer_search_vector(string_to_array(title, ' '), 'A') as v) w`,
+           cross join lateral (select foyer_search_vector(string_to_array(title, ' ') || array['frequent'], 'A') as v) w`,
         { id, count: DOCUMENTS },
+      );
+      await transaction.raw('alter table items disable trigger items_search_made');
+      await transaction.raw(
+        `insert into items (id, library_id, type, top, identity_key, title, sort_title)
+         select id, library_id, 'movie', true, id::text, bare, bare from search_documents`,
       );
       await transaction.raw('alter table transcripts drop constraint transcripts_stream_id_fkey');
       await transaction.raw(
@@ -44,6 +50,7 @@ describe('the statements of search', function () {
       );
     });
     await db.raw('analyze search_documents');
+    await db.raw('analyze items');
     await db.raw('analyze transcripts');
   });
 
@@ -59,7 +66,7 @@ describe('the statements of search', function () {
     });
     if (plan === undefined) throw new Error('it took too long');
     const indexes = [...plan.matchAll(/"Index Name":"([a-z_0-9]+)"/g)].map(([, name = '']) => name);
-    const scans = /"Seq Scan"[^{}]*"Relation Name":"(search_documents|transcripts)"/.test(plan);
+    const scans = /"Seq Scan"[^{}]*"Relation Name":"(search_documents|transcripts|items)"/.test(plan);
     return { indexes, scans };
   }
 
@@ -78,6 +85,15 @@ describe('the statements of search', function () {
       'search_documents_titles',
       'search_documents_alike',
     ]);
+  });
+
+  it('of type-ahead read the items of candidates alone, however many documents fit', async () => {
+    for (const q of ['freque', 'c4ca4238a0b923820dcc509a6f75849b c8']) {
+      const { indexes, scans } = await indexesOf(matching(scope, await termsOf(q), { limit: 8 }));
+      expect(scans).to.equal(false);
+      expect(new Set(indexes.filter((name) => name.startsWith('items_')))).to.deep.equal(new Set(['items_pkey']));
+      expect(indexes).to.include('search_documents_weight');
+    }
   });
 
   it('read stretches by the words of the libraries that the caller sees', async () => {

@@ -195,6 +195,37 @@ describe('search', () => {
     expect(answers.filter(({ status }) => status === 429).length).to.be.within(1, 10);
   });
 
+  it('finds collections that the caller sees, and channels of those who may watch them', async () => {
+    const { db } = api.deps;
+    const other = api.as(await api.given.member());
+    const groups = async (q: string, by: TestClient, more: Record<string, string> = {}): Promise<string[][]> =>
+      (await by.searchAll({ query: { q, ...more } })).body.groups.map(({ key, hits }) => [
+        key,
+        ...hits.map(({ kind, title }) => `${kind} ${title}`),
+      ]);
+    const make = async (name: string, sharing: string, itemId: string): Promise<void> => {
+      const { body } = await me.createCollection({ body: { name, sharing } });
+      await me.addCollectionItems({ params: { id: body.id }, body: { itemIds: [itemId] } });
+    };
+    const closed = await givenLibrary(db, 'movies', { everyone: false });
+    await make('Spider-Man: the films', 'everyone', await film('Heat'));
+    await make('Spider secrets', 'private', await film('Ronin'));
+    await make('Spider of the vault', 'everyone', await givenItem(db, closed, { title: 'Vault', top: true }));
+    const both = ['collection', 'collection Spider secrets', 'collection Spider of the vault'];
+    expect(await groups('spiderman', other)).to.deep.equal([['collection', 'collection Spider-Man: the films']]);
+    expect(await groups('spider', other, { kinds: 'collection' })).to.deep.equal([
+      ['collection', 'collection Spider-Man: the films'],
+    ]);
+    expect((await groups('spider', me))[0]).to.have.members([...both, 'collection Spider-Man: the films']);
+    expect(await groups('spider', me, { kinds: 'movie' })).to.deep.equal([]);
+    const tv = await givenLibrary(db, 'livetv');
+    await givenItem(db, tv, { title: 'Quiz TV', type: 'channel', top: true });
+    expect(await groups('quiz', me)).to.deep.equal([['channel', 'channel Quiz TV']]);
+    const denied = api.as(await api.given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) }));
+    expect(await groups('quiz', denied)).to.deep.equal([]);
+    await db('collections').delete();
+  });
+
   it('shows no account a hit, a count, a suggestion or a correction of hidden items', async () => {
     const { db } = api.deps;
     const closed = await givenLibrary(db, 'movies', { everyone: false });

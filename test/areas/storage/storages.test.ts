@@ -311,6 +311,33 @@ describe('storages', function () {
         { readOnly: false },
       ));
 
+    it('another disk under the path of one that is switched on again is suspect at once', async () => {
+      mkdirSync(join(media, 'disk/A'), { recursive: true });
+      const { id } = await made({ settings: { root: 'big', path: 'disk' }, readOnly: false });
+      const turn = async (enabled: boolean): Promise<unknown[]> => {
+        const { body } = await api.as(admin).updateStorage({ params: { id }, body: { enabled } });
+        return [body.state, body.reason];
+      };
+      const told = async (): Promise<string[]> =>
+        (await api.deps
+          .db('outbox')
+          .where('event', 'like', 'system.storage.%')
+          .orderBy('seq')
+          .pluck('event')) as string[];
+      await api.deps.db('outbox').delete();
+      expect(await turn(false)).to.deep.equal(['disabled', undefined]);
+      renameSync(join(media, 'disk'), join(media, 'disk.other'));
+      mkdirSync(join(media, 'disk/B'), { recursive: true });
+      expect(await turn(true)).to.deep.equal(['suspect', 'marker-missing']);
+      expect(await told(), 'the outage goes on').to.deep.equal(['system.storage.unavailable']);
+      await turn(false);
+      rmSync(join(media, 'disk'), { recursive: true });
+      renameSync(join(media, 'disk.other'), join(media, 'disk'));
+      expect(await turn(true)).to.deep.equal(['available', undefined]);
+      expect(await told()).to.deep.equal(['system.storage.unavailable', 'system.storage.available']);
+      rmSync(join(media, 'disk'), { recursive: true });
+    });
+
     it('a reader that hangs makes the mount unavailable, and a new one serves it again', () =>
       watched(async (state) => {
         const pid = await eventually(async () => readerPid(media, 'disk'));

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { cleanName, kindOfName, numbered } from '#areas/uploads/public.ts';
+import { eventually } from '#support/stores.ts';
 import { newPlace } from '../../workers/scan/support.ts';
 import { newUploadPlace, sha256Of, type UploadPlace } from '../../workers/uploads/support.ts';
 
@@ -63,6 +64,33 @@ describe('uploads', function () {
       .where({ kind: 'upload.finish' })
       .whereRaw(`payload->>'uploadId' = ?`, [id]);
     expect(jobs).to.have.lengthOf(1);
+  });
+
+  it('is not whole while another content takes the place of a stored chunk', async () => {
+    const bytes = randomBytes(8 * MIB + 100);
+    const [first, last] = [bytes.subarray(0, 8 * MIB), bytes.subarray(8 * MIB)];
+    const id = await announced(bytes, 'replaced.jpg');
+    expect((await place.chunk(id, 0, randomBytes(8 * MIB))).status).to.equal(200);
+    const slow = Promise.withResolvers<void>();
+    const replaced = fetch(`${place.api.url}/api/v1/uploads/${id}/chunks/0`, {
+      method: 'PUT',
+      headers: {
+        ...place.member.headers,
+        ...{ 'content-type': 'application/octet-stream', 'x-chunk-sha256': sha256Of(first) },
+      },
+      body: (async function* () {
+        yield new Uint8Array(first.subarray(0, MIB));
+        await slow.promise;
+        yield new Uint8Array(first.subarray(MIB));
+      })() as never,
+      duplex: 'half',
+    } as RequestInit);
+    await eventually(async () => ((await place.read(id)) as { received?: unknown[] }).received?.length === 0);
+    expect((await place.chunk(id, 1, last)).status).to.equal(200);
+    expect(await place.read(id)).to.include({ state: 'receiving' });
+    slow.resolve();
+    expect((await replaced).status).to.equal(200);
+    expect(await place.read(id)).to.include({ state: 'verifying' });
   });
 
   it('limits the chunks of one file that are sent at once', async () => {

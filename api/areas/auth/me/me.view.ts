@@ -32,7 +32,7 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
       viewingHours: row.viewing_hours,
       timeZone: row.hours_zone,
       limits: { ...row.limits },
-      restrictions: { ...who.restrictions },
+      restrictions: restrictionsOf(call),
     },
     viewing: await viewingOf(call, row),
     email: emailOf(row, await pendingAddress(db, who.accountId)),
@@ -44,6 +44,11 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
     discoverable: row.discoverable,
     app: appSettings(call),
   };
+}
+
+/** A page that the server has switched off is denied to everyone, so that apps show no way to it. */
+function restrictionsOf({ deps: { settings }, who }: Call): z.input<typeof Me>['access']['restrictions'] {
+  return { ...who.restrictions, ...(!settings.get('discover.enabled') && { discover: 'deny' }) };
 }
 
 function appSettings({ deps: { settings } }: Call): z.input<typeof Me>['app'] {

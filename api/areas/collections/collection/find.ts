@@ -1,6 +1,8 @@
+import type { Knex } from 'knex';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
-import { isMine, mayEdit } from './answer.ts';
+import type { Collection } from '../collections.schemas.ts';
+import { isMine, mayEdit, toCollections } from './answer.ts';
 import { type CollectionRow, lockCollection, selectCollections } from './collections.store.ts';
 import { factsOf } from './facts.ts';
 
@@ -12,6 +14,17 @@ export const sharedWith = ({ db, who, deps }: Pick<Call, 'db' | 'who' | 'deps'>)
 export async function findCollectionRow(call: Call, id: string): Promise<CollectionRow | undefined> {
   const [row] = await sharedWith(call).where('c.id', id);
   return row?.kind === 'smart' && !(await showsAny(call, row)) ? undefined : row;
+}
+
+/** The collections that the caller sees among those of a condition on `collections as c`, in its order. */
+export async function findCollections(
+  call: Call,
+  narrow: (query: Knex.QueryBuilder) => unknown,
+): Promise<Collection[]> {
+  const rows: CollectionRow[] = await sharedWith(call).modify(narrow);
+  const shown: CollectionRow[] = [];
+  for (const row of rows) if (row.kind !== 'smart' || (await showsAny(call, row))) shown.push(row);
+  return toCollections(call, shown);
 }
 
 /** Throws 404 instead of undefined. */

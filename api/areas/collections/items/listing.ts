@@ -43,6 +43,9 @@ export async function collectionList(
     listing: {
       types: [],
       narrow: (query) => query.join('collection_items as ci', 'ci.item_id', 'i.id').where('ci.collection_id', row.id),
+      // as an array, so that Postgres looks up each item; for a join it would read all items of the server
+      narrowCount: (query) =>
+        query.whereRaw('i.id = any(array(select item_id from collection_items where collection_id = ?))', [row.id]),
     },
     within: { all: [] },
     fallback: row.sort ?? 'manual',

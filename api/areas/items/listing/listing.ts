@@ -33,6 +33,8 @@ export interface Listing {
   shelves?: readonly Shelf[];
   /** Adds conditions on `items as i`. */
   narrow?: (query: Knex.QueryBuilder) => unknown;
+  /** In place of `narrow` for the number of items: the same ones by conditions that need no order. */
+  narrowCount?: (query: Knex.QueryBuilder) => unknown;
   /** Item types of the list. They decide which filter fields exist. */
   types: readonly string[];
 }
@@ -72,6 +74,12 @@ export function listed(call: Viewer, listing: Listing, rules: Rules): Knex.Query
   const query = filtered(call, listing, rules);
   if (listing.shelves) onShelves(query, listing.shelves);
   return query;
+}
+
+/** `listed` for a count. */
+function counted(call: Viewer, listing: Listing, rules: Rules): Knex.QueryBuilder {
+  const { narrowCount = listing.narrow } = listing;
+  return listed(call, { ...listing, ...(narrowCount && { narrow: narrowCount }) }, rules).select('i.id');
 }
 
 /** `listed` without the shelves. */
@@ -121,7 +129,7 @@ export async function idsPage(
   const rules = allRules(call, listing, options);
   const { terms, scope } = sortOf(call, options);
   if (listing.shelves?.length === 0) return { items: [], page: NO_PAGE };
-  const all = listed(call, listing, rules).select('i.id');
+  const all = counted(call, listing, rules);
   if (!terms[0]?.indexed && listing.shelves) await checkSortable(call, all);
   return pageOf<{ id: string }, string>(call.db, walked(call, listing, rules), {
     keys: call.deps.keys,
@@ -206,7 +214,7 @@ export async function pageText(call: Caller, listing: Listing, options: TextQuer
   await knowCustomFields(call, { sort: options.sort, texts: [options.filter] });
   const rules = allRules(call, listing, options);
   const { terms, scope } = sortOf(call, options);
-  const all = (): Knex.QueryBuilder => listed(call, listing, rules).select('i.id');
+  const all = (): Knex.QueryBuilder => counted(call, listing, rules);
   const isUnfiltered = conditionsOf(rules).length === 0;
   const isIndexed = terms[0]?.indexed ?? false;
   const isCached = isUnfiltered && isIndexed && !listing.narrow;

@@ -21,8 +21,11 @@ export interface Scope {
 type Tier = (query: Knex.QueryBuilder) => unknown;
 
 /** Documents of the scope, as `search_documents as d`. The sight narrows them only roughly: the lists that join them decide. */
-export function documents({ db, who, kinds, libraryIds, types }: Scope): Knex.QueryBuilder {
-  const query = db.from('search_documents as d').whereRaw('d.kind = any(?::text[])', [[...kinds]]);
+export const documents = (scope: Scope): Knex.QueryBuilder => onlyOf(scope.db.from('search_documents as d'), scope);
+
+/** Restricts rows with the columns of documents as `d` to the scope. */
+export function onlyOf(query: Knex.QueryBuilder, { who, kinds, libraryIds, types }: Scope): Knex.QueryBuilder {
+  query.whereRaw('d.kind = any(?::text[])', [[...kinds]]);
   query.whereRaw('d.library_id = any(?::uuid[])', [[...libraryIds]]);
   if (types) query.whereRaw('d.type = any(?::text[])', [[...types]]);
   return query.modify(onlyVisibleCopies, who, 'd');

@@ -41,8 +41,13 @@ export async function itemHits(
     const subtitle = subtitleOf(item);
     const image = imageOf(item);
     const shown = { title: item.title, ...(subtitle && { subtitle }), ...(image && { image }) };
-    return [{ kind: 'item', id, item, ...shown, ...matchedIn(item, text, wanted), score }];
+    return [{ kind: kindOf(item), id, item, ...shown, ...matchedIn(item, text, wanted), score }];
   });
+}
+
+/** What is watched live is not an item like others. */
+function kindOf({ type }: ItemSummary): SearchHit['kind'] {
+  return type === 'channel' || type === 'program' ? type : 'item';
 }
 
 /** Year; show and number of an episode; artist or author. */
@@ -57,7 +62,7 @@ const numberOf = ({ parentIndex, index }: ItemSummary): string =>
   index === undefined ? '' : `S${parentIndex ?? 0} E${index}`;
 
 /** The picture of an item in a list. */
-export const imageOf = ({ artwork }: ItemSummary) => artwork.poster ?? artwork.thumb;
+export const imageOf = ({ artwork }: ItemSummary) => artwork.poster ?? artwork.thumb ?? artwork.logo;
 
 interface Part {
   matched: Matched;

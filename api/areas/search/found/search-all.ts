@@ -3,9 +3,10 @@ import { builtInOf } from '#areas/library-types/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { baseOf } from '#platform/own-types.ts';
 import { countQuestion, type Understood, understand } from '../question/understand.ts';
-import type { AllQuery, SearchGroups, SearchHit } from '../search.schemas.ts';
+import { type AllQuery, isKind, type SearchGroups, type SearchHit } from '../search.schemas.ts';
 import { bestTranscripts } from '../transcripts/search-transcripts.ts';
 import type { Way } from './candidates.view.ts';
+import { collectionHits } from './collections.view.ts';
 import { correctedBy } from './corrected.ts';
 import { itemHits, type Scored } from './item-hits.view.ts';
 import { foundItems, hasConditionsOrTerms, SCORE } from './items.view.ts';
@@ -64,12 +65,13 @@ interface Searching {
 }
 
 async function groupsOf(searching: Searching, way: Way): Promise<Group[]> {
-  const [items, people, studios] = await Promise.all([
+  const [items, people, studios, collections] = await Promise.all([
     itemGroups(searching, way),
     namedGroup(searching, 'person', way),
     namedGroup(searching, 'studio', way),
+    collectionGroup(searching),
   ]);
-  return [...items, ...people, ...studios].sort((a, b) => best(b) - best(a));
+  return [...items, ...people, ...studios, ...collections].sort((a, b) => best(b) - best(a));
 }
 
 const best = ({ hits }: Group): number => Math.max(...hits.map(({ score }) => score));
@@ -81,7 +83,7 @@ interface TypedRow extends Scored {
 
 async function itemGroups(searching: Searching, way: Way): Promise<Group[]> {
   const { call, understood, query } = searching;
-  const types = query.kinds?.filter((kind) => kind !== 'person' && kind !== 'studio');
+  const types = query.kinds?.filter((kind) => !isKind(kind));
   if (!hasConditionsOrTerms(understood) || types?.length === 0) return [];
   const width = { cap: CAP, way, types };
   const rows = await timed(searching, (db) => {
@@ -94,6 +96,7 @@ async function itemGroups(searching: Searching, way: Way): Promise<Group[]> {
         db.raw('count(*) over (partition by f.type)::int as total'),
       );
     const first = db.queryBuilder().from(ranked.as('r')).where('r.place', '<=', query.perGroup);
+    if (call.who.restrictions.liveTv === 'deny') first.whereNotIn('r.type', ['channel', 'program']);
     return first.orderBy([{ column: 'r.score', order: 'desc' }, { column: 'r.id' }]).select<TypedRow[]>('r.*');
   });
   const hits = await itemHits(call, rows ?? [], wantedOf(understood, way));
@@ -115,6 +118,16 @@ async function namedGroup(searching: Searching, kind: NamedKind, way: Way): Prom
   const make = kind === 'person' ? peopleHits : studioHits;
   const hits = await make(call, found.rows, wantedOf(understood, way));
   return groupOf({ key: kind, title: kind === 'person' ? 'People' : 'Studios', hits, total: found.total });
+}
+
+/** Collections of the whole server; a question about one library is about its items. */
+async function collectionGroup(searching: Searching): Promise<Group[]> {
+  const { call, understood, query } = searching;
+  if (!understood.terms.query || (query.kinds && !query.kinds.includes('collection'))) return [];
+  if (hasConditions(understood) || query.libraryId !== undefined) return [];
+  const hits = (await timed(searching, (db) => collectionHits({ ...call, db }, understood.terms))) ?? [];
+  const shown = hits.slice(0, query.perGroup);
+  return groupOf({ key: 'collection', title: 'Collections', hits: shown, total: hits.length });
 }
 
 /** Conditions are on items: with them people and studios are no answer. */

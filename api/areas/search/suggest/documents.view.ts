@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { onlyVisibleItems, visibleClasses } from '#identity/visibility.ts';
-import { documents, PEOPLE, type Scope } from '../found/candidates.view.ts';
+import { documents, onlyOf, PEOPLE, type Scope } from '../found/candidates.view.ts';
 import { quoted } from '../question/lexemes.ts';
 import type { Terms } from '../question/terms.ts';
 
@@ -17,60 +17,109 @@ interface Wish {
   ids?: readonly string[];
 }
 
-/** Candidates of a question that goes on. */
-const MOST_MATCHING = 2000;
-/** Documents in the order of weight that are looked at for a short beginning. */
-const WALKED = 30_000;
+/** Documents with all words that are put in order. So many have them only where the heaviest are known otherwise. */
+const MOST_MATCHING = 10_000;
+/** Documents in the order of weight that are looked at before the words are looked up, and for a short beginning. */
+const WALKED = { words: 4000, beginning: 30_000 } as const;
+/** Of each library at least. */
+const LEAST_WALKED = 50;
+const MOST_EQUAL = 200;
 
 const likeText = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 
 /** `scope` with people. */
 const everyone = (scope: Scope): Scope => ({ ...scope, libraryIds: [...scope.libraryIds, PEOPLE] });
 
-/** Restricts documents `as d` to what the caller may see: visible items, and people and studios of such. */
+/** Documents of the scope and of people that are suggested. */
+const listed = (scope: Scope): Knex.QueryBuilder => documents(everyone(scope)).whereNot('d.type', 'season');
+
+const narrowed = (query: Knex.QueryBuilder, scope: Scope): Knex.QueryBuilder =>
+  onlyOf(query, scope).whereNot('d.type', 'season');
+
+/**
+ * Restricts documents `as d` to what the caller may see: visible items, and people and studios of such. Each is looked at when
+ * its turn comes (`offset 0`): Postgres would otherwise read all visible items into a table first.
+ */
 function onlyVisible(query: Knex.QueryBuilder, { db, who }: Scope, libraryId: string | undefined): void {
   const items = db
     .from('items as i')
     .whereRaw('i.id = d.id')
     .whereNull('i.extra_of')
-    .modify(onlyVisibleItems, who, 'i');
+    .modify(onlyVisibleItems, who, 'i')
+    .select(db.raw('1'))
+    .offset(db.raw('0') as never);
   const credited = db
     .from('credited_counts as cc')
-    .whereRaw('cc.owner_id = d.id and cc.class_id = any(?)', [visibleClasses(db, who, libraryId)]);
-  query.where((any) => {
-    any.where((item) => {
-      item.where('d.kind', 'item').whereExists(items.select(db.raw('1')));
-    });
-    any.orWhere((other) => {
-      other.whereNot('d.kind', 'item').whereExists(credited.select(db.raw('1')));
-    });
-  });
-}
-
-/** Documents whose titles have all words of the question: equal titles first, then the weightiest. */
-export async function matching(scope: Scope, terms: Terms, { libraryId, limit }: Wish): Promise<Document[]> {
-  const { db } = scope;
-  const found = withWords(scope, terms).limit(MOST_MATCHING);
-  const begun = documents(everyone(scope))
-    .whereRaw('d.bare like ?', [`${likeText(terms.bare)}%`])
-    .orderByRaw('d.weight desc')
-    .limit(200);
-  for (const query of [found, begun])
-    query.modify((one) => onlyVisible(one, scope, libraryId)).whereNot('d.type', 'season');
-  const all = db.queryBuilder().union([found.select(COLUMNS), begun.select(COLUMNS)], true);
-  return db
-    .queryBuilder()
-    .from(all.as('d'))
-    .orderByRaw('d.bare = ? desc, d.weight desc, d.bare, d.id', [terms.bare])
-    .limit(limit)
-    .select<Document[]>('d.id', 'd.kind');
+    .whereRaw('cc.owner_id = d.id and cc.class_id = any(?)', [visibleClasses(db, who, libraryId)])
+    .select(db.raw('1'))
+    .offset(db.raw('0') as never);
+  query.whereRaw(`case d.kind when 'item' then exists (?) else exists (?) end`, [items, credited] as never);
 }
 
 const COLUMNS = ['d.id', 'd.kind', 'd.bare', 'd.weight'];
 
+interface Walk {
+  walked: number;
+  limit: number;
+  /** Keeps documents of the question. */
+  fit: (query: Knex.QueryBuilder) => unknown;
+}
+
+/** The heaviest visible documents that fit, of each library, as far as they are among its first in the order of weight. */
+function heaviest(scope: Scope, { libraryId }: Wish, { walked, limit, fit }: Walk): Knex.QueryBuilder {
+  const { db } = scope;
+  const wide = everyone(scope);
+  const walk = db
+    .from('search_documents as d')
+    .whereRaw('d.library_id = l.id')
+    .orderByRaw('d.weight desc, d.id')
+    .limit(Math.max(LEAST_WALKED, Math.ceil(walked / wide.libraryIds.length)))
+    .select('d.*');
+  const own = narrowed(db.from(walk.as('d')), wide)
+    .modify(fit)
+    .limit(limit)
+    .select(COLUMNS);
+  onlyVisible(own, scope, libraryId);
+  return db
+    .from(db.raw('unnest(?::uuid[]) as l(id)', [[...wide.libraryIds]]))
+    .joinRaw('cross join lateral ? as d', [own] as never)
+    .select(COLUMNS);
+}
+
+/** The visible ones of these documents in the order of suggestions: equal titles first, then the heaviest. */
+function ordered(scope: Scope, of: Knex.QueryBuilder, { bare, libraryId }: Wish & { bare: string }): Knex.QueryBuilder {
+  const order = 'd.bare = ? desc, d.weight desc, d.bare, d.id';
+  const { db } = scope;
+  const sorted = db.from(of.as('d')).orderByRaw(order, [bare]).limit(MOST_MATCHING).select(COLUMNS);
+  const visible = db.from(sorted.as('d')).orderByRaw(order, [bare]).select('d.id', 'd.kind');
+  onlyVisible(visible, scope, libraryId);
+  return visible;
+}
+
+/**
+ * Documents whose titles have all words of the question. A frequent word is met soon in the order of weight; the index of
+ * words is read for others, so that neither way reads very many documents.
+ */
+export function matching(scope: Scope, terms: Terms, wish: Wish): Knex.QueryBuilder<object, Document[]> {
+  const { db } = scope;
+  const met = heaviest(scope, wish, {
+    ...{ walked: WALKED.words, limit: wish.limit },
+    fit: (query) => query.whereRaw('d.title_words @@ ?::tsquery', [terms.query]),
+  });
+  const indexed = withWords(scope, terms)
+    .whereRaw('(select count(*) from met) < ?', [wish.limit])
+    .limit(MOST_MATCHING)
+    .select(COLUMNS);
+  const equal = listed(scope).where('d.bare', terms.bare).orderByRaw('d.weight desc').limit(MOST_EQUAL).select(COLUMNS);
+  const all = db.from('met as d').select(COLUMNS).union([indexed, equal], true);
+  return ordered(scope, all, { ...wish, bare: terms.bare })
+    .with('met', met)
+    .limit(wish.limit);
+}
+
 /** A last word of one or two letters is compared in the rows that have the other words: the index has too many of it. */
 function withWords(scope: Scope, { query, tokens }: Terms): Knex.QueryBuilder {
-  const rows = documents(everyone(scope));
+  const rows = listed(scope);
   const last = tokens.at(-1) ?? '';
   const others = tokens.slice(0, -1);
   if (others.length === 0 || last.length > 2) return rows.whereRaw('d.title_words @@ ?::tsquery', [query]);
@@ -78,43 +127,19 @@ function withWords(scope: Scope, { query, tokens }: Terms): Knex.QueryBuilder {
   return rows.whereRaw('d.title_words @@ ?::tsquery and d.names like ?', [words, `% ${likeText(last)}%`]);
 }
 
-/** The weightiest documents with a word of this beginning. */
-export async function popular(scope: Scope, terms: Terms, { libraryId, limit, ids }: Wish): Promise<Document[]> {
-  const { db } = scope;
+/** The heaviest documents with a word of this beginning. */
+export async function popular(scope: Scope, terms: Terms, wish: Wish): Promise<Document[]> {
   const begin = `% ${likeText(terms.tokens[0] ?? '')}%`;
-  const wide = everyone(scope);
-  if (ids) {
-    const known = documents(wide)
-      .whereRaw('d.id = any(?::uuid[])', [[...ids]])
+  const first = (of: Knex.QueryBuilder): Promise<Document[]> =>
+    ordered(scope, of, { ...wish, bare: '' }).limit(wish.limit) as Promise<unknown> as Promise<Document[]>;
+  if (wish.ids) {
+    const known = listed(scope)
+      .whereRaw('d.id = any(?::uuid[])', [[...wish.ids]])
       .whereRaw('d.names like ?', [begin]);
-    return first(
-      known.modify((one) => onlyVisible(one, scope, libraryId)),
-      limit,
-    );
+    return first(known.select(COLUMNS));
   }
-  const each = documents({ ...wide, libraryIds: [] }).clearWhere();
-  const walk = each
-    .whereRaw('d.library_id = l.id and d.kind = any(?::text[])', [[...scope.kinds]])
-    .orderByRaw('d.weight desc, d.id')
-    .limit(Math.ceil(WALKED / wide.libraryIds.length))
-    .select('d.*');
-  const walked = db
-    .from(db.raw('unnest(?::uuid[]) as l(id)', [[...wide.libraryIds]]))
-    .joinRaw('cross join lateral ? as d', [walk] as never)
-    .whereRaw('d.names like ?', [begin])
-    .whereNot('d.type', 'season');
-  if (scope.types) walked.whereRaw('d.type = any(?::text[])', [[...scope.types]]);
-  const found = await first(
-    walked.modify((one) => onlyVisible(one, scope, libraryId)),
-    limit,
-  );
-  if (found.length >= limit) return found;
-  const rare = documents(wide).whereRaw('d.title_words @@ ?::tsquery', [terms.query]).whereNot('d.type', 'season');
-  return first(
-    rare.modify((one) => onlyVisible(one, scope, libraryId)),
-    limit,
-  );
+  const fit = (query: Knex.QueryBuilder): unknown => query.whereRaw('d.names like ?', [begin]);
+  const found = await first(heaviest(scope, wish, { walked: WALKED.beginning, limit: wish.limit, fit }));
+  if (found.length >= wish.limit) return found;
+  return first(listed(scope).whereRaw('d.title_words @@ ?::tsquery', [terms.query]).select(COLUMNS));
 }
-
-const first = (query: Knex.QueryBuilder, limit: number): Promise<Document[]> =>
-  query.orderByRaw('d.weight desc, d.bare, d.id').limit(limit).select<Document[]>('d.id', 'd.kind') as never;

@@ -52,7 +52,7 @@ interface Reading {
 async function best(call: Call, { scope, terms, query }: Reading): Promise<Document[]> {
   const [only] = terms.tokens;
   if (terms.tokens.length !== 1 || !only || only.length > SHORT) {
-    return matching(scope, terms, { libraryId: query.libraryId, limit: query.limit });
+    return await matching(scope, terms, { libraryId: query.libraryId, limit: query.limit });
   }
   const name = nameOf(scope, only);
   const ids = await kept(call, name);

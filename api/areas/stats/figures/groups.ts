@@ -39,32 +39,64 @@ export function selectSums({ call, query }: Wanted, { start, end }: Range): Knex
   return sums;
 }
 
-const FIGURES = `coalesce(sum(s.plays), 0)::int as plays, coalesce(sum(s.played_ms), 0)::bigint as "playedMs",
-  coalesce(sum(s.completed), 0)::int as completed, count(distinct s.item_id)::int as items, count(distinct a.id)::int as users,
-  coalesce(sum(s.plays) filter (where s.is_remote), 0)::int as "remotePlays",
-  coalesce(sum(s.plays) filter (where s.method = 'transcode'), 0)::int as "transcodedPlays",
-  coalesce(sum(s.bytes), 0)::bigint as bytes`;
+/** Figures that add up, of each profile of a key. */
+const ADDED = `sum(s.plays) as plays, sum(s.played_ms) as played_ms, sum(s.completed) as completed,
+  sum(s.plays) filter (where s.is_remote) as remote, sum(s.plays) filter (where s.method = 'transcode') as transcoded, sum(s.bytes) as bytes`;
+const FIGURES = `coalesce(sum(o.plays), 0)::int as plays, coalesce(sum(o.played_ms), 0)::bigint as "playedMs",
+  coalesce(sum(o.completed), 0)::int as completed, count(distinct p.account_id)::int as users,
+  coalesce(sum(o.remote), 0)::int as "remotePlays", coalesce(sum(o.transcoded), 0)::int as "transcodedPlays",
+  coalesce(sum(o.bytes), 0)::bigint as bytes`;
+
+/**
+ * Figures by key. Items are counted in a second reading that has nothing but ids: in one with the figures, Postgres would sort
+ * all sums of the span with all their columns. Persons are few, and are counted by the figures of each profile.
+ */
+function figuresBy({ call: { db } }: Wanted, sums: Knex.QueryBuilder, of: Key): Knex.QueryBuilder {
+  const { sql, text = (column: string) => column } = of;
+  const key = of.bindings as Knex.RawBinding[];
+  const added = sums
+    .clone()
+    .select(db.raw(`${sql} as key, s.profile_id, ${ADDED}`, key))
+    .groupByRaw('1, 2');
+  const held = sums.select(db.raw(`${sql} as key, s.item_id`, key)).groupByRaw('1, 2');
+  const figures = db
+    .from(added.as('o'))
+    .leftJoin('profiles as p', 'p.id', 'o.profile_id')
+    .select(db.raw(`o.key, ${FIGURES}`))
+    .groupByRaw('1');
+  const items = db.from(held.as('h')).select(db.raw('h.key, count(*)::int as items')).groupByRaw('1');
+  return db
+    .from(figures.as('f'))
+    .join(items.as('n'), 'n.key', 'f.key')
+    .select('f.*', 'n.items', db.raw(`${text('f.key')} as key`));
+}
 
 export async function totalsOf(wanted: Wanted, range: Range = wanted.span): Promise<StatFigures> {
-  const [row] = (await selectSums(wanted, range).select(wanted.call.db.raw(FIGURES))) as StatFigures[];
-  if (!row) throw new Error('no row');
-  return row;
+  const query = figuresBy(wanted, selectSums(wanted, range), { sql: `'all'`, bindings: [] });
+  const [row] = (await query) as Found[];
+  return row ? figuresOf(row) : NOTHING;
 }
 
 interface Key {
   sql: string;
   bindings: unknown[];
+  /** The key as text from its value in a column. A time is written out once a group, as that costs more than to add up a sum. */
+  text?: (column: string) => string;
   /** Joins that the key needs. */
   join?: (query: Knex.QueryBuilder) => void;
 }
 
 const local = 's.at at time zone ?';
-const times: Record<(typeof timeGroups)[number], string> = {
-  day: `to_char(${local}, 'YYYY-MM-DD')`,
-  week: `to_char(date_trunc('week', ${local}), 'YYYY-MM-DD')`,
-  month: `to_char(${local}, 'YYYY-MM')`,
-  hour: `to_char(${local}, 'HH24')`,
-  weekday: `to_char(${local}, 'ID')`,
+const dated = (unit: string, shape = 'YYYY-MM-DD'): Omit<Key, 'bindings'> => ({
+  sql: `date_trunc('${unit}', ${local})`,
+  text: (column) => `to_char(${column}, '${shape}')`,
+});
+const times: Record<(typeof timeGroups)[number], Omit<Key, 'bindings'>> = {
+  day: dated('day'),
+  week: dated('week'),
+  month: dated('month', 'YYYY-MM'),
+  hour: { sql: `extract(hour from ${local})`, text: (column) => `lpad(${column}::text, 2, '0')` },
+  weekday: { sql: `extract(isodow from ${local})`, text: (column) => `${column}::text` },
 };
 
 const isTime = (grouping: Grouping): grouping is (typeof timeGroups)[number] =>
@@ -74,7 +106,7 @@ const withItem = (query: Knex.QueryBuilder): void => void query.leftJoin('items 
 
 /** The key of a group; `split` takes the same words. */
 function keyOf({ call, span }: Wanted, grouping: Grouping): Key {
-  if (isTime(grouping)) return { sql: times[grouping], bindings: [span.timeZone] };
+  if (isTime(grouping)) return { ...times[grouping], bindings: [span.timeZone] };
   const known = knownPerson(call);
   const person = (column: string): Key => ({
     sql: `case when ${known.sql} then ${column}::text else '${OTHERS}' end`,
@@ -102,21 +134,20 @@ function keyOf({ call, span }: Wanted, grouping: Grouping): Key {
 type Found = StatFigures & { key: string };
 
 async function groupsIn(wanted: Wanted): Promise<Found[]> {
-  const { call, query, span } = wanted;
-  const { sql, bindings, join } = keyOf(wanted, query.groupBy);
-  const sums = selectSums(wanted, span).select(call.db.raw(`${sql} as key, ${FIGURES}`, bindings as Knex.RawBinding[]));
-  join?.(sums);
-  const rows = (await sums.groupByRaw('1').orderByRaw('3 desc, 1')) as (StatFigures & { key: string | null })[];
-  return rows.flatMap((row) => (row.key === null ? [] : [{ ...row, key: row.key }]));
+  const key = keyOf(wanted, wanted.query.groupBy);
+  const sums = selectSums(wanted, wanted.span);
+  key.join?.(sums);
+  return figuresBy(wanted, sums, key).orderByRaw('f."playedMs" desc, f.key') as Promise<Found[]>;
 }
 
 async function splitsIn(wanted: Wanted): Promise<Map<string, { key: string; plays: number; playedMs: number }[]>> {
   const { call, query, span } = wanted;
   if (!query.split) return new Map();
   const [by, split] = [keyOf(wanted, query.groupBy), keyOf(wanted, query.split)];
+  const group = by.text?.(by.sql) ?? by.sql;
   const sums = selectSums(wanted, span).select(
     call.db.raw(
-      `${by.sql} as "of", ${split.sql} as key, sum(s.plays)::int as plays, sum(s.played_ms)::bigint as "playedMs"`,
+      `${group} as "of", ${split.sql} as key, sum(s.plays)::int as plays, sum(s.played_ms)::bigint as "playedMs"`,
       [...by.bindings, ...split.bindings] as Knex.RawBinding[],
     ),
   );

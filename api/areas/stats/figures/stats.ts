@@ -26,12 +26,12 @@ export async function readStats(call: Call, query: StatsQuery): Promise<Stats> {
   const wanted: Wanted = { call, query, span };
   const includes = new Set(query.include);
   const { from, to, timeZone } = span;
-  const top = await topOf(wanted);
+  const [top, totals, groups] = await Promise.all([topOf(wanted), totalsOf(wanted), groupsOf(wanted)]);
   return {
     scope: query.scope,
     range: { from, to, timeZone },
-    totals: await totalsOf(wanted),
-    groups: await groupsOf(wanted),
+    totals,
+    groups,
     ...(top && { top }),
     ...(includes.has('content') && { content: await readContent(call.db, await visibleLibraries(call)) }),
     ...(includes.has('delivery') && { delivery: await deliveryOf(wanted) }),

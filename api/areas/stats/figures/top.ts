@@ -7,39 +7,41 @@ import { knownPerson } from '../persons.ts';
 import type { Stats, Top } from '../stats.schemas.ts';
 import { selectSums, type Wanted } from './groups.ts';
 
-const COUNTS = `sum(s.plays)::int as plays, sum(s.played_ms)::bigint as "playedMs", count(distinct s.account_id)::int as users`;
-
 type Counted = Pick<Top, 'id' | 'plays' | 'playedMs' | 'users'>;
-type Narrow = (query: Knex.QueryBuilder) => void;
 
-/** Sums by item and person are computed first, so that items are read once each. */
-async function most(
-  wanted: Wanted,
-  id: string,
-  { outer, inner }: { outer?: Narrow; inner?: Narrow },
-): Promise<Counted[]> {
+const PLAYED = `sum(s.plays)::int as plays, sum(s.played_ms)::bigint as "playedMs"`;
+const USERS = 'count(distinct a.id)::int as users';
+
+/**
+ * The most played items that are gone or visible: a hidden one is in no list. Each is looked at when its turn comes
+ * (`offset 0`), and the persons of these few alone are counted.
+ */
+async function mostPlayed(wanted: Wanted): Promise<Counted[]> {
   const { call, query, span } = wanted;
-  const { db } = call;
-  const columns = 's.item_id, a.id as account_id, sum(s.plays) as plays, sum(s.played_ms) as played_ms';
-  const sums = selectSums(wanted, span).select(db.raw(columns)).groupByRaw('1, 2');
-  inner?.(sums);
-  const counted = db
-    .queryBuilder()
-    .withMaterialized('s', sums)
-    .from('s')
-    .select(db.raw(`${id} as id, ${COUNTS}`));
-  outer?.(counted);
-  return counted.groupByRaw('1').orderByRaw('3 desc, 1').limit(query.top);
+  const { db, who } = call;
+  const counted = selectSums(wanted, span)
+    .select(db.raw(`s.item_id as id, ${PLAYED}`))
+    .groupByRaw('1')
+    .orderByRaw('3 desc, 1')
+    .offset(db.raw('0') as never);
+  const found = db
+    .from('items as i')
+    .whereRaw('i.id = c.id')
+    .select(db.raw('1'))
+    .offset(db.raw('0') as never);
+  const visible = found.clone().modify(onlyVisibleItems, who, 'i');
+  const rows: Counted[] = await db
+    .from(counted.as('c'))
+    .whereRaw('(not exists (?) or exists (?))', [found, visible] as never)
+    .orderByRaw('c."playedMs" desc, c.id')
+    .limit(query.top);
+  const persons: Pick<Counted, 'id' | 'users'>[] = await selectSums(wanted, span)
+    .whereRaw('s.item_id = any(?::uuid[])', [rows.map(({ id }) => id)])
+    .select(db.raw(`s.item_id as id, ${USERS}`))
+    .groupByRaw('1');
+  const users = new Map(persons.map((one) => [one.id, one.users]));
+  return rows.map((row) => ({ ...row, users: users.get(row.id) ?? 0 }));
 }
-
-/** Items that are gone or visible: a hidden one is in no list. */
-const shown =
-  ({ call }: Wanted) =>
-  (query: Knex.QueryBuilder): void => {
-    query
-      .leftJoin('items as i', 'i.id', 's.item_id')
-      .where((any) => void any.whereNull('i.id').orWhere((one) => onlyVisibleItems(one, call.who, 'i')));
-  };
 
 async function itemsAs(wanted: Wanted, counted: readonly Counted[]): Promise<Top[]> {
   const { db, who } = wanted.call;
@@ -58,33 +60,47 @@ async function itemsAs(wanted: Wanted, counted: readonly Counted[]): Promise<Top
   });
 }
 
+/** Built-in types whose plays are surely of no such part; types of the server's own may be. */
+const OTHERS = { episode: ['movie', 'track'], track: ['movie', 'episode'] } as const;
+
 /** The visible shows of episodes, or the artists of tracks. */
-async function parentsOf(wanted: Wanted, type: 'episode' | 'track'): Promise<Top[]> {
-  const outer: Narrow = (query) => {
-    query
-      .join('items as i', 'i.id', 's.item_id')
-      .join('items as v', 'v.id', 'i.grandparent_id')
-      .where('i.type', type)
-      .modify(onlyVisibleItems, wanted.call.who, 'v');
-  };
-  const counted = await most(wanted, 'i.grandparent_id', { outer });
+async function parentsOf(wanted: Wanted, type: keyof typeof OTHERS): Promise<Top[]> {
+  const { call, query, span } = wanted;
+  const { db, who } = call;
+  const counted: Counted[] = await selectSums(wanted, span)
+    .join('items as i', 'i.id', 's.item_id')
+    .join('items as v', 'v.id', 'i.grandparent_id')
+    .whereRaw('s.type <> all(?::text[])', [[...OTHERS[type]]])
+    .where('i.type', type)
+    .modify(onlyVisibleItems, who, 'v')
+    .select(db.raw(`i.grandparent_id as id, ${PLAYED}, ${USERS}`))
+    .groupByRaw('1')
+    .orderByRaw('3 desc, 1')
+    .limit(query.top);
   return itemsAs(wanted, counted);
 }
 
 async function usersOf(wanted: Wanted): Promise<Top[]> {
-  const { call, query } = wanted;
+  const { call, query, span } = wanted;
   const person = knownPerson(call);
-  const inner: Narrow = (sums) => void sums.whereRaw(person.sql, person.bindings as Knex.RawBinding[]);
-  const counted = await most(wanted, 's.account_id', { inner });
+  const counted: Counted[] = await selectSums(wanted, span)
+    .whereRaw(person.sql, person.bindings as Knex.RawBinding[])
+    .select(call.db.raw(`a.id as id, ${PLAYED}, 1 as users`))
+    .groupByRaw('1')
+    .orderByRaw('3 desc, 1')
+    .limit(query.top);
   const ids = counted.map(({ id }) => id);
   const accounts = await call.db('accounts').whereIn('id', ids).select('id', 'display_name');
   const names = new Map(accounts.map(({ id, display_name: name }) => [id, name]));
-  return counted.slice(0, query.top).map((one) => ({ ...one, title: names.get(one.id) ?? '' }));
+  return counted.map((one) => ({ ...one, title: names.get(one.id) ?? '' }));
 }
 
 export async function topOf(wanted: Wanted): Promise<NonNullable<Stats['top']> | undefined> {
   if (wanted.query.top === 0) return undefined;
-  const items = await itemsAs(wanted, await most(wanted, 's.item_id', { outer: shown(wanted) }));
-  const [shows, artists] = [await parentsOf(wanted, 'episode'), await parentsOf(wanted, 'track')];
-  return { items, shows, artists, ...(wanted.query.scope === 'server' && { users: await usersOf(wanted) }) };
+  return {
+    items: await itemsAs(wanted, await mostPlayed(wanted)),
+    shows: await parentsOf(wanted, 'episode'),
+    artists: await parentsOf(wanted, 'track'),
+    ...(wanted.query.scope === 'server' && { users: await usersOf(wanted) }),
+  };
 }

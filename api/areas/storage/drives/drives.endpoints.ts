@@ -5,7 +5,7 @@ import { getStorageRow } from '../saved.ts';
 import { AuthorizationEnd, AuthorizationStart, DriveDraft, Storage } from '../storages.schemas.ts';
 import type { StorageRow } from '../storages.store.ts';
 import { describeStorage } from '../storages.view.ts';
-import { connect, requireDrives } from './drives.ts';
+import { connect, requireDrives, tryDrive } from './drives.ts';
 
 export const connectDrive = defineEndpoint({
   operationId: 'connectDrive',
@@ -19,6 +19,8 @@ export const connectDrive = defineEndpoint({
   body: DriveDraft,
   answer: json(201, Storage),
   errors: ['CONFLICT', 'FORBIDDEN', 'RATE_LIMITED'],
+
+  before: ({ body }, call) => tryDrive(call, body),
 
   async handle({ body }, call) {
     return describeStorage(call, await connect(call, body));

@@ -24,33 +24,41 @@ function personalKind(id: string): KindId {
   throw invalid(['body', 'kind'], 'unknown_kind', 'this is no kind that a member may connect');
 }
 
-/** Each holds a connection to Postgres while the server of the drive answers. */
+/** The server sends requests to an address that the caller chose. */
 const CONNECTS_A_MINUTE = 3;
 
-/** Connects a drive of the caller, which is read-only. Throws 400, 403 and 409 as connectDrive describes. */
-export async function connect(call: Call, draft: DriveDraft): Promise<StorageRow> {
-  requireDrives(call);
-  const { redis, config } = call.deps;
-  await limitAttempts({ redis, replicas: config.replicas }, `drives:${call.who.accountId}`, CONNECTS_A_MINUTE);
+function driveOf({ who }: Pick<Call, 'who'>, draft: DriveDraft) {
   const kind = personalKind(draft.kind);
-  const ownerId = call.who.accountId;
   const settings = parsedSettings(kind, draft.settings ?? {});
   const secrets = draft.secrets ?? {};
   requireSecrets(kind, secrets);
-  await refusePlace(call, { kind, settings, personal: personalReach(ownerId) });
-  const newcomer = { name: draft.name, kind, settings, ownerId };
+  return { newcomer: { name: draft.name, kind, settings, ownerId: who.accountId }, secrets };
+}
+
+/** Tries a drive before it is connected. Throws 400, 403 and 409 as connectDrive describes. */
+export async function tryDrive(call: Call, draft: DriveDraft): Promise<void> {
+  requireDrives(call);
+  const { redis, config } = call.deps;
+  await limitAttempts({ redis, replicas: config.replicas }, `drives:${call.who.accountId}`, CONNECTS_A_MINUTE);
+  const { newcomer, secrets } = driveOf(call, draft);
+  await refusePlace(call, { ...newcomer, personal: personalReach(newcomer.ownerId) });
   await refuseNew(call.db, newcomer);
   await requireWorking(call, { ...newcomer, secrets, readOnly: true, write: false });
+}
+
+/** Connects a drive of the caller, which is read-only. Throws 409 for a name, a place or a number that is taken. */
+export async function connect(call: Call, draft: DriveDraft): Promise<StorageRow> {
+  const { db, deps } = call;
+  const { newcomer, secrets } = driveOf(call, draft);
+  const { name, kind, settings, ownerId } = newcomer;
   const id = newId();
-  return call.transact(async (inside) => {
-    await lockStorages(inside.db);
-    await refuseNew(inside.db, newcomer);
-    const now = new Date();
-    await insertStorageRow(inside.db, {
-      ...{ id, name: draft.name, kind, settings, owner_id: ownerId, read_only: true },
-      ...{ secrets: sealSecrets(call.deps.keys, id, secrets), last_check_at: now, last_available_at: now },
-    });
-    await audit(inside, 'storage.connected', { storageId: id, name: draft.name, kind });
-    return (await findStorageRow(inside.db, id)) as StorageRow;
+  await lockStorages(db);
+  await refuseNew(db, newcomer);
+  const now = new Date();
+  await insertStorageRow(db, {
+    ...{ id, name, kind, settings, owner_id: ownerId, read_only: true },
+    ...{ secrets: sealSecrets(deps.keys, id, secrets), last_check_at: now, last_available_at: now },
   });
+  await audit(call, 'storage.connected', { storageId: id, name, kind });
+  return (await findStorageRow(db, id)) as StorageRow;
 }

@@ -40,10 +40,16 @@ export const typedSoFar = (q: string, library: string) =>
 export const spokenIn = (itemId: string, q: string) =>
   query('searchTranscripts', { query: { q, itemId, limit: 50, context: false } });
 
-const PAGES: Readonly<Record<string, string>> = { item: 'item', person: 'person', studio: 'studio' };
+const PAGES: Readonly<Record<string, string>> = {
+  item: 'item',
+  person: 'person',
+  studio: 'studio',
+  collection: 'collection',
+};
 
 /** The page of a hit or a suggestion; a genre is searched. */
 export function pathOf({ kind, id, text }: { kind: string; id?: string | undefined; text: string }): string {
+  if (kind === 'channel') return '/live';
   const page = PAGES[kind];
   return page && id ? `/${page}/${id}` : addressOf({ q: text, library: '', kind: '' });
 }
