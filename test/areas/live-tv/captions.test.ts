@@ -119,8 +119,8 @@ describe('captions of live television', function () {
     expect(pages.find(({ text }) => text === 'Wetter')?.atMs).to.be.closeTo(firstMs + 6000, 300);
 
     const facts = await api.deps.db('live_streams').where({ channel_id: channel }).first('facts', 'captions');
-    expect(facts?.facts?.map(({ kind }) => kind)).to.deep.equal(['video', 'audio']);
-    expect(facts?.captions.map(({ id }) => id)).to.include.members(['cc1', 'page888']);
+    expect(facts?.facts?.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['video', 'audio']);
+    expect(facts?.captions.map(({ id }: { id: string }) => id)).to.include.members(['cc1', 'page888']);
     for (const path of ['cc1/segments/1.ts', 'source/segments/1.vtt', 'cc9/index.m3u8', 'page88/index.m3u8'])
       expect((await api.fetch(`${base}/${path}`, { headers })).status, path).to.be.oneOf([404, 422, 400]);
 

@@ -4,7 +4,8 @@ import type { SessionHome } from '../../../../web/src/core/player/session.ts';
 
 /** Counts the sessions that are opened and ended. */
 function server(): { home: SessionHome; opened: string[]; ended: string[] } {
-  const [opened, ended]: string[][] = [[], []];
+  const opened: string[] = [];
+  const ended: string[] = [];
   const home = {
     api: {
       startPlayback: async ({ params: { id } }: { params: { id: string } }) => {
