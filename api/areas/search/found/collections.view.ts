@@ -8,7 +8,8 @@ import { fold, marksIn } from './marks.ts';
 const MOST = 100;
 /** The letters of one word rule most names out; cutting a name into its words costs a hundred times more. */
 const NAMED = `regexp_replace(c.name_folded, '[^[:alnum:]]', '', 'g') like ?
-  and foyer_search_vector(foyer_search_tokens(c.name, true), 'A') @@ ?::tsquery`;
+  and (select foyer_search_vector(t, 'A') || foyer_search_vector(foyer_search_joined(t), 'A')
+    from foyer_search_tokens(c.name, true) t) @@ ?::tsquery`;
 
 /** Collections that the caller sees and whose names have the words of the question, the best first. */
 export async function collectionHits(call: Call, { query, tokens, open }: Terms): Promise<SearchHit[]> {
