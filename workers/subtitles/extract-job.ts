@@ -1,3 +1,4 @@
+import { markForHearingImpaired } from '#areas/libraries/public.ts';
 import { openMedia } from '#areas/storage/public.ts';
 import {
   type FileSource,
@@ -17,7 +18,8 @@ import { FinalFailure, type Work } from '../work.ts';
 import { isForHearingImpaired } from './hearing-impaired.ts';
 import { matroskaFonts } from './matroska-texts.ts';
 import { extractPictures } from './pictures-job.ts';
-import { BUCKET, type TextSource, takeOutTexts } from './take-out.ts';
+import { BUCKET, takeOutTexts } from './take-out.ts';
+import type { TextSource } from './text-source.ts';
 
 /** Extracts text tracks and fonts of a film once, and stores them under the file's current content. */
 export async function extractSubtitles(
@@ -59,10 +61,7 @@ async function markForImpaired(
   }
   if (found.length === 0) return;
   await db.transaction(async (tx) => {
-    const marked = await tx('media_streams')
-      .where({ file_id: source.fileId, hearing_impaired: false, external_path: null, kept: false })
-      .whereIn('stream_index', found)
-      .update({ hearing_impaired: true });
+    const marked = await markForHearingImpaired(tx, source.fileId, found);
     if (marked > 0) await announceSubtitles(tx, itemId);
   });
 }

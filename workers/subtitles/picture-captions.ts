@@ -4,7 +4,7 @@ import { CaptionReader } from '../captions/reader.ts';
 import { FILE_CLOCK, guardsOf } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 import { PACKET } from '../transcode/packets.ts';
-import type { TextSource } from './take-out.ts';
+import type { TextSource } from './text-source.ts';
 
 /** Lines of captions that roll up are whole in a file. */
 const GROWTH_MS = 2000;

@@ -7,19 +7,9 @@ import { FILE_CLOCK, guardsOf } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 import { matroskaTexts } from './matroska-texts.ts';
 import { pictureCaptions } from './picture-captions.ts';
+import type { TextSource } from './text-source.ts';
 
 export const BUCKET = 'foyer-subtitles';
-
-/** The film that texts are extracted from. */
-export interface TextSource {
-  fileId: string;
-  version: string;
-  container: string;
-  /** The file's clock at the beginning of the film, ms. */
-  startMs: number;
-  /** Absolute path. */
-  file: string;
-}
 
 export interface TextTrack {
   /** As ffmpeg counts streams. */

@@ -69,3 +69,11 @@ export async function insertSidecar(db: Db, file: Sidecar): Promise<string> {
   });
   return id;
 }
+
+/** Marks tracks inside of a file whose texts are for the hearing impaired. Returns how many were not marked before. */
+export function markForHearingImpaired(db: Db, fileId: string, indexes: readonly number[]): Promise<number> {
+  return db('media_streams')
+    .where({ file_id: fileId, hearing_impaired: false, external_path: null, kept: false })
+    .whereIn('stream_index', [...indexes])
+    .update({ hearing_impaired: true });
+}

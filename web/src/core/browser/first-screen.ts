@@ -20,7 +20,7 @@ function styleOf(element: Element): string {
   return shown.map((name) => `${name}:${style.getPropertyValue(name)}`).join(';');
 }
 
-/** An element as it is on the screen; nothing of one outside it. */
+/** An element as it is on the screen; one outside of it is left out. */
 function copyOf(node: Node): Copy[] {
   if (node instanceof Text) return node.data.trim() ? [node.data] : [];
   if (!(node instanceof Element)) return [];
@@ -33,7 +33,7 @@ function copyOf(node: Node): Copy[] {
 const sheet = (): string | null | undefined =>
   document.querySelector('link[rel=stylesheet][href^="/_app/"]')?.getAttribute('href');
 
-/** Keeps what is on the screen now. */
+/** Keeps the screen as it is now. */
 export function keepFirstScreen(): void {
   const app = document.getElementById('app');
   if (!app || scrollY > 0) return;

@@ -1,10 +1,5 @@
 // One item being played: its session, its source, its reports, and the remedies of its faults.
-import type {
-  ChangePlaybackBody,
-  FoyerClient,
-  PlaybackStart,
-  StartPlaybackBody,
-} from '../../../../api/client/index.ts';
+import type { ChangePlaybackBody, PlaybackStart, StartPlaybackBody } from '../../../../api/client/index.ts';
 import { problemOf } from '../api/errors.ts';
 import { beginning } from './address.ts';
 import { directSource } from './direct.ts';
@@ -28,7 +23,7 @@ export interface PlaybackHome extends SessionHome {
   video: HTMLVideoElement;
   canvas: HTMLCanvasElement;
   /** For the last request of the page. */
-  parting: FoyerClient;
+  parting: SessionHome['api'];
   store: Store;
 }
 
