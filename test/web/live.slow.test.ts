@@ -107,8 +107,9 @@ describe('live television in the browser', function () {
     }, 40_000);
     expect(begun).to.be.lessThan(8);
     await eventually(async () => (await position()) > begun + 20, 60_000);
-    const sessions = await db('playback_sessions').whereNot({ state: 'stopped' }).select('method', 'position_ms');
-    expect(sessions.map(({ method }) => method)).to.deep.equal(['direct_stream']);
+    const { item_id: itemId } = await db('recordings').where({ id }).first('item_id');
+    const sessions = await db('playback_sessions').where({ item_id: itemId }).select('method', 'live');
+    expect(sessions.map(({ method, live }) => [method, live.recordingId])).to.deep.equal([['direct_stream', id]]);
     await app.close();
     stop.abort();
     await recording;
