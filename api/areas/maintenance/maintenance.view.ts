@@ -37,12 +37,20 @@ function estimateOf({ pending, each_ms: each, average_ms: average }: Shown): num
   return each === null ? undefined : Math.round(pending * each);
 }
 
+function figuresOf(row: Shown): Pick<MaintenanceTask, 'averageMs' | 'pending' | 'estimateMs'> {
+  const estimateMs = estimateOf(row);
+  return {
+    ...(row.average_ms !== null && { averageMs: Math.round(row.average_ms) }),
+    ...(row.pending !== null && { pending: row.pending }),
+    ...(estimateMs !== undefined && { estimateMs }),
+  };
+}
+
 function toTask(id: TaskId, row: Shown, { window, now }: { window: Window; now: Date }): MaintenanceTask {
   const { name, description, group, required, needs = [] } = specOf(id);
   const { trigger, cron, everyMs } = scheduleOf(id, row);
   const next = row.next_run_at ?? nextRunOf({ trigger, cron, everyMs }, window, now);
   const lastRun = lastRunOf(row);
-  const estimateMs = estimateOf(row);
   return {
     id,
     name,
@@ -56,9 +64,7 @@ function toTask(id: TaskId, row: Shown, { window, now }: { window: Window; now: 
     defaultTrigger: defaultTrigger(id),
     ...(next && row.enabled && { nextRunAt: iso(next) }),
     ...(lastRun && { lastRun }),
-    ...(row.average_ms !== null && { averageMs: Math.round(row.average_ms) }),
-    ...(row.pending !== null && { pending: row.pending }),
-    ...(estimateMs !== undefined && { estimateMs }),
+    ...figuresOf(row),
     needs: [...needs],
   };
 }
