@@ -32,6 +32,14 @@ export async function deleteKeptStream(db: Db, id: string): Promise<boolean> {
   return (await db('media_streams').where({ id, kept: true }).delete()) > 0;
 }
 
+/** Marks tracks inside of a file that no flag marks. Returns how many. */
+export async function markForImpaired(db: Db, fileId: string, indexes: readonly number[]): Promise<number> {
+  return db('media_streams')
+    .where({ file_id: fileId, hearing_impaired: false, external_path: null, kept: false })
+    .whereIn('stream_index', [...indexes])
+    .update({ hearing_impaired: true });
+}
+
 export interface Sidecar {
   fileId: string;
   /** Inside the storage. */

@@ -36,7 +36,13 @@ export {
   removeFoldersOn,
   tidyPath,
 } from './folders.store.ts';
-export { deleteKeptStream, insertKeptStream, insertSidecar, type KeptStream } from './kept-streams.store.ts';
+export {
+  deleteKeptStream,
+  insertKeptStream,
+  insertSidecar,
+  type KeptStream,
+  markForImpaired,
+} from './kept-streams.store.ts';
 export { agentIds, LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
 export {

@@ -8,7 +8,7 @@ const filler = (count: number, sentence: string): string => new Array<string>(co
 
 const SDH: Readonly<Record<string, string>> = {
   'sounds in square brackets': '[door slams]|Who is there?|[footsteps]|It is only me.|[sighs] Come in.',
-  'sounds in round ones': '(sighs)|I told you so.|(DOG BARKING)|Stay.|Not now. (phone rings)',
+  'sounds in round ones': '(sighs)|I knew it.|(DOG BARKING)|Stay.|Not now. (phone rings)',
   'speakers in capitals': 'MARY: Where were you?|JOHN: At work.|All day?|MAN 2: He was.|MRS. DOE: Was he?',
   'speakers after dashes': '- MARY: Stop!|- No.|- JOHN: Why? / - MARY: Because.|ANNA: Please.',
   'speakers in brackets': '[Mary] I am here.|[John] Where?|Over there.|(Anna) Look!',
@@ -32,7 +32,7 @@ const ORDINARY: Readonly<Record<string, string>> = {
   'asides that are sentences':
     '(I think he is lying.)|Yes.|(So do I.)|(We should go now!)|Fine.|(Wait for me, please.)',
   'long remarks':
-    '(this is how the old man in the village has put it before)|So?|(and nobody in the whole town believed him)|Hm.|(or so the story of the two brothers goes on)|Yes.',
+    '(this is how the old man in the village has put it before)|So?|(and no one in the whole town believed him)|Hm.|(or so the story of the two brothers goes on)|Yes.',
   'brackets in a sentence':
     'He (the king) is dead.|Long live the king.|She [the queen] knew it.|Did she?|They (all of them) left.',
   'times and scores': 'It is 10:30.|Chapter 3: the end.|We won 3:1.|Psalm 23:4.|See you at 8:15.',
