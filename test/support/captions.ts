@@ -51,7 +51,7 @@ export function packet708(service: number, sequence: number, codes: readonly num
 /** A window with a text, visible at once; `vertical` is its bottom of 75. */
 export const window708 = (text: string, vertical = 70): number[] => [
   ...[0x8c, 0xff, 0x98, 0x38, vertical, 105, 0x71, 31, 0x09],
-  ...[...text].flatMap((letter) => (letter === '\n' ? [0x0d] : [letter.charCodeAt(0)])),
+  ...[...Buffer.from(text, 'latin1')].map((code) => (code === 0x0a ? 0x0d : code)),
   0x03,
 ];
 

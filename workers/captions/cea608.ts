@@ -103,7 +103,9 @@ class Channel {
     this.#column = column;
   }
 
+  /** One to three columns; other numbers are colours. */
   tab(columns: number): void {
+    if (columns > 3) return;
     this.#column = Math.min(COLUMNS - 1, this.#column + columns);
   }
 
@@ -241,13 +243,21 @@ export class Cea608 {
   }
 }
 
+/** Column of a preamble: an indent of four each, or the first one with a colour. */
+const columnOf = (b: number): number => (b & 0x10 ? ((b & 0x0e) >> 1) * 4 : 0);
+
+/** By the first byte of a pair, for second bytes below 0x40. */
+const ORDERS: Readonly<Record<number, (channel: Channel, atMs: number, b: number) => void>> = {
+  17: (channel, atMs, b) => channel.letter(atMs, b < 0x30 ? ' ' : specialLetter(b)),
+  18: (channel, atMs, b) => channel.extended(atMs, extendedLetter(0x12, b)),
+  19: (channel, atMs, b) => channel.extended(atMs, extendedLetter(0x13, b)),
+  20: (channel, atMs, b) => channel.command(atMs, b),
+  21: (channel, atMs, b) => channel.command(atMs, b),
+  23: (channel, _atMs, b) => channel.tab(b - 0x20),
+};
+
 /** Carries out a pair of a command, without the bit of its channel. */
 function obey(channel: Channel, atMs: number, [a, b]: readonly [number, number]): void {
-  const rows = PREAMBLE_ROWS[a];
-  if (b >= 0x40 && rows) channel.preamble(atMs, rows[b & 0x20 ? 1 : 0], b & 0x10 ? ((b & 0x0e) >> 1) * 4 : 0);
-  else if (a === 0x11 && b >= 0x30) channel.letter(atMs, specialLetter(b));
-  else if (a === 0x11 && b >= 0x20) channel.letter(atMs, ' ');
-  else if ((a === 0x12 || a === 0x13) && b >= 0x20) channel.extended(atMs, extendedLetter(a, b));
-  else if ((a === 0x14 || a === 0x15) && b >= 0x20) channel.command(atMs, b);
-  else if (a === 0x17 && b >= 0x21 && b <= 0x23) channel.tab(b - 0x20);
+  if (b >= 0x40) channel.preamble(atMs, PREAMBLE_ROWS[a]?.[b & 0x20 ? 1 : 0] ?? ROWS, columnOf(b));
+  else if (b >= 0x20) ORDERS[a]?.(channel, atMs, b);
 }

@@ -144,6 +144,16 @@ class Service {
   }
 }
 
+/** A block for a service; numbers above 6 have a byte of their own, and 0 ends the packet. */
+function blockAt(packet: Uint8Array, at: number): { id: number; from: number; end: number } {
+  const head = packet[at] ?? 0;
+  const size = head & 0x1f;
+  const isExtended = head >> 5 === 7 && size > 0;
+  const id = isExtended ? (packet[at + 1] ?? 0) & 0x3f : head >> 5;
+  const from = at + (isExtended ? 2 : 1);
+  return { id, from, end: from + size };
+}
+
 /** Decoder of CEA-708: caption packets become the cues of the services. */
 export class Cea708 {
   readonly #growthMs: number | undefined;
@@ -183,13 +193,10 @@ export class Cea708 {
     if (!isNext) for (const service of this.#services.values()) service.lose();
     this.#sequence = sequence;
     for (let at = 1; at < packet.length; ) {
-      const head = packet[at] ?? 0;
-      const isExtended = head >> 5 === 7 && (head & 0x1f) > 0;
-      const id = isExtended ? (packet[at + 1] ?? 0) & 0x3f : head >> 5;
-      at += isExtended ? 2 : 1;
+      const { id, from, end } = blockAt(packet, at);
       if (id === 0) return;
-      this.#serviceOf(id)?.push(atMs, packet.subarray(at, at + (head & 0x1f)));
-      at += head & 0x1f;
+      this.#serviceOf(id)?.push(atMs, packet.subarray(from, end));
+      at = end;
     }
   }
 

@@ -68,25 +68,30 @@ function pagesIn(descriptor: Buffer, pid: number): TeletextPage[] {
   return pages;
 }
 
+const descriptorsOf = (bytes: Buffer): Generator<Buffer> => loopOf(bytes, 2, (at) => bytes[at + 1] ?? 0);
+
 /** Reads a whole section of a program map. */
 export function programOf(section: Buffer): Program {
   const program: Program = { video: undefined, announced: [], teletext: [] };
   if (section.length < 16) return program;
-  const descriptors = (bytes: Buffer): Generator<Buffer> => loopOf(bytes, 2, (at) => bytes[at + 1] ?? 0);
   const info = lengthAt(section, 10);
-  for (const one of descriptors(section.subarray(12, 12 + info)))
-    if (one[0] === CAPTIONS_TAG) program.announced.push(...announcedIn(one));
+  describe(program, section.subarray(12, 12 + info), -1);
   const streams = section.subarray(12 + info, -4);
   for (const stream of loopOf(streams, 5, (at) => lengthAt(streams, at + 3))) {
     const pid = pidAt(stream, 1);
     const kind = VIDEO[stream[0] ?? 0];
     if (kind) program.video ??= { pid, kind };
-    for (const one of descriptors(stream.subarray(5))) {
-      if (one[0] === CAPTIONS_TAG) program.announced.push(...announcedIn(one));
-      if (one[0] === TELETEXT_TAG) program.teletext.push(...pagesIn(one, pid));
-    }
+    describe(program, stream.subarray(5), pid);
   }
   return program;
+}
+
+/** Adds the captions that descriptors name. */
+function describe(program: Program, descriptors: Buffer, pid: number): void {
+  for (const one of descriptorsOf(descriptors)) {
+    if (one[0] === CAPTIONS_TAG) program.announced.push(...announcedIn(one));
+    if (one[0] === TELETEXT_TAG) program.teletext.push(...pagesIn(one, pid));
+  }
 }
 
 /** Finds the program map in packets; it may be longer than one. */

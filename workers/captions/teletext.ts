@@ -68,6 +68,48 @@ interface Page {
   isOpen: boolean;
 }
 
+interface Header {
+  number: number;
+  erases: boolean;
+  isSubtitle: boolean;
+  national: number;
+  /** The page ends with the header of any page. */
+  isSerial: boolean;
+}
+
+/** Undefined where the number of the page or its last bits are lost. */
+function headerOf(bytes: Uint8Array): Header | undefined {
+  const [units = -1, tens = -1, , erase = -1, , subtitle = -1, , control = -1] = Array.from(
+    bytes.subarray(0, 8),
+    (byte) => nibbles[byte] ?? -1,
+  );
+  if (units < 0 || tens < 0 || control < 0) return undefined;
+  return {
+    number: tens * 16 + units,
+    erases: (erase & 8) !== 0, // also where it is lost
+    isSubtitle: (subtitle & 12) !== 0,
+    // The bits C12 to C14 come with the lowest first.
+    national: ((control & 2) << 1) | ((control & 4) >> 1) | ((control & 8) >> 3),
+    isSerial: (control & 1) === 1,
+  };
+}
+
+/** How the letters of a row are shown from a place on. */
+interface Manner {
+  isShown: boolean;
+  isDouble: boolean;
+  isMosaic: boolean;
+}
+
+/** Carries out a control code: boxes, heights, letters and blocks. */
+function obey(manner: Manner, code: number): void {
+  if (code === 0x0b) manner.isShown = true;
+  if (code === 0x0a) manner.isShown = false;
+  if (code === 0x0d || code === 0x0f) manner.isDouble = true;
+  if (code < 8) manner.isMosaic = false;
+  if (code >= 0x10 && code < 0x18) manner.isMosaic = true;
+}
+
 /** Decoder of teletext subtitles (level 1, and the accents of level 1.5) of one elementary stream. */
 export class Teletext {
   readonly #pages = new Map<string, Page>();
@@ -102,33 +144,27 @@ export class Teletext {
     const bytes = coded.map((byte) => reversed[byte] ?? 0);
     const [low, high] = [nibbles[bytes[0] ?? 0] ?? -1, nibbles[bytes[1] ?? 0] ?? -1];
     if (low < 0 || high < 0) return;
-    const magazine = low & 7;
-    const row = (low >> 3) | (high << 1);
-    if (row === 0) this.#header(atMs, magazine, bytes.subarray(2));
-    else if (row === 29) this.#designate(bytes.subarray(2));
-    else
-      for (const page of this.#pages.values())
-        if (page.isOpen && page.magazine === magazine) this.#row(page, row, bytes);
+    const [magazine, row, rest] = [low & 7, (low >> 3) | (high << 1), bytes.subarray(2)];
+    if (row === 0) this.#header(atMs, magazine, rest);
+    else if (row === 29) this.#designate(rest);
+    else this.#rows(magazine, row, rest);
+  }
+
+  #rows(magazine: number, row: number, bytes: Uint8Array): void {
+    for (const page of this.#pages.values()) if (page.isOpen && page.magazine === magazine) this.#row(page, row, bytes);
   }
 
   #header(atMs: number, magazine: number, bytes: Uint8Array): void {
-    const [units = -1, tens = -1, , erase = -1, , subtitle = -1, , control = -1] = Array.from(
-      bytes.subarray(0, 8),
-      (byte) => nibbles[byte] ?? -1,
-    );
-    const isSerial = control >= 0 && (control & 1) === 1;
+    const header = headerOf(bytes);
     for (const page of this.#pages.values())
-      if (page.isOpen && (isSerial || page.magazine === magazine)) this.#close(page);
-    if (units < 0 || tens < 0 || control < 0) return;
-    for (const page of this.#pages.values()) {
-      if (page.magazine !== magazine || page.number !== tens * 16 + units) continue;
-      if (erase < 0 || erase & 8 || page.rows.length === 0) this.#empty(page);
-      // The bits C12 to C14 come with the lowest first.
-      page.national = ((control & 2) << 1) | ((control & 4) >> 1) | ((control & 8) >> 3);
-      page.isSubtitle = subtitle < 0 || (subtitle & 12) !== 0;
-      page.atMs = atMs;
-      page.isOpen = true;
-    }
+      if (page.isOpen && (header?.isSerial || page.magazine === magazine)) this.#close(page);
+    for (const page of this.#pages.values())
+      if (page.magazine === magazine && page.number === header?.number) this.#begin(page, header, atMs);
+  }
+
+  #begin(page: Page, { erases, national, isSubtitle }: Header, atMs: number): void {
+    if (erases || page.rows.length === 0) this.#empty(page);
+    Object.assign(page, { national, isSubtitle, atMs, isOpen: true });
   }
 
   #empty(page: Page): void {
@@ -137,9 +173,9 @@ export class Teletext {
   }
 
   #row(page: Page, row: number, bytes: Uint8Array): void {
-    if (row <= ROWS) page.rows[row] = bytes.slice(2, 2 + COLUMNS);
-    else if (row === 26) this.#enhance(page, bytes.subarray(3));
-    else if (row === 28) this.#designate(bytes.subarray(2));
+    if (row <= ROWS) page.rows[row] = bytes.slice(0, COLUMNS);
+    else if (row === 26) this.#enhance(page, bytes.subarray(1));
+    else if (row === 28) this.#designate(bytes);
   }
 
   /** Packets 28 and 29: the first triplet of format 1 names the region of the letters. */
@@ -191,17 +227,15 @@ export class Teletext {
 
   /** The text of a row inside of its boxes. */
   #line(page: Page, row: number, bytes: Uint8Array): { text: string; isDouble: boolean } {
-    let [text, isShown, isDouble, isMosaic] = ['', !page.isSubtitle, false, false];
+    const manner: Manner = { isShown: !page.isSubtitle, isDouble: false, isMosaic: false };
+    let text = '';
     for (const [column, byte] of bytes.entries()) {
       const code = byte & 0x7f;
-      if (code < 0x20) {
-        isShown = code === 0x0b || (isShown && code !== 0x0a);
-        isDouble ||= code === 0x0d || code === 0x0f;
-        isMosaic = code >= 8 && (isMosaic || (code >= 0x10 && code < 0x18));
-      }
-      const letter = page.letters.get(row * COLUMNS + column) ?? this.#letter(page, byte, isMosaic);
-      text += isShown ? letter : ' ';
+      if (code < 0x20) obey(manner, code);
+      const letter = page.letters.get(row * COLUMNS + column) ?? this.#letter(page, byte, manner.isMosaic);
+      text += manner.isShown ? letter : ' ';
     }
+    const { isDouble } = manner;
     return { text: text.replace(/ {2,}/g, ' ').trim(), isDouble };
   }
 

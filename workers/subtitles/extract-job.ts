@@ -1,4 +1,4 @@
-import { markForHearingImpaired } from '#areas/libraries/public.ts';
+import { markForImpaired } from '#areas/libraries/public.ts';
 import { openMedia } from '#areas/storage/public.ts';
 import {
   type FileSource,
@@ -42,14 +42,14 @@ export async function extractSubtitles(
     work,
   );
   const quiet = tracks.filter(({ hearingImpaired, forced }) => !hearingImpaired && !forced);
-  await markForImpaired(from, { itemId: source.itemId, tracks: quiet }, work);
+  await markByCues(from, { itemId: source.itemId, tracks: quiet }, work);
   return undefined;
 }
 
 const LARGEST = 20 * 2 ** 20;
 
 /** Marks the tracks whose cues say it, where no flag of the file does. */
-async function markForImpaired(
+async function markByCues(
   source: TextSource,
   { itemId, tracks }: { itemId: string; tracks: readonly ProbedStream[] },
   { db, objects }: Work,
@@ -61,7 +61,7 @@ async function markForImpaired(
   }
   if (found.length === 0) return;
   await db.transaction(async (tx) => {
-    const marked = await markForHearingImpaired(tx, source.fileId, found);
+    const marked = await markForImpaired(tx, source.fileId, found);
     if (marked > 0) await announceSubtitles(tx, itemId);
   });
 }

@@ -4,7 +4,6 @@ import { CaptionReader } from '../captions/reader.ts';
 import { FILE_CLOCK, guardsOf } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 import { PACKET } from '../transcode/packets.ts';
-import type { TextSource } from './text-source.ts';
 
 /** Lines of captions that roll up are whole in a file. */
 const GROWTH_MS = 2000;
@@ -12,7 +11,10 @@ const LAST_MS = 4000;
 const END_MS = 2 ** 40;
 
 /** The captions inside of the pictures of a transport stream as WebVTT: of its services the first that says something. */
-export async function pictureCaptions(source: TextSource, signal: AbortSignal): Promise<Buffer> {
+export async function pictureCaptions(
+  source: { container: string; file: string },
+  signal: AbortSignal,
+): Promise<Buffer> {
   const reading = [...guardsOf(source.container, source.file), ...FILE_CLOCK, '-an', '-sn', '-dn'];
   const muxing = ['-muxdelay', '0', '-muxpreload', '0', '-avoid_negative_ts', 'disabled', '-mpegts_copyts', '1'];
   const command = {

@@ -32,6 +32,14 @@ export async function deleteKeptStream(db: Db, id: string): Promise<boolean> {
   return (await db('media_streams').where({ id, kept: true }).delete()) > 0;
 }
 
+/** Marks tracks inside of a file that no flag marks. Returns how many. */
+export async function markForImpaired(db: Db, fileId: string, indexes: readonly number[]): Promise<number> {
+  return db('media_streams')
+    .where({ file_id: fileId, hearing_impaired: false, external_path: null, kept: false })
+    .whereIn('stream_index', [...indexes])
+    .update({ hearing_impaired: true });
+}
+
 export interface Sidecar {
   fileId: string;
   /** Inside the storage. */
@@ -68,12 +76,4 @@ export async function insertSidecar(db: Db, file: Sidecar): Promise<string> {
     ...{ external_size: file.size, external_modified_ms: file.modifiedMs },
   });
   return id;
-}
-
-/** Marks tracks inside of a file whose texts are for the hearing impaired. Returns how many were not marked before. */
-export function markForHearingImpaired(db: Db, fileId: string, indexes: readonly number[]): Promise<number> {
-  return db('media_streams')
-    .where({ file_id: fileId, hearing_impaired: false, external_path: null, kept: false })
-    .whereIn('stream_index', [...indexes])
-    .update({ hearing_impaired: true });
 }

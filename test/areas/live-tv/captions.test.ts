@@ -118,9 +118,9 @@ describe('captions of live television', function () {
     expect(pages.map(({ text }) => text)).to.include.members(['Die Nachrichten', 'Wetter']);
     expect(pages.find(({ text }) => text === 'Wetter')?.atMs).to.be.closeTo(firstMs + 6000, 300);
 
-    const facts = await api.deps.db('live_streams').where({ channel_id: channel }).first('facts', 'captions');
-    expect(facts?.facts?.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['video', 'audio']);
-    expect(facts?.captions.map(({ id }: { id: string }) => id)).to.include.members(['cc1', 'page888']);
+    const [stream] = await api.deps.db('live_streams').where({ channel_id: channel }).select('facts', 'captions');
+    expect(JSON.stringify(stream?.facts).match(/"kind":"\w+"/g)).to.deep.equal(['"kind":"video"', '"kind":"audio"']);
+    expect(JSON.stringify(stream?.captions).match(/"id":"\w+"/g)).to.include.members(['"id":"cc1"', '"id":"page888"']);
     for (const path of ['cc1/segments/1.ts', 'source/segments/1.vtt', 'cc9/index.m3u8', 'page88/index.m3u8'])
       expect((await api.fetch(`${base}/${path}`, { headers })).status, path).to.be.oneOf([404, 422, 400]);
 

@@ -27,12 +27,7 @@ describe('texts inside a file without an index', function () {
   it('are extracted after the scan, so that no session that burns them in waits', async () => {
     const { db, objects } = place.api.deps;
     const folder = temporaryFolder('texts');
-    writeFileSync(
-      join(folder, 'words.srt'),
-      [...['Good morning', '[door slams]', '(sighs)', 'MARY: Hello.'].entries()]
-        .map(([at, text]) => `${at + 1}\n00:00:0${at + 1},000 --> 00:00:0${at + 2},000\n${text}\n`)
-        .join('\n'),
-    );
+    writeFileSync(join(folder, 'words.srt'), '1\n00:00:01,000 --> 00:00:02,000\nGood morning\n');
     await place.put('Plain (2001)/Plain (2001).mkv', 'h264-base.mkv');
     await place.put('Old (2002)/Old (2002).flv', 'h264.flv');
     const old = join(place.path, 'Old (2002)/Old (2002).flv');
@@ -51,8 +46,6 @@ describe('texts inside a file without an index', function () {
     const kept = textTrackKey({ fileId: source.id, version: versionOf(source) }, index);
     const text = Buffer.concat((await (await objects.get('foyer-subtitles', kept)).toArray()) as Buffer[]);
     expect(text.toString()).to.contain('Good morning');
-    const track = await db('media_streams').where({ file_id: source.id, kind: 'subtitle' }).first('hearing_impaired');
-    expect(track?.hearing_impaired).to.equal(true); // the cues say it
 
     const burnIn = { streamIndex: index, number: 0, kind: 'text' as const };
     const plan = planOf(
@@ -135,7 +128,7 @@ describe('texts inside a file without an index', function () {
     writeFileSync(join(place.path, 'Air (2005)/Air (2005).ts'), bytes);
     await place.age();
     await place.scan();
-    const file = (await place.files()).find(({ path }) => path.startsWith('Air'));
+    const file = (await place.files()).find(({ path }) => path.endsWith('Air (2005).ts'));
     await extractSubtitles({ fileId: file?.id ?? '' }, place.work());
     const viewer = await api.given.admin();
     const started = await api.as(viewer).startPlayback({
@@ -148,6 +141,26 @@ describe('texts inside a file without an index', function () {
     expect(line).to.equal('NEWS &amp; SPORT');
     expect(Number(from?.slice(-6))).to.be.within(0.9, 1.2); // a picture has two letters
     expect(Number(to?.slice(-6))).to.be.within(3.9, 4.2);
+  });
+
+  it('are for the hearing impaired where their cues name sounds and speakers', async () => {
+    const { db } = place.api.deps;
+    const words = join(temporaryFolder('sounds'), 'words.srt');
+    const cues = ['Good morning', '[door slams]', '(sighs)', 'MARY: Hello.'].map(
+      (text, at) => `${at + 1}\n00:00:0${at},000 --> 00:00:0${at},900\n${text}\n`,
+    );
+    writeFileSync(words, cues.join('\n'));
+    await place.put('Loud (2006)/Loud (2006).mp4', 'h264-aac.mp4');
+    const film = join(place.path, 'Loud (2006)/Loud (2006).mp4');
+    const inputs = ['-i', join(place.made, 'h264-aac.mp4'), '-i', words, '-map', '0:v', '-map', '1'];
+    await tool('ffmpeg', ['-v', 'error', '-y', ...inputs, '-c', 'copy', '-c:s', 'mov_text', film]);
+    await place.age();
+    await place.scan();
+    const file = (await place.files()).find(({ path }) => path.endsWith('Loud (2006).mp4'));
+    const marked = () => db('media_streams').where({ file_id: file?.id, kind: 'subtitle' }).pluck('hearing_impaired');
+    expect(await marked()).to.deep.equal([false]);
+    await extractSubtitles({ fileId: file?.id ?? '' }, place.work());
+    expect(await marked()).to.deep.equal([true]);
   });
 
   it('are read of a track of captions', async () => {

@@ -8,7 +8,7 @@ const filler = (count: number, sentence: string): string => new Array<string>(co
 
 const SDH: Readonly<Record<string, string>> = {
   'sounds in square brackets': '[door slams]|Who is there?|[footsteps]|It is only me.|[sighs] Come in.',
-  'sounds in round ones': '(sighs)|I warned you.|(DOG BARKING)|Stay.|Not now. (phone rings)',
+  'sounds in round ones': '(sighs)|I knew it.|(DOG BARKING)|Stay.|Not now. (phone rings)',
   'speakers in capitals': 'MARY: Where were you?|JOHN: At work.|All day?|MAN 2: He was.|MRS. DOE: Was he?',
   'speakers after dashes': '- MARY: Stop!|- No.|- JOHN: Why? / - MARY: Because.|ANNA: Please.',
   'speakers in brackets': '[Mary] I am here.|[John] Where?|Over there.|(Anna) Look!',

@@ -27,19 +27,26 @@ export interface CaptionedPart {
 /** The cues of all parts. Pure. */
 export function joinCaptions(parts: readonly CaptionedPart[]): CaptionTrack[] {
   const tracks = new Map<string, CaptionTrack>();
-  let [atMs, expected] = [0, undefined as number | undefined];
+  let atMs = 0;
+  let expected: number | undefined;
   for (const { part, captions } of parts) {
-    if (captions && expected !== undefined) atMs += gapOf(captions.ticks, expected);
-    for (const { cues, ...service } of captions?.services ?? []) {
-      const track = tracks.get(service.id) ?? { service, cues: [] };
-      tracks.set(service.id, track);
-      for (const cue of cues) add(track.cues, { ...cue, startMs: cue.startMs + atMs, endMs: cue.endMs + atMs });
-    }
+    const ticks = captions?.ticks ?? expected;
+    if (ticks !== undefined && expected !== undefined) atMs += gapOf(ticks, expected);
+    for (const service of captions?.services ?? []) collect(tracks, service, atMs);
     atMs += part.durationMs;
-    const ends = captions?.ticks ?? expected;
-    expected = ends === undefined ? undefined : (ends + part.durationMs * 90) % WRAP;
+    expected = ticks && (ticks + part.durationMs * 90) % WRAP;
   }
   return [...tracks.values()].filter(({ cues }) => cues.length > 0);
+}
+
+function collect(
+  tracks: Map<string, CaptionTrack>,
+  { cues, ...service }: SegmentCaptions['services'][number],
+  atMs: number,
+): void {
+  const track = tracks.get(service.id) ?? { service, cues: [] };
+  tracks.set(service.id, track);
+  for (const cue of cues) add(track.cues, { ...cue, startMs: cue.startMs + atMs, endMs: cue.endMs + atMs });
 }
 
 /** Milliseconds between the expected time of a part and its own; 0 where a new timeline begins. */

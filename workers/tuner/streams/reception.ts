@@ -268,11 +268,13 @@ export class Reception {
 
   /** Services that speak for the first time are in the next master playlist. */
   async #noteServices({ captions }: Piece): Promise<void> {
-    const services = (captions?.services ?? []).map(({ cues: _, ...service }) => service);
+    const services = (captions?.services ?? []).map(({ id, kind, language, hearingImpaired }) => {
+      return { id, kind, language, hearingImpaired };
+    });
     const text = JSON.stringify(services);
     if (text === this.#services) return;
-    const { streamId: id, epoch } = this.#attempt;
-    await noteServices(this.#deps.db, { id, epoch }, services);
+    const { streamId, epoch } = this.#attempt;
+    await noteServices(this.#deps.db, { id: streamId, epoch }, services);
     this.#services = text;
   }
 

@@ -24,14 +24,19 @@ interface Received {
   captions?: readonly CaptionService[] | undefined;
 }
 
+/** RFC 6381 strings. Without those of all codecs the attribute is left out, and the player reads the segments. */
+function codecsOf({ video, audio }: Decided, source: string | undefined): string[] {
+  const videoCodec = video && (video.action === 'encode' ? 'avc1.640028' : source);
+  if (video && !videoCodec) return [];
+  return [videoCodec, audio && AUDIO[audio.codec]].filter((one) => one !== undefined);
+}
+
 /** The master playlist: the one rendition that was decided for the session, and the captions of the channel. */
 export function liveMaster({ live, decision }: LiveRow, received: Received, ticket?: string): string {
-  const { video, audio, bitrate } = decision as unknown as Decided;
+  const decided = decision as unknown as Decided;
+  const { video, bitrate } = decided;
   const mean = Math.max(Math.round(bitrate), 64_000);
-  const videoCodec = video && (video.action === 'encode' ? 'avc1.640028' : received.videoCodec);
-  // Without the strings of all codecs the attribute is left out, and the player reads the segments.
-  const codecs =
-    video && !videoCodec ? [] : [videoCodec, audio && AUDIO[audio.codec]].filter((one) => one !== undefined);
+  const codecs = codecsOf(decided, received.videoCodec);
   const query = ticket ? `?${new URLSearchParams({ ticket }).toString()}` : '';
   const captions = captionLines(received.captions ?? [], query);
   const attributes = [
