@@ -169,13 +169,19 @@ async function jsonOf({ optionalBody }: Endpoint, ctx: Context, most: number): P
   return body === undefined && optionalBody ? {} : body; // `null` is a body and is not valid
 }
 
+/** A creating request with an `Idempotency-Key`; undefined for others. */
+function repeatable(endpoint: Endpoint, input: RawInput, call: Call): Parameters<typeof once>[1] | undefined {
+  const { operationId: operation, unrepeated } = endpoint;
+  const creates = endpoint.method === 'post' && [201, 202].includes(endpoint.answer.status);
+  if (!creates || !call.who.accountId) return undefined;
+  const key = idempotencyKey(call);
+  return key === undefined ? undefined : { operation, key, content: input, ...(unrepeated && { unrepeated }) };
+}
+
 async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unknown> {
   const reads = endpoint.method === 'get' || endpoint.transaction === 'manual';
   if (reads) return endpoint.handle(input as never, call);
-  const { operationId: operation, unrepeated } = endpoint;
-  const creates = endpoint.method === 'post' && [201, 202].includes(endpoint.answer.status);
-  const key = creates && call.who.accountId ? idempotencyKey(call) : undefined;
-  const request = key && { operation, key, content: input, ...(unrepeated && { unrepeated }) };
+  const request = repeatable(endpoint, input, call);
   if (endpoint.before && !(request && (await isRepeat(call, request)))) await endpoint.before(input as never, call);
   return call.transact((inside) => {
     const handle = (): Promise<unknown> => endpoint.handle(input as never, inside);

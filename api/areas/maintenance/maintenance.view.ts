@@ -37,12 +37,16 @@ function estimateOf({ pending, each_ms: each, average_ms: average }: Shown): num
   return each === null ? undefined : Math.round(pending * each);
 }
 
+function waitingOf(row: Shown): Pick<MaintenanceTask, 'pending' | 'estimateMs'> {
+  const estimateMs = estimateOf(row);
+  return { ...(row.pending !== null && { pending: row.pending }), ...(estimateMs !== undefined && { estimateMs }) };
+}
+
 function toTask(id: TaskId, row: Shown, { window, now }: { window: Window; now: Date }): MaintenanceTask {
   const { name, description, group, required, needs = [] } = specOf(id);
   const { trigger, cron, everyMs } = scheduleOf(id, row);
   const next = row.next_run_at ?? nextRunOf({ trigger, cron, everyMs }, window, now);
   const lastRun = lastRunOf(row);
-  const estimateMs = estimateOf(row);
   return {
     id,
     name,
@@ -57,8 +61,7 @@ function toTask(id: TaskId, row: Shown, { window, now }: { window: Window; now: 
     ...(next && row.enabled && { nextRunAt: iso(next) }),
     ...(lastRun && { lastRun }),
     ...(row.average_ms !== null && { averageMs: Math.round(row.average_ms) }),
-    ...(row.pending !== null && { pending: row.pending }),
-    ...(estimateMs !== undefined && { estimateMs }),
+    ...waitingOf(row),
     needs: [...needs],
   };
 }

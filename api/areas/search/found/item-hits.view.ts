@@ -45,7 +45,7 @@ export async function itemHits(
   });
 }
 
-/** What is watched live is not an item like others. */
+/** Channels and programmes are watched live, so they are a kind of their own. */
 function kindOf({ type }: ItemSummary): SearchHit['kind'] {
   return type === 'channel' || type === 'program' ? type : 'item';
 }
