@@ -11,7 +11,7 @@ export function idempotencyKey(call: Call): string | undefined {
   throw invalid(['headers', 'idempotency-key'], 'invalid_format', '1-64 of A-Z a-z 0-9 . _ -');
 }
 
-export interface Once {
+interface Once {
   operation: string;
   key: string;
   /** Content of the request: params, query and body. */

@@ -14,7 +14,7 @@ import { type Bytes, type Call, type Deps, type Endpoint, JsonText, OtherText } 
 import { ApiError, invalid, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { hasTwoHosts, headOf, noteAnswer } from './head.ts';
-import { idempotencyKey, isRepeat, type Once, once } from './idempotency.ts';
+import { idempotencyKey, isRepeat, once } from './idempotency.ts';
 import { limitHere } from './rate-limit.ts';
 import { addressGroup, clientOf, parsePart, queryIssues, queryOf, readJson } from './request.ts';
 import { StreamedBody, streamedBodyOf } from './streamed-body.ts';
@@ -169,15 +169,13 @@ async function jsonOf({ optionalBody }: Endpoint, ctx: Context, most: number): P
   return body === undefined && optionalBody ? {} : body; // `null` is a body and is not valid
 }
 
-/** The request by its Idempotency-Key; undefined for one that may not be repeated. */
-function repeatable(
-  { operationId: operation, method, answer: { status }, unrepeated }: Endpoint,
-  content: RawInput,
-  call: Call,
-): Once | undefined {
-  const creates = method === 'post' && [201, 202].includes(status);
-  const key = creates && call.who.accountId ? idempotencyKey(call) : undefined;
-  return key ? { operation, key, content, ...(unrepeated && { unrepeated }) } : undefined;
+/** A creating request with an `Idempotency-Key`; undefined for others. */
+function repeatable(endpoint: Endpoint, input: RawInput, call: Call): Parameters<typeof once>[1] | undefined {
+  const { operationId: operation, unrepeated } = endpoint;
+  const creates = endpoint.method === 'post' && [201, 202].includes(endpoint.answer.status);
+  if (!creates || !call.who.accountId) return undefined;
+  const key = idempotencyKey(call);
+  return key === undefined ? undefined : { operation, key, content: input, ...(unrepeated && { unrepeated }) };
 }
 
 async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unknown> {

@@ -37,13 +37,9 @@ function estimateOf({ pending, each_ms: each, average_ms: average }: Shown): num
   return each === null ? undefined : Math.round(pending * each);
 }
 
-function figuresOf(row: Shown): Pick<MaintenanceTask, 'averageMs' | 'pending' | 'estimateMs'> {
+function waitingOf(row: Shown): Pick<MaintenanceTask, 'pending' | 'estimateMs'> {
   const estimateMs = estimateOf(row);
-  return {
-    ...(row.average_ms !== null && { averageMs: Math.round(row.average_ms) }),
-    ...(row.pending !== null && { pending: row.pending }),
-    ...(estimateMs !== undefined && { estimateMs }),
-  };
+  return { ...(row.pending !== null && { pending: row.pending }), ...(estimateMs !== undefined && { estimateMs }) };
 }
 
 function toTask(id: TaskId, row: Shown, { window, now }: { window: Window; now: Date }): MaintenanceTask {
@@ -64,7 +60,8 @@ function toTask(id: TaskId, row: Shown, { window, now }: { window: Window; now: 
     defaultTrigger: defaultTrigger(id),
     ...(next && row.enabled && { nextRunAt: iso(next) }),
     ...(lastRun && { lastRun }),
-    ...figuresOf(row),
+    ...(row.average_ms !== null && { averageMs: Math.round(row.average_ms) }),
+    ...waitingOf(row),
     needs: [...needs],
   };
 }

@@ -132,8 +132,7 @@ export const ItemsQuery = z.object({
   externalId: z
     .string()
     .max(200)
-    .regex(/^[a-z0-9-]{1,40}:\S+$/)
-    .refine((text) => !text.includes('\0'), { error: 'no NUL', params: { code: 'control_character' } })
+    .regex(/^[a-z0-9-]{1,40}:[^\s\0]+$/)
     .optional()
     .describe('`source:value`, in place of q')
     .meta({ example: 'imdb:tt0013442' }),

@@ -318,7 +318,7 @@ describe('storages', function () {
         const { body } = await api.as(admin).updateStorage({ params: { id }, body: { enabled } });
         return [body.state, body.reason];
       };
-      const announced = async (): Promise<string[]> =>
+      const emitted = async (): Promise<string[]> =>
         (await api.deps
           .db('outbox')
           .where('event', 'like', 'system.storage.%')
@@ -329,12 +329,12 @@ describe('storages', function () {
       renameSync(join(media, 'disk'), join(media, 'disk.other'));
       mkdirSync(join(media, 'disk/B'), { recursive: true });
       expect(await turn(true)).to.deep.equal(['suspect', 'marker-missing']);
-      expect(await announced(), 'the outage goes on').to.deep.equal(['system.storage.unavailable']);
+      expect(await emitted(), 'the outage goes on').to.deep.equal(['system.storage.unavailable']);
       await turn(false);
       rmSync(join(media, 'disk'), { recursive: true });
       renameSync(join(media, 'disk.other'), join(media, 'disk'));
       expect(await turn(true)).to.deep.equal(['available', undefined]);
-      expect(await announced()).to.deep.equal(['system.storage.unavailable', 'system.storage.available']);
+      expect(await emitted()).to.deep.equal(['system.storage.unavailable', 'system.storage.available']);
       rmSync(join(media, 'disk'), { recursive: true });
     });
 

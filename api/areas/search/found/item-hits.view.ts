@@ -45,7 +45,7 @@ export async function itemHits(
   });
 }
 
-/** Channels and programmes are watched live, and have kinds of their own. */
+/** Channels and programmes are watched live, so they are a kind of their own. */
 function kindOf({ type }: ItemSummary): SearchHit['kind'] {
   return type === 'channel' || type === 'program' ? type : 'item';
 }

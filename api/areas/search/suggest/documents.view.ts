@@ -10,7 +10,7 @@ export interface Document {
   kind: 'item' | 'person' | 'studio';
 }
 
-interface Listing {
+interface Choice {
   libraryId?: string | undefined;
   limit: number;
   /** Only these, which were the best a while ago. */
@@ -66,7 +66,7 @@ interface Walk {
 }
 
 /** The heaviest visible documents that fit, of each library, as far as they are among its first in the order of weight. */
-function heaviest(scope: Scope, { libraryId }: Listing, { walked, limit, fit }: Walk): Knex.QueryBuilder {
+function heaviest(scope: Scope, { libraryId }: Choice, { walked, limit, fit }: Walk): Knex.QueryBuilder {
   const { db } = scope;
   const wide = everyone(scope);
   const walk = db
@@ -90,7 +90,7 @@ function heaviest(scope: Scope, { libraryId }: Listing, { walked, limit, fit }: 
 function ordered(
   scope: Scope,
   of: Knex.QueryBuilder,
-  { bare, libraryId }: Listing & { bare: string },
+  { bare, libraryId }: Choice & { bare: string },
 ): Knex.QueryBuilder {
   const order = 'd.bare = ? desc, d.weight desc, d.bare, d.id';
   const { db } = scope;
@@ -104,21 +104,21 @@ function ordered(
  * Documents whose titles have all words of the question. A frequent word is met soon in the order of weight; the index of
  * words is read for others, so that neither way reads very many documents.
  */
-export function matching(scope: Scope, terms: Terms, listing: Listing): Knex.QueryBuilder<object, Document[]> {
+export function matching(scope: Scope, terms: Terms, choice: Choice): Knex.QueryBuilder<object, Document[]> {
   const { db } = scope;
-  const met = heaviest(scope, listing, {
-    ...{ walked: WALKED.words, limit: listing.limit },
+  const met = heaviest(scope, choice, {
+    ...{ walked: WALKED.words, limit: choice.limit },
     fit: (query) => query.whereRaw('d.title_words @@ ?::tsquery', [terms.query]),
   });
   const indexed = withWords(scope, terms)
-    .whereRaw('(select count(*) from met) < ?', [listing.limit])
+    .whereRaw('(select count(*) from met) < ?', [choice.limit])
     .limit(MOST_MATCHING)
     .select(COLUMNS);
   const equal = listed(scope).where('d.bare', terms.bare).orderByRaw('d.weight desc').limit(MOST_EQUAL).select(COLUMNS);
   const all = db.from('met as d').select(COLUMNS).union([indexed, equal], true);
-  return ordered(scope, all, { ...listing, bare: terms.bare })
+  return ordered(scope, all, { ...choice, bare: terms.bare })
     .with('met', met)
-    .limit(listing.limit);
+    .limit(choice.limit);
 }
 
 /** A last word of one or two letters is compared in the rows that have the other words: the index has too many of it. */
@@ -132,18 +132,18 @@ function withWords(scope: Scope, { query, tokens }: Terms): Knex.QueryBuilder {
 }
 
 /** The heaviest documents with a word of this beginning. */
-export async function popular(scope: Scope, terms: Terms, listing: Listing): Promise<Document[]> {
+export async function popular(scope: Scope, terms: Terms, choice: Choice): Promise<Document[]> {
   const begin = `% ${likeText(terms.tokens[0] ?? '')}%`;
   const first = (of: Knex.QueryBuilder): Promise<Document[]> =>
-    ordered(scope, of, { ...listing, bare: '' }).limit(listing.limit) as Promise<unknown> as Promise<Document[]>;
-  if (listing.ids) {
+    ordered(scope, of, { ...choice, bare: '' }).limit(choice.limit) as Promise<unknown> as Promise<Document[]>;
+  if (choice.ids) {
     const known = listed(scope)
-      .whereRaw('d.id = any(?::uuid[])', [[...listing.ids]])
+      .whereRaw('d.id = any(?::uuid[])', [[...choice.ids]])
       .whereRaw('d.names like ?', [begin]);
     return first(known.select(COLUMNS));
   }
   const fit = (query: Knex.QueryBuilder): unknown => query.whereRaw('d.names like ?', [begin]);
-  const found = await first(heaviest(scope, listing, { walked: WALKED.beginning, limit: listing.limit, fit }));
-  if (found.length >= listing.limit) return found;
+  const found = await first(heaviest(scope, choice, { walked: WALKED.beginning, limit: choice.limit, fit }));
+  if (found.length >= choice.limit) return found;
   return first(listed(scope).whereRaw('d.title_words @@ ?::tsquery', [terms.query]).select(COLUMNS));
 }

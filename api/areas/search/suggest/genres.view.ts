@@ -7,7 +7,7 @@ import type { Suggestion } from '../search.schemas.ts';
 /** Genres of each library that are looked at: a name after another, by their index. */
 const MOST = 20;
 
-interface Listing {
+interface Wish {
   libraryIds: readonly string[];
   terms: Terms;
   limit: number;
@@ -25,7 +25,7 @@ const NEXT = `
 /** Genres of visible items that begin like the question. */
 export async function genreSuggestions(
   { db, who }: Pick<Call, 'db' | 'who'>,
-  { libraryIds, terms, limit }: Listing,
+  { libraryIds, terms, limit }: Wish,
 ): Promise<Suggestion[]> {
   const text = terms.tokens.join(' ');
   if (text.length < 2 || libraryIds.length === 0) return [];
