@@ -49,7 +49,6 @@ export const liveConfig: Partial<HlsConfig> = {
   ...config,
   autoStartLoad: true,
   enableWebVTT: true,
-  renderTextTracksNatively: true,
   liveSyncDurationCount: 2,
   backBufferLength: 60,
   playlistLoadPolicy: policy(25_000, 30_000),

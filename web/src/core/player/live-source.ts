@@ -41,6 +41,26 @@ export function liveSource(options: LiveSourceOptions): LiveSource {
   return Hls.isSupported() ? hlsSource(options) : nativeSource(options);
 }
 
+const tracks = new WeakMap<HTMLVideoElement, TextTrack>();
+
+/** The one track of the element: none can be removed from it, and those that hls.js makes load an empty file. */
+function captionTrack(video: HTMLVideoElement): TextTrack {
+  const track = tracks.get(video) ?? video.addTextTrack('captions');
+  tracks.set(video, track);
+  track.mode = 'hidden';
+  return track;
+}
+
+function empty(track: TextTrack): void {
+  for (const cue of [...(track.cues ?? [])]) track.removeCue(cue);
+}
+
+/** A segment that is read again has the same cues. */
+function addCue(track: TextTrack, cue: VTTCue): void {
+  const known = [...(track.cues ?? [])] as VTTCue[];
+  if (!known.some(({ startTime, text }) => startTime === cue.startTime && text === cue.text)) track.addCue(cue);
+}
+
 function hlsSource({ video, url, fault, found }: LiveSourceOptions): LiveSource {
   const hls = new Hls(liveConfig);
   hls.on(Hls.Events.ERROR, (_event, { fatal, type, response }) => {
@@ -51,6 +71,10 @@ function hlsSource({ video, url, fault, found }: LiveSourceOptions): LiveSource 
   hls.on(Hls.Events.SUBTITLE_TRACKS_UPDATED, (_event, { subtitleTracks }) =>
     found(subtitleTracks.map(({ name, lang }) => ({ name, language: lang }))),
   );
+  const texts = captionTrack(video);
+  hls.on(Hls.Events.CUES_PARSED, (_event, { cues }) => {
+    for (const cue of cues as VTTCue[]) addCue(texts, cue);
+  });
   hls.loadSource(url);
   hls.attachMedia(video);
   const fragments = (): readonly Fragment[] => hls.latestLevelDetails?.fragments ?? [];
@@ -65,10 +89,16 @@ function hlsSource({ video, url, fault, found }: LiveSourceOptions): LiveSource 
       if (liveSyncPosition) video.currentTime = liveSyncPosition;
     },
     showCaption(name) {
+      empty(texts);
+      texts.mode = name === undefined ? 'hidden' : 'showing';
       hls.subtitleDisplay = name !== undefined;
       hls.subtitleTrack = hls.subtitleTracks.findIndex((one) => one.name === name);
     },
-    destroy: () => hls.destroy(),
+    destroy() {
+      empty(texts);
+      texts.mode = 'hidden';
+      hls.destroy();
+    },
   };
 }
 
