@@ -48,7 +48,7 @@ export {
 } from './live-items.store.ts';
 export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';
 export { divideItem, makeSibling, pinFiles } from './merge/divide.store.ts';
-export { editFields, type FieldEdits, lockFields, raiseChangesOfItems, setLocks, unlockFields } from './merge/edit.ts';
+export { editFields, type FieldEdits, raiseChangesOfItems, setLocks, unlockFields } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
 export { replaceChapters, setAddedAt, setAddedBy, setEdition } from './merge/file-edits.store.ts';
 export { findKnownItems, type KnownItem, lockKnown, type ServerPlace } from './merge/known.store.ts';
