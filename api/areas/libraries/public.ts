@@ -48,7 +48,7 @@ export {
 } from './live-items.store.ts';
 export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';
 export { divideItem, makeSibling, pinFiles } from './merge/divide.store.ts';
-export { editFields, type FieldEdits, raiseChangesOfItems, setLocks, unlockFields } from './merge/edit.ts';
+export { editFields, type FieldEdits, raiseChangesOfItems, setLocks } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
 export { replaceChapters, setAddedAt, setAddedBy, setEdition } from './merge/file-edits.store.ts';
 export { findKnownItems, type KnownItem, lockKnown, type ServerPlace } from './merge/known.store.ts';
@@ -63,6 +63,7 @@ export {
   putEdits,
   putLayers,
   sourceName,
+  writeLocks,
 } from './merge/write.store.ts';
 export { identityOf, placeOf, type RefreshedItem, refreshedItem } from './metadata/refreshed-item.view.ts';
 export { recordRemovals } from './removals.store.ts';
@@ -118,6 +119,7 @@ export {
   noteInTrash,
   noteReturned,
   parentOf,
+  refusedMoves,
   refuseMoves,
   type TrashedFile,
   trashFiles,

@@ -49,23 +49,6 @@ const relockOf = (fields: FieldEdits['fields'], lock: boolean): Relock => ({
   locked: lock ? [...fields].flatMap(([field, value]) => (value === null ? [] : [field])) : [],
 });
 
-interface FieldOf {
-  item_id: string;
-  field: string;
-}
-
-/** Unlocks fields of items. */
-export async function unlockFields(db: Db, rows: readonly FieldOf[]): Promise<void> {
-  const byItem = [...Map.groupBy(rows, (row) => row.item_id)];
-  const all = byItem.map(([id, own]) => ({ id, fields: own.map(({ field }) => field) }));
-  const locks = `array(select f from unnest(i.locked_fields) f where f <> all(r.fields))`;
-  await db.raw(
-    `update items i set locked_fields = ${locks} from jsonb_to_recordset(?::jsonb) as r(id uuid, fields text[])
-     where i.id = r.id and i.locked_fields is distinct from ${locks}`,
-    [JSON.stringify(all)],
-  );
-}
-
 /** Sets all locks of one item. */
 export async function setLocks(db: Db, itemId: string, fields: readonly string[]): Promise<void> {
   await db('items')

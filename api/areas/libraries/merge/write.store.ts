@@ -55,11 +55,13 @@ export async function writeFields(db: Db, writes: readonly FieldWrite[]): Promis
   await writeLists(db, writes);
 }
 
-/** Writes the locks of items whose values stay. */
+/** Writes all locks of items whose values stay, with the change number that their library has now. */
 export async function writeLocks(db: Db, locks: ReadonlyMap<string, readonly string[]>): Promise<void> {
   if (locks.size === 0) return;
   await db.raw(
-    `update items i set locked_fields = r.fields from jsonb_to_recordset(?::jsonb) as r(id uuid, fields text[]) where i.id = r.id`,
+    `update items i set locked_fields = r.fields, revision = i.revision + 1, updated_at = now(),
+       change_seq = (select l.change_seq from libraries l where l.id = i.library_id)
+     from jsonb_to_recordset(?::jsonb) as r(id uuid, fields text[]) where i.id = r.id`,
     [json([...locks].map(([id, fields]) => ({ id, fields })))],
   );
 }
