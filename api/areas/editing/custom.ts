@@ -1,6 +1,6 @@
 import { setCustomValues, type Values } from '#areas/custom-fields/public.ts';
 import { findCustomValues } from '#areas/items/public.ts';
-import { reviseItems } from '#areas/libraries/public.ts';
+import { noteSaves, reviseItems } from '#areas/libraries/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import { type Issue, invalidAll } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
@@ -67,6 +67,7 @@ async function change(editor: Editor, ids: readonly string[], { values, dryRun }
   const { changed, refused } = await setCustomValues(editor, ids, { values, dryRun });
   const after: Shown = changed.length > 0 ? await shownValues(editor, changed) : new Map();
   if (changed.length > 0) await reviseItems(editor.db, changed);
+  await noteSaves(editor.db, changed, 'nfo');
   const changes = changed.map((id) => {
     const [old, now] = [before.get(id) ?? {}, after.get(id) ?? {}];
     return [id, Object.keys(values).flatMap((key) => changeOf(key, old[key] ?? null, now[key] ?? null))] as const;

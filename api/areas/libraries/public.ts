@@ -80,6 +80,7 @@ export {
 } from './rollup.store.ts';
 export {
   confirmSavedFile,
+  dropSavedFile,
   dropUnwritten,
   findSavedFiles,
   hasSavedFiles,
@@ -87,6 +88,8 @@ export {
   noteSavedFile,
   type SavedFile,
   type SavedPlace,
+  savedFilesOf,
+  savedItemsOf,
 } from './saving/saved-files.store.ts';
 export {
   endSave,

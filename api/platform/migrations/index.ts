@@ -86,6 +86,7 @@ import * as liveStreams from './20261127102000_live_streams.ts';
 import * as liveRenditions from './20261127102100_live_renditions.ts';
 import * as recordingsCreate from './20261127103000_recordings_create.ts';
 import * as discoverCreate from './20261127110000_discover_create.ts';
+import * as savedFilesItems from './20261128300000_saved_files_items.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -192,4 +193,5 @@ export const migrations: Record<string, Migration> = {
   '20261127102100_live_renditions': liveRenditions,
   '20261127103000_recordings_create': recordingsCreate,
   '20261127110000_discover_create': discoverCreate,
+  '20261128300000_saved_files_items': savedFilesItems,
 };
