@@ -1,7 +1,7 @@
 // Puts bytes under a name next to media, never over a file of somebody else.
 import { createHash, randomUUID } from 'node:crypto';
 import { link, lstat, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** A larger file was not written by Foyer. */
 const MOST_BYTES = 64 << 20;
@@ -110,6 +110,36 @@ async function replace(hidden: string, path: string, before: Present): Promise<b
   if (now.kind !== 'file' || before.kind !== 'file' || now.sha256 !== before.sha256) return false;
   await rename(hidden, path);
   return true;
+}
+
+/** The hash of a plain file; undefined for anything else, and for a file that is larger than Foyer writes. */
+export async function hashAt(path: string): Promise<string | undefined> {
+  const present = await presentAt(path);
+  return present.kind === 'file' ? present.sha256 : undefined;
+}
+
+/** Removes a file that still has these bytes. Returns whether it did. */
+export async function removeFile(path: string, sha256: string): Promise<boolean> {
+  const before = await lstat(path).catch(absent);
+  if (!before || (await hashAt(path)) !== sha256) return false;
+  const now = await lstat(path).catch(absent);
+  if (now?.ino !== before.ino || now.mtimeMs !== before.mtimeMs || now.size !== before.size) return false;
+  await rm(path);
+  await synced(dirname(path));
+  return true;
+}
+
+const HIDDEN = /^\.foyer-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
+/** Far longer than any file takes to be written. */
+const LEFT_MS = 600_000;
+
+/** Removes hidden files that a killed process left in a directory. */
+export async function sweepHidden(directory: string, names: readonly string[]): Promise<void> {
+  for (const name of names.filter((one) => HIDDEN.test(one))) {
+    const path = join(directory, name);
+    const found = await lstat(path).catch(absent);
+    if (found?.isFile() && Date.now() - found.mtimeMs > LEFT_MS) await rm(path, { force: true });
+  }
 }
 
 /** Not every file system can have a directory written to the disk at once. */

@@ -1722,6 +1722,7 @@ export interface Tables {
     modified_ms: number | null;
     made_of: string | null;
     at: Defaulted<Date>;
+    item_id: string | null;
   };
   saved_filters: {
     id: string;

@@ -17,7 +17,7 @@ export function policyOf(html: string): string {
     "style-src 'self'",
     `style-src-attr 'unsafe-hashes' ${ANNOUNCER}`,
     "img-src 'self' data: blob:",
-    "media-src 'self' blob: data:", // hls.js gives its text tracks an empty text by `data:`
+    "media-src 'self' blob:",
     "connect-src 'self'",
     "font-src 'self'",
     "worker-src 'self'",

@@ -1,8 +1,14 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { Catalogues } from '#platform/agents/catalogues.ts';
+import { resumeAgents } from '#platform/agents/pace.ts';
 import { type Api, clientFor, type TestClient } from '#support/api.ts';
+import { localOutbound, placeAgents } from '#support/catalogues/local.ts';
+import { startTmdb, tmdbKey } from '#support/catalogues/tmdb.ts';
 import { type GivenLibrary, givenItem, givenLibrary } from '#support/given-items.ts';
-import { eventually } from '#support/stores.ts';
+import { atEnd, eventually } from '#support/stores.ts';
 import { formOf, painted } from '../areas/artwork/support.ts';
 import { violations } from './support/axe.ts';
 import { openApp } from './support/page.ts';
@@ -17,7 +23,15 @@ describe('the artwork picker in a browser', function () {
   let storageState: BrowserContextOptions['storageState'];
 
   before(async () => {
-    api = await ownedServer();
+    api = await ownedServer({ FOYER_TMDB_API_KEY: tmdbKey });
+    const poster = await painted(2000, 3000, '#c04020');
+    const pictures = createServer((_request, response) => response.end(poster)).listen(0, '127.0.0.1');
+    await once(pictures, 'listening');
+    atEnd(() => void pictures.close());
+    const { port } = pictures.address() as { port: number };
+    await placeAgents(api, { tmdb: (await startTmdb({ pictures: `http://127.0.0.1:${port}/t/p/` })).url });
+    Object.assign(api.deps, { catalogues: new Catalogues(api.deps, localOutbound()) });
+    await resumeAgents(api.deps.redis, ['tmdb']);
     admin = clientFor(api.url, (await api.given.admin()).headers);
     films = await givenLibrary(api.deps.db, 'movies', { item_counts: JSON.stringify({ movie: 1 }) });
     storageState = await signedIn(api);
@@ -145,6 +159,37 @@ describe('the artwork picker in a browser', function () {
     await page.check('dialog input[name=locked]');
     await page.waitForSelector('dialog:has-text("Your choice is kept")');
     expect((await setOf(id)).backdrop?.selected).to.deep.equal([one, three, two]);
+    await app.close();
+  });
+
+  it('offers the pictures of the catalogues with their source, size and language, and fetches the one that is pressed', async () => {
+    const settings = JSON.stringify({ agents: ['tmdb'] });
+    await api.deps.db('libraries').where({ id: films.id }).update({ settings });
+    const id = await givenItem(api.deps.db, films, { title: 'Heat', top: true, external_ids: { tmdb: '949' } });
+    await add(id, 'poster', await painted(600, 900, '#104080'));
+    const app = await openPicker(id);
+    const { page } = app;
+    expect(await page.locator('dialog [data-candidate]').count(), 'none is looked for before').to.equal(0);
+    await press(page, 'Search the catalogues');
+    const offered = page.locator('dialog [data-candidate=tmdb]');
+    await offered.first().waitFor();
+    const texts = await offered.allTextContents();
+    expect(texts.map((text) => text.trim())).to.include('TMDB · 2000 by 3000 · English');
+    expect(texts.some((text) => text.includes('Without text'))).to.equal(true);
+    expect(await violations(page)).to.deep.equal([]);
+    await page.selectOption('dialog select[name=language]', 'en');
+    await eventually(async () => (await offered.allTextContents()).every((text) => text.includes('English')));
+    const preview = offered.locator('img').first();
+    await eventually(
+      async () => (await preview.evaluate((one) => (one as { naturalWidth?: number }).naturalWidth ?? 0)) > 0,
+    );
+    expect(await preview.getAttribute('src')).to.match(/^\/api\/v1\/images\//);
+    await offered.locator('button').first().press('Enter');
+    await offered.filter({ hasText: 'Already among the pictures' }).first().waitFor();
+    const poster = (await setOf(id)).poster;
+    const taken = poster?.images.find(({ source }) => source === 'agent');
+    expect(poster?.selected).to.deep.equal([taken?.id]);
+    expect([taken?.width, taken?.language]).to.deep.equal([2000, 'en']);
     await app.close();
   });
 });

@@ -26,6 +26,7 @@ export const changeInBulk: Handler<'items.bulk'> = async ({ changeId }, work) =>
         place,
         change: kept.change,
         events: before.events,
+        enqueue: (name, payload, options) => work.enqueue(db, name, { payload, ...(options && { options }) }),
       });
       const next = {
         done: before.done + ids.length,

@@ -18,7 +18,8 @@ export function nfoOf(item: SavedItem): Buffer | undefined {
   const root = ROOTS[item.type];
   if (root === undefined) return undefined;
   const members = root === 'artist' ? artistOf(item) : root === 'album' ? albumOf(item) : filmOf(item);
-  return documentOf(group(root, members));
+  const custom = (item.custom ?? []).map(({ key, value }) => line('field', value, { key }));
+  return documentOf(group(root, [...members, group('customfields', custom)]));
 }
 
 function filmOf(item: SavedItem): Xml[] {

@@ -64,7 +64,7 @@ async function saveOne(
   try {
     const original = await wholeOf(await work.objects.get('foyer-artwork', image.sha256));
     const bytes = extension ? original : await madeAgain(pictures, image, original);
-    return await folder.write(name, bytes, madeOf);
+    return await folder.write(name, bytes, { madeOf });
   } catch (error) {
     if (error instanceof ObjectMissing || error instanceof PictureRefused) return 'same';
     throw error;

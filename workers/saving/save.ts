@@ -19,6 +19,8 @@ import { baseOf } from '#platform/own-types.ts';
 import { createPictures, ParserUnavailable, type Pictures } from '#platform/pictures.ts';
 import { FinalFailure, Postponed, type Work } from '../work.ts';
 import { comicInfoOf } from './comic-info.ts';
+import { customOf } from './custom.ts';
+import { removeFormers } from './formers.ts';
 import { valueNames } from './names.ts';
 import { nfoOf } from './nfo.ts';
 import { savePictures } from './pictures.ts';
@@ -173,13 +175,20 @@ async function savingItem({ db }: Work, id: string): Promise<SavingItem | undefi
 async function saveValues({ work, library }: Saving, item: SavingItem, place: SavePlace | 'none'): Promise<Outcome[]> {
   if (place === 'none') return [];
   const [known] = await findKnownItems(work.db, [item.id], serverPlaceOf(work.settings));
-  const bytes = known && valuesFile({ type: item.type, values: valuesOf(known), number: item.number });
+  const bytes =
+    known &&
+    valuesFile({
+      ...{ type: item.type, values: valuesOf(known), number: item.number },
+      custom: await customOf(work.db, item.id),
+    });
   if (!bytes) return [];
   const folder = await SaveFolder.open(work.db, library, place);
   const names = valueNames(item, place);
-  const foreign = new Set(folder.foreign().map((name) => name.toLowerCase()));
-  if (names.some((name) => foreign.has(name.toLowerCase()))) return ['foreign'];
-  return [await folder.write(names[0] ?? '', bytes)];
+  if (await folder.hasForeign(names)) return ['foreign'];
+  const [name = ''] = names;
+  const outcome = await folder.write(name, bytes, { itemId: item.id });
+  if (outcome !== 'foreign') await removeFormers({ work, library }, { item, folder, name });
+  return [outcome];
 }
 
 function valuesFile(item: SavedItem): Buffer | undefined {

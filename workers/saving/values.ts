@@ -1,5 +1,6 @@
 import type { KnownItem } from '#areas/libraries/public.ts';
 import type { ItemValues, NamedCredit } from '#platform/item-values.ts';
+import type { SavedCustom } from './custom.ts';
 
 /** An item with the values that it shows. */
 export interface SavedItem {
@@ -7,6 +8,7 @@ export interface SavedItem {
   values: ItemValues;
   /** The printed number of a comic, such as `12.5`. */
   number?: string | undefined;
+  custom?: readonly SavedCustom[];
 }
 
 /** The shown values of an item, without those that only follow from others. */

@@ -1,6 +1,6 @@
-import { findItemSummaries, getVisibleItem } from '#areas/items/public.ts';
+import { findItemSummaries } from '#areas/items/public.ts';
 import { may, type Principal } from '#identity/principal.ts';
-import { ApiError, type Issue, invalidAll } from '#kernel/errors.ts';
+import { ApiError, type Issue } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { checkValue, issueAt, type Stored } from './checks.ts';
 import type { Value } from './custom-fields.schemas.ts';
@@ -30,25 +30,44 @@ interface Writer {
   who: Principal;
 }
 
+export interface WrittenValues {
+  /** The items whose values were others before. */
+  changed: string[];
+  /** These keep their values. Issues have the path `custom.<key>`. */
+  refused: { itemId: string; issues: Issue[] }[];
+}
+
 /**
- * Sets custom values of a visible item for a person; null clears. Throws 400 with every issue, path `custom.<key>`, and 403 when
- * the caller may not set a field. Returns whether something changed; the caller emits the event.
+ * Sets custom values of items that the caller sees, with the same statements for one and for hundreds; null clears. Throws 403
+ * when the caller may not set a field. A dry run only names refusals. The caller emits the events.
  */
-export async function setCustomValues({ db, who }: Writer, itemId: string, values: Values): Promise<boolean> {
-  const item = await getVisibleItem(db, who, itemId);
-  const checked = await checkAll({ db, who }, await placeOf(db, item.id), values);
+export async function setCustomValues(
+  writer: Writer,
+  ids: readonly string[],
+  { values, dryRun = false }: { values: Values; dryRun?: boolean },
+): Promise<WrittenValues> {
+  const { db, who } = writer;
+  const refused: WrittenValues['refused'] = [];
+  const fit: string[] = [];
+  let checked: Checked[] = [];
+  for (const [at, alike] of await placesOf(db, ids)) {
+    const found = await checkAll(writer, at, values);
+    if ('issues' in found) refused.push(...alike.map((itemId) => ({ itemId, issues: found.issues })));
+    else fit.push(...alike);
+    if ('checked' in found) checked = found.checked; // a value that fits is the same for every item
+  }
   if (!may(who, 'item:edit') && checked.some(({ field }) => field.editable_by === 'editors'))
     throw new ApiError('FORBIDDEN', 'Only editors set this field', { permission: 'item:edit' });
-  let isChanged = false;
-  for (const { field, value } of checked) if (await writeValue(db, { itemId, field }, value)) isChanged = true;
-  await refuseTooMany(db, itemId);
-  return isChanged;
+  const full = new Set(await overfull(db, fit, checked));
+  refused.push(...[...full].map((itemId) => ({ itemId, issues: [TOO_MANY] })));
+  const rest = fit.filter((id) => !full.has(id));
+  return { changed: dryRun ? [] : await writeValues(db, rest, checked), refused };
 }
 
 /** The fields of an item that the caller may read, in the order of a form. */
 export async function fieldsOfItem({ db, who }: Writer, itemId: string): Promise<FieldRow[]> {
-  const at = await placeOf(db, itemId);
-  return (await listFieldRows(db)).filter((field) => readable(field, who) && fits(field, at));
+  const [[at] = []] = await placesOf(db, [itemId]);
+  return (await listFieldRows(db)).filter((field) => readable(field, who) && at !== undefined && fits(field, at));
 }
 
 interface Checked {
@@ -56,8 +75,12 @@ interface Checked {
   value: Stored | null;
 }
 
-/** Throws 400 with every issue. */
-async function checkAll(writer: Writer, at: Fitting, values: Values): Promise<Checked[]> {
+/** Every value for items of one type and library, or every issue. */
+async function checkAll(
+  writer: Writer,
+  at: Fitting,
+  values: Values,
+): Promise<{ checked: Checked[] } | { issues: Issue[] }> {
   const fields = new Map((await listFieldRows(writer.db)).map((field) => [field.key, field]));
   const issues: Issue[] = [];
   const checked: Checked[] = [];
@@ -67,8 +90,7 @@ async function checkAll(writer: Writer, at: Fitting, values: Values): Promise<Ch
     if ('code' in found) issues.push(issueAt(key, found.code, found.message));
     else checked.push({ field: field as FieldRow, value: found.value });
   }
-  if (issues.length > 0) throw invalidAll(issues);
-  return checked;
+  return issues.length > 0 ? { issues } : { checked };
 }
 
 const UNKNOWN = { code: 'unknown_field', message: 'there is no such field' };
@@ -77,9 +99,14 @@ const UNKNOWN = { code: 'unknown_field', message: 'there is no such field' };
 export const readable = ({ audience }: Pick<FieldRow, 'audience'>, who: Principal): boolean =>
   audience === 'everyone' || may(who, 'item:edit');
 
-async function placeOf(db: Db, id: string): Promise<Fitting> {
-  const row = await db('items').where({ id }).first('type', 'own_type', 'library_id');
-  return { type: row?.own_type ?? row?.type ?? '', library_id: row?.library_id ?? '' };
+/** Ids by the type and library that decide which fields they have. */
+async function placesOf(db: Db, ids: readonly string[]): Promise<[Fitting, string[]][]> {
+  const { rows } = await db.raw<{ rows: (Fitting & { ids: string[] })[] }>(
+    `select coalesce(own_type, type) as type, library_id, array_agg(id order by id) as ids from items
+     where id = any(?::uuid[]) group by 1, 2 order by 1, 2`,
+    [[...ids]],
+  );
+  return rows.map(({ ids: alike, ...at }) => [at, alike]);
 }
 
 interface One {
@@ -111,28 +138,14 @@ async function isThere({ db, who }: Writer, { kind, target_types: types }: Field
   return target !== undefined && (types === null || types.includes(target.type));
 }
 
-interface ValueOf {
-  itemId: string;
-  field: Pick<FieldRow, 'id' | 'kind'>;
+/** Writes checked values into every item. Returns the items whose values were others before. */
+async function writeValues(db: Db, ids: readonly string[], checked: readonly Checked[]): Promise<string[]> {
+  const changed = new Set<string>();
+  for (const one of checked) for (const id of await writeValue(db, ids, one)) changed.add(id);
+  return ids.filter((id) => changed.has(id));
 }
 
-/** Writes a checked value; false when it was so before. */
-async function writeValue(db: Db, { itemId, field }: ValueOf, value: Stored | null): Promise<boolean> {
-  const column = columnOf[field.kind];
-  const of = { item_id: itemId, field_id: field.id };
-  const wanted = (value === null ? [] : [value].flat()).map(String);
-  const stored = await db('custom_values')
-    .where(of)
-    .orderBy('place')
-    .select<{ value: string }[]>(db.raw('??::text as value', [column]));
-  if (JSON.stringify(stored.map((row) => row.value)) === JSON.stringify(wanted)) return false;
-  await db('custom_values').where(of).delete();
-  for (const [place, text] of wanted.entries()) await insertValue(db, { ...of, place }, { column, text });
-  return true;
-}
-
-type Column = (typeof columnOf)[keyof typeof columnOf];
-const casts: Readonly<Record<Column, string>> = {
+const casts: Readonly<Record<(typeof columnOf)[FieldRow['kind']], string>> = {
   text_value: 'text',
   number_value: 'double precision',
   bool_value: 'boolean',
@@ -140,23 +153,44 @@ const casts: Readonly<Record<Column, string>> = {
   ref_id: 'uuid',
 };
 
-async function insertValue(
-  db: Db,
-  row: { item_id: string; field_id: string; place: number },
-  { column, text }: { column: Column; text: string },
-): Promise<void> {
-  const key = column === 'text_value' ? { text_key: db.raw('left(foyer_fold(?), 300)', [text]) } : {};
-  await db('custom_values').insert({ ...row, ...key, [column]: db.raw(`?::${casts[column]}`, [text]) });
+const textsOf = (value: Stored | null): string[] => (value === null ? [] : [value].flat()).map(String);
+
+async function writeValue(db: Db, ids: readonly string[], { field, value }: Checked): Promise<string[]> {
+  const column = columnOf[field.kind];
+  const texts = textsOf(value);
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select e.id from unnest(?::uuid[]) as e(id) where ?::text[] <> array(select v.${column}::text from custom_values v
+       where v.item_id = e.id and v.field_id = ? order by v.place)`,
+    [[...ids], texts, field.id],
+  );
+  const others = rows.map(({ id }) => id);
+  if (others.length === 0) return [];
+  await db('custom_values').where({ field_id: field.id }).whereRaw('item_id = any(?::uuid[])', [others]).delete();
+  const key = column === 'text_value' ? 'left(foyer_fold(t.value), 300)' : 'null::text';
+  await db.raw(
+    `insert into custom_values (item_id, field_id, place, ${column}, text_key)
+     select e.id, ?, t.at - 1, t.value::${casts[column]}, ${key}
+     from unnest(?::uuid[]) as e(id), unnest(?::text[]) with ordinality as t(value, at)`,
+    [field.id, others, texts],
+  );
+  return others;
 }
 
-async function refuseTooMany(db: Db, itemId: string): Promise<void> {
-  const [row] = await db('custom_values')
-    .where({ item_id: itemId })
-    .select<{ n: number }[]>(db.raw('coalesce(sum(octet_length(text_value)), 0)::int as n'));
-  if ((row?.n ?? 0) <= MOST_BYTES) return;
-  throw invalidAll([
-    { path: ['body', 'custom'], code: 'too_big', message: 'an item has at most 64 KiB of custom values' },
-  ]);
+const TOO_MANY: Issue = {
+  ...{ path: ['body', 'custom'], code: 'too_big' },
+  message: 'an item has at most 64 KiB of custom values',
+};
+
+/** Items that would hold too much with these values. */
+async function overfull(db: Db, ids: readonly string[], checked: readonly Checked[]): Promise<string[]> {
+  const texts = checked.filter(({ field }) => columnOf[field.kind] === 'text_value');
+  const added = texts.flatMap(({ value }) => textsOf(value)).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select e.id from unnest(?::uuid[]) as e(id) where ?::int + (select coalesce(sum(octet_length(v.text_value)), 0)
+       from custom_values v where v.item_id = e.id and v.field_id <> all(?::uuid[])) > ?`,
+    [[...ids], added, checked.map(({ field }) => field.id), MOST_BYTES],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -175,7 +209,7 @@ export async function setScannedValues(
       if (!field || !fits(field, { type, library_id: libraryId }) || columnOf[field.kind] === 'ref_id') continue;
       const number = columnOf[field.kind] === 'number_value' ? Number(raw) : String(raw);
       const checked = checkValue(field, field.kind === 'choices' ? [String(raw)] : number);
-      if ('value' in checked) await writeValue(db, { itemId: id, field }, checked.value);
+      if ('value' in checked) await writeValue(db, [id], { field, value: checked.value });
     }
   }
 }

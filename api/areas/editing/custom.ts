@@ -1,8 +1,8 @@
 import { setCustomValues, type Values } from '#areas/custom-fields/public.ts';
-import { findCustomValues, findItemSummaries } from '#areas/items/public.ts';
-import { reviseItems } from '#areas/libraries/public.ts';
+import { findCustomValues } from '#areas/items/public.ts';
+import { noteSaves, reviseItems } from '#areas/libraries/public.ts';
 import type { Principal } from '#identity/principal.ts';
-import { ApiError, type Issue } from '#kernel/errors.ts';
+import { type Issue, invalidAll } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 
 interface Editor {
@@ -17,22 +17,25 @@ export interface FieldChange {
   new: unknown;
 }
 
+type Shown = Map<string, Record<string, unknown>>;
+
 /** Custom values of an item that the caller may see, by key. */
-export async function customValuesOf({ db, who }: Editor, itemId: string): Promise<Record<string, unknown>> {
-  const summary = (await findItemSummaries(db, who, [itemId])).get(itemId);
-  return summary ? ((await findCustomValues(db, who, [summary])).get(itemId) ?? {}) : {};
+export async function customValuesOf(editor: Editor, itemId: string): Promise<Record<string, unknown>> {
+  return (await shownValues(editor, [itemId])).get(itemId) ?? {};
+}
+
+async function shownValues({ db, who }: Editor, ids: readonly string[]): Promise<Shown> {
+  const rows: { id: string; libraryId: string; type: string }[] = await db('items')
+    .whereRaw('id = any(?::uuid[])', [[...ids]])
+    .select('id', 'library_id as libraryId', db.raw('coalesce(own_type, type) as type'));
+  return findCustomValues(db, who, rows);
 }
 
 /** Sets custom values of an item, and returns those that changed. Throws 400 with path `custom.<key>`. */
-export async function changeCustom(editor: Editor, itemId: string, values: Values): Promise<FieldChange[]> {
-  const before = await customValuesOf(editor, itemId);
-  if (!(await setCustomValues(editor, itemId, values))) return [];
-  await reviseItems(editor.db, [itemId]);
-  const after = await customValuesOf(editor, itemId);
-  return Object.keys(values).flatMap((key) => {
-    const [old, now] = [before[key] ?? null, after[key] ?? null];
-    return JSON.stringify(old) === JSON.stringify(now) ? [] : [{ field: `custom.${key}`, old, new: now }];
-  });
+export async function changeCustom({ db, who }: Editor, itemId: string, values: Values): Promise<FieldChange[]> {
+  const { changes, refused } = await change({ db, who }, [itemId], { values, dryRun: false });
+  if (refused[0]) throw invalidAll(refused[0].issues);
+  return changes.get(itemId) ?? [];
 }
 
 interface Many {
@@ -54,34 +57,26 @@ export async function changeCustomOfMany(
   ids: readonly string[],
   { who, values, dryRun }: Many,
 ): Promise<Changed> {
-  const done: Changed = { changes: new Map(), refused: [] };
-  if (!values) return done;
-  for (const itemId of ids) {
-    try {
-      const changes = await attempt(db, dryRun, (inside) => changeCustom({ db: inside, who }, itemId, values));
-      if (changes.length > 0) done.changes.set(itemId, changes);
-    } catch (error) {
-      done.refused.push({ itemId, reason: reasonOf(error) });
-    }
-  }
-  return done;
+  if (!values || ids.length === 0) return { changes: new Map(), refused: [] };
+  const { changes, refused } = await change({ db, who }, ids, { values, dryRun });
+  return { changes, refused: refused.map(({ itemId, issues }) => ({ itemId, reason: reasonOf(issues) })) };
 }
 
-/** Runs `write` in a transaction inside the caller's, which a dry run rolls back. */
-async function attempt<T>(db: Db, dryRun: boolean, write: (inside: Db) => Promise<T>): Promise<T> {
-  const inside = await db.transaction();
-  try {
-    const result = await write(inside);
-    await (dryRun ? inside.rollback() : inside.commit());
-    return result;
-  } catch (error) {
-    if (!inside.isCompleted()) await inside.rollback();
-    throw error;
-  }
+async function change(editor: Editor, ids: readonly string[], { values, dryRun }: { values: Values; dryRun: boolean }) {
+  const before: Shown = dryRun ? new Map() : await shownValues(editor, ids);
+  const { changed, refused } = await setCustomValues(editor, ids, { values, dryRun });
+  const after: Shown = changed.length > 0 ? await shownValues(editor, changed) : new Map();
+  if (changed.length > 0) await reviseItems(editor.db, changed);
+  await noteSaves(editor.db, changed, 'nfo');
+  const changes = changed.map((id) => {
+    const [old, now] = [before.get(id) ?? {}, after.get(id) ?? {}];
+    return [id, Object.keys(values).flatMap((key) => changeOf(key, old[key] ?? null, now[key] ?? null))] as const;
+  });
+  return { changes: new Map(changes.filter(([, own]) => own.length > 0)), refused };
 }
 
-function reasonOf(error: unknown): 'type' | 'invalid' {
-  if (!(error instanceof ApiError) || error.status !== 400) throw error;
-  const { issues = [] } = error.details as { issues?: Issue[] };
-  return issues.every(({ code }) => code === 'not_for_type') ? 'type' : 'invalid';
-}
+const changeOf = (key: string, old: unknown, now: unknown): FieldChange[] =>
+  JSON.stringify(old) === JSON.stringify(now) ? [] : [{ field: `custom.${key}`, old, new: now }];
+
+const reasonOf = (issues: readonly Issue[]): 'type' | 'invalid' =>
+  issues.every(({ code }) => code === 'not_for_type') ? 'type' : 'invalid';

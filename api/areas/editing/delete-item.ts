@@ -1,6 +1,6 @@
 import { getVisibleItem } from '#areas/items/public.ts';
 import { dropEdition, refuseMoves, trashFiles, trashItems } from '#areas/libraries/public.ts';
-import { may } from '#identity/principal.ts';
+import { may, type Principal } from '#identity/principal.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
@@ -11,14 +11,19 @@ interface Deleting {
   fileId?: string | undefined;
 }
 
+/** Throws 403 when files are to move and the caller may not manage libraries. */
+export function refuseMovers(who: Principal, deleting: Pick<Deleting, 'files'> | undefined): void {
+  if (deleting?.files !== 'trash' || may(who, 'library:manage')) return;
+  throw new ApiError('FORBIDDEN', 'Moving files needs library:manage', { permission: 'library:manage' });
+}
+
 /**
  * Moves an item with its children to the trash, or takes one edition from it; its last edition is the item. Throws 403 and 409
  * when its files may not be moved.
  */
 export async function deleteItemOf(call: Call, id: string, { files, fileId }: Deleting): Promise<void> {
   const { db, who, enqueue } = call;
-  if (files === 'trash' && !may(who, 'library:manage'))
-    throw new ApiError('FORBIDDEN', 'Moving files needs library:manage', { permission: 'library:manage' });
+  refuseMovers(who, { files });
   const item = await getVisibleItem(db, who, id);
   if (files === 'trash') await refuseMoves(db, item);
   if (fileId !== undefined) {

@@ -54,7 +54,7 @@ export {
 } from './live-items.store.ts';
 export { type Combined, combineItems, countCombined, type Joined } from './merge/combine.store.ts';
 export { divideItem, makeSibling, pinFiles } from './merge/divide.store.ts';
-export { editFields, type FieldEdits, lockFields, raiseChangesOfItems, setLocks, unlockFields } from './merge/edit.ts';
+export { editFields, type FieldEdits, raiseChangesOfItems, setLocks } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
 export { replaceChapters, setAddedAt, setAddedBy, setEdition } from './merge/file-edits.store.ts';
 export { findKnownItems, type KnownItem, lockKnown, type ServerPlace } from './merge/known.store.ts';
@@ -69,6 +69,7 @@ export {
   putEdits,
   putLayers,
   sourceName,
+  writeLocks,
 } from './merge/write.store.ts';
 export { identityOf, placeOf, type RefreshedItem, refreshedItem } from './metadata/refreshed-item.view.ts';
 export { recordRemovals } from './removals.store.ts';
@@ -85,6 +86,7 @@ export {
 } from './rollup.store.ts';
 export {
   confirmSavedFile,
+  dropSavedFile,
   dropUnwritten,
   findSavedFiles,
   hasSavedFiles,
@@ -92,6 +94,8 @@ export {
   noteSavedFile,
   type SavedFile,
   type SavedPlace,
+  savedFilesOf,
+  savedItemsOf,
 } from './saving/saved-files.store.ts';
 export {
   endSave,
@@ -124,6 +128,7 @@ export {
   noteInTrash,
   noteReturned,
   parentOf,
+  refusedMoves,
   refuseMoves,
   type TrashedFile,
   trashFiles,

@@ -6,8 +6,9 @@ import { visibleClasses } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { EXACT, estimated, type Page, pageOf, parseSort, type SortTable, type Total } from '#kernel/page.ts';
 import type { Db } from '#platform/db.ts';
+import { narrowToName, narrowToRole } from './narrow.store.ts';
 import type { PeopleQuery, Person } from './people.schemas.ts';
-import { listPeopleOf, onlyVisiblePeople, visibleCredits } from './people.view.ts';
+import { listPeopleOf, onlyVisiblePeople } from './people.view.ts';
 
 type Caller = Pick<Call, 'db' | 'who' | 'now' | 'deps'>;
 
@@ -33,7 +34,9 @@ export async function listVisiblePeople(call: Caller, query: PeopleQuery): Promi
   const { db, who, deps } = call;
   const terms = parseSort(sort, sortsOf(call), 'sortName');
   const scope = ['listPeople', wanted, who.profileId, terms.some(({ start }) => start !== undefined) && dayOf(call)];
-  const { items: ids, page } = await pageOf<{ id: string }, string>(db, selectPeople(call, wanted).select('p.id'), {
+  const narrowed = selectPeople(call, wanted);
+  for (const narrow of await narrowingsOf(call, wanted)) narrowed.modify(narrow);
+  const { items: ids, page } = await pageOf<{ id: string }, string>(db, narrowed.select('p.id'), {
     keys: deps.keys,
     terms,
     cursor,
@@ -48,12 +51,12 @@ export async function listVisiblePeople(call: Caller, query: PeopleQuery): Promi
 
 function selectPeople(call: Caller, wanted: Wanted): Knex.QueryBuilder {
   const { db, who } = call;
-  const { q, role, libraryId, favorite, startsWith } = wanted;
+  const { role, libraryId, favorite, startsWith } = wanted;
   const query = db
     .from('people as p')
-    .joinRaw(`join credited_counts n on n.owner_id = p.id and n.class_id = 0 and n.kind = 'person'`)
-    .modify((all) => onlyVisiblePeople(all, { db, who }, libraryId));
-  if (q !== undefined) query.whereRaw(`p.id in (${NAMED})`, { q, start: `% ${escaped(q)}%` });
+    .joinRaw(`join credited_counts n on n.owner_id = p.id and n.class_id = 0 and n.kind = 'person'`);
+  // A credit of that role in a visible item, which the role is narrowed to, makes a person visible.
+  if (role === undefined) query.modify((all) => onlyVisiblePeople(all, { db, who }, libraryId));
   if (startsWith !== undefined) {
     query.whereRaw(`p.sort_key collate "C" >= foyer_fold(?) and p.sort_key collate "C" < foyer_fold(?) || ?`, [
       startsWith,
@@ -65,23 +68,18 @@ function selectPeople(call: Caller, wanted: Wanted): Knex.QueryBuilder {
     const mine = 'exists (select from person_favorites f where f.person_id = p.id and f.profile_id = ?::uuid)';
     query.whereRaw(favorite ? mine : `not ${mine}`, [who.profileId || null]);
   }
-  if (role !== undefined) {
-    const credited = visibleCredits(db, who).whereRaw('c.person_id = p.id').where('c.role', role);
-    if (libraryId !== undefined) credited.where('v.library_id', libraryId);
-    query.whereExists(credited);
-  }
   return query;
+}
+
+async function narrowingsOf({ db, who }: Caller, { q, role, libraryId }: Wanted) {
+  return [
+    ...(q === undefined ? [] : [await narrowToName(db, q)]),
+    ...(role === undefined ? [] : [await narrowToRole(db, who, { role, libraryId })]),
+  ];
 }
 
 /** The last character in the order of bytes. */
 const LAST = '\u{10ffff}';
-
-const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
-
-/** People with a name that has a word of this start, or that is alike. */
-const NAMED = `select w.person_id from person_names w where ' ' || w.folded like foyer_fold(:start)
-  union select a.person_id from person_names a
-    where a.folded % left(foyer_fold(:q), 100) and similarity(a.folded, left(foyer_fold(:q), 100)) > 0.4`;
 
 type Wanted = Omit<PeopleQuery, 'cursor' | 'limit' | 'sort'>;
 

@@ -22,7 +22,7 @@ export interface BulkLists {
 }
 
 export interface BulkRequest {
-  action: 'edit' | 'refresh' | 'delete' | 'unlock';
+  action: 'edit' | 'refresh' | 'delete' | 'lock' | 'unlock';
   itemIds?: Uuid[];
   /** Instead of itemIds; the ids that match are fixed at the start */ filter?: {
     libraryId: Uuid;
@@ -68,8 +68,13 @@ export interface BulkRequest {
   };
   add?: BulkLists;
   remove?: BulkLists;
-  /** For unlock */ fields?: string[];
+  /** For lock and unlock; `all` as in setItemLocks */ fields?: string[];
   /** For refresh; absent is its defaults */ refresh?: RefreshOptions;
+  /** For delete; absent keeps the files */ delete?: {
+    /** `keep` leaves the files, which scans ignore; `trash` moves them to the trash folder of their storage */ files?:
+      | 'keep'
+      | 'trash';
+  };
   /** The number of items that were shown; 409 when it differs by more than 1 % */ expect?: number;
   dryRun?: boolean;
 }
@@ -79,7 +84,10 @@ export interface BulkResult {
   matched: number;
   changed: number;
   unchanged: number;
-  /** The first 200 */ refused: { itemId: Uuid; reason: 'not-found' | 'type' | 'invalid' }[];
+  /** The first 200 */ refused: {
+    itemId: Uuid;
+    reason: 'not-found' | 'type' | 'invalid' | 'storage-unavailable' | 'read-only' | 'file-deletion-off';
+  }[];
   /** With 202: the job that changes the items */ jobId?: string;
   /** Until then null values for the same ids undo the edit */ undoUntil?: string;
 }

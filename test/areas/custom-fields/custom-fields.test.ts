@@ -48,13 +48,13 @@ describe('Custom fields', () => {
   const set = async (itemId: string, values: Values, by: Person = owner): Promise<string> => {
     const who = (await principalOf(api.deps.db, by.accountId)) as Principal;
     return api.deps.db
-      .transaction((tx) => setCustomValues({ db: tx, who }, itemId, values))
+      .transaction((tx) => setCustomValues({ db: tx, who }, [itemId], { values }))
       .then(
-        () => 'ok',
+        ({ refused }) =>
+          refused.flatMap(({ issues }) => issues.map(({ path, code }) => `${path.join('.')} ${code}`)).join() || 'ok',
         (error: unknown) => {
           if (!(error instanceof ApiError)) throw error;
-          const { issues = [] } = error.details as { issues?: { path: string[]; code: string }[] };
-          return issues.map(({ path, code }) => `${path.join('.')} ${code}`).join() || error.code;
+          return error.code;
         },
       );
   };

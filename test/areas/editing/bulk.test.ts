@@ -82,6 +82,8 @@ describe('editing many items', function () {
       { action: 'unlock', itemIds: ids },
       { action: 'delete', itemIds: ids, set: { year: 1950 } },
       { action: 'edit', itemIds: ids, set: { tags: ['a'] }, add: { tags: ['b'] } },
+      { action: 'edit', itemIds: ids, set: { year: 1950 }, delete: { files: 'trash' } },
+      { action: 'delete', itemIds: ids, delete: { fileId: ABSENT } },
     ])
       expect((await bulk(body)).status, JSON.stringify(body)).to.equal(400);
   });
@@ -125,6 +127,28 @@ describe('editing many items', function () {
     expect(due[0]?.options).to.deep.include({ mode: 'replace', by: 'person' });
     const job = await db('jobs').where({ id: queued.body.jobId }).first('kind', 'library_id');
     expect(job).to.deep.equal({ kind: 'metadata.refresh', library_id: shows.id });
+  });
+
+  it('locks fields without an edit, where an item that lacks one of them is refused', async () => {
+    const [film = '', other = ''] = await many(2);
+    const shows = await givenLibrary(api.deps.db, 'shows', { everyone: true });
+    const show = (await givenShow(api.deps.db, shows, { seasons: 1, episodes: 1 })).id;
+    await bulk({ action: 'lock', itemIds: [other], fields: ['tagline'] });
+    const { revision } = (await api.deps.db('items').where({ id: film }).first('revision')) ?? { revision: 0 };
+    const lock = { action: 'lock', itemIds: [film, other, show] };
+    const none = await bulk({ ...lock, fields: ['tagline', 'isbn'] });
+    expect([none.body.changed, none.body.refused.map(({ reason }) => reason)]).to.deep.equal([
+      0,
+      ['type', 'type', 'type'],
+    ]);
+    const fields = ['tagline'];
+    const counted = await bulk({ ...lock, fields, dryRun: true });
+    expect([counted.body.changed, (await read(film)).lockedFields ?? []]).to.deep.equal([2, []]);
+    expect((await bulk({ ...lock, fields })).body).to.deep.include({ changed: 2, unchanged: 1, refused: [] });
+    expect((await read(film)).lockedFields).to.deep.equal(['tagline']);
+    expect((await api.deps.db('items').where({ id: film }).first('revision'))?.revision).to.equal(revision + 1);
+    await bulk({ action: 'lock', itemIds: [film], fields: ['all'] });
+    expect((await read(film)).lockedFields).to.include.members(['all', 'title', 'year', 'tagline']);
   });
 
   it('unlocks, and moves items with their children to the trash until they are restored', async () => {

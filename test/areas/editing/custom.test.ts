@@ -92,4 +92,50 @@ describe('custom values in edits', () => {
     const wrong = await change({ set: { custom: { discs: -1 } }, itemIds: [one] });
     expect([wrong.body.changed, wrong.body.refused]).to.deep.equal([0, [{ itemId: one, reason: 'invalid' }]]);
   });
+
+  it('of hundreds of items are written by as many statements as those of two, and undone by nulls', async () => {
+    const { db } = api.deps;
+    const change = (itemIds: string[], set: object) =>
+      admin.changeItemsInBulk({ body: { action: 'edit', itemIds, set } });
+    const statements = async (itemIds: string[], set: object): Promise<number> => {
+      let count = 0;
+      const note = () => count++;
+      db.on('query', note);
+      const { body } = await change(itemIds, set);
+      db.off('query', note);
+      expect([body.changed, body.refused]).to.deep.equal([itemIds.length, []]);
+      return count;
+    };
+    const ids = await Promise.all(Array.from({ length: 120 }, (_, n) => film(`Many ${n}`)));
+    const [one = '', two = ''] = ids;
+    await edit(one, { custom: { shelf: 'Own' } });
+    const few = await statements([await film('A'), await film('B')], { custom: { shelf: 'C1', discs: 3 } });
+    const many = await statements(ids, { custom: { shelf: 'C1', discs: 3 } });
+    expect(many).to.equal(few);
+    const audits = await db('audit_log').where({ action: 'item.edited' }).whereRaw(`details ->> 'itemId' = ?`, [one]);
+    expect(audits.map(({ details }) => (details as { changes: object[] }).changes).at(-1)).to.deep.equal([
+      { field: 'custom.shelf', old: 'Own', new: 'C1' },
+      { field: 'custom.discs', old: null, new: 3 },
+    ]);
+    expect((await change(ids, { custom: { shelf: 'C1' } })).body).to.deep.include({
+      changed: 0,
+      unchanged: ids.length,
+    });
+    await change(ids, { custom: { shelf: null } });
+    expect([await custom(one), await custom(two)]).to.deep.equal([{ discs: 3 }, { discs: 3 }]);
+  });
+
+  it('over 64 KiB are refused for the item that holds the most, and for no other', async () => {
+    const [full, empty] = [await film('Full'), await film('Empty')];
+    for (let n = 0; n < 4; n++) {
+      const field = { key: `notes_${n}`, label: 'Notes', kind: 'long-text' as const, itemTypes: ['movie'] };
+      await admin.createCustomField({ body: field });
+      if (n < 3) await edit(full, { custom: { [field.key]: 'x'.repeat(20_000) } });
+    }
+    const set = { custom: { notes_3: 'y'.repeat(6000) } };
+    const done = await admin.changeItemsInBulk({ body: { action: 'edit', itemIds: [full, empty], set } });
+    expect([done.body.changed, done.body.refused]).to.deep.equal([1, [{ itemId: full, reason: 'invalid' }]]);
+    expect((await edit(full, set)).status).to.equal(400);
+    expect(await custom(empty)).to.deep.equal({ notes_3: 'y'.repeat(6000) });
+  });
 });

@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs';
 import { link, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { keepChange } from '#areas/editing/bulk/bulk.store.ts';
 import { errorOf } from '#support/answers.ts';
 import type { Api } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
+import { changeInBulk } from '#workers/editing/bulk.ts';
 import { purgeTrash } from '#workers/library-jobs.ts';
 import { newPlace, type Place } from '../../workers/scan/support.ts';
 
@@ -192,6 +194,49 @@ describe('moving files of deleted items to the trash', function () {
     await remove(id);
     await move();
     expect([existsSync(at(name)), await trashed()]).to.deep.equal([true, []]);
+  });
+
+  it('moves those of many items, at once and by the job, and refuses each item whose library does not allow it', async () => {
+    const { db } = api.deps;
+    const [up, heat] = [await givenFilm(), await givenFilm('Heat (1995)/Heat (1995).mkv')];
+    const other = await newPlace('movies', {}, api);
+    await db('libraries').where({ id: other.libraryId }).update({ everyone: true });
+    await other.put('Alien (1979)/Alien (1979).mkv');
+    await other.scan();
+    const [alien] = await other.items();
+    const body = {
+      action: 'delete' as const,
+      itemIds: [up, heat, alien?.id ?? ''],
+      delete: { files: 'trash' as const },
+    };
+    const refused = [{ itemId: alien?.id, reason: 'file-deletion-off' }];
+    const editor = await api.given.person('member', { own_permissions: JSON.stringify({ 'item:edit': true }) });
+    expect((await api.as(editor).changeItemsInBulk({ body })).status).to.equal(403);
+    const dry = await api.as(owner).changeItemsInBulk({ body: { ...body, dryRun: true } });
+    expect([dry.body.changed, dry.body.refused, await trashed()]).to.deep.equal([2, refused, []]);
+    const done = await api.as(owner).changeItemsInBulk({ body: { ...body, itemIds: body.itemIds.slice(1) } });
+    expect([done.body.changed, done.body.refused]).to.deep.equal([1, refused]);
+    expect(await db('jobs').where({ kind: 'library.purge' })).to.have.length(1);
+    const changeId = await db.transaction((tx) => {
+      const change = {
+        action: 'delete' as const,
+        delete: body.delete,
+        add: {},
+        remove: {},
+        labels: { add: [], remove: [] },
+      };
+      return keepChange(tx, { accountId: owner.accountId, change, ids: body.itemIds });
+    });
+    expect(await changeInBulk({ changeId }, place.work())).to.deep.include({ changed: 1 });
+    await move();
+    expect(
+      ['Up (2009)/Up (2009).mkv', 'Heat (1995)/Heat (1995).mkv'].map((name) => existsSync(at(name))),
+    ).to.deep.equal([false, false]);
+    expect(existsSync(join(other.path, 'Alien (1979)/Alien (1979).mkv'))).to.equal(true);
+    expect((await inTrash()).map((path) => existsSync(path))).to.deep.equal([true, true]);
+    expect((await restore(up)).body.restored).to.equal(1);
+    await move();
+    expect(existsSync(at('Up (2009)/Up (2009).mkv'))).to.equal(true);
   });
 
   it('is refused without the right, the setting, or a storage that can be written', async () => {

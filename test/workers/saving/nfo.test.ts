@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -229,10 +231,77 @@ describe('metadata.save of values', function () {
     const place = await newSavingPlace('movies', { saveNfo: true });
     await place.put('Cube (1997)/Cube (1997).mkv');
     await place.scan();
-    await appendFile(join(place.path, 'Cube (1997)/.foyer-1.tmp'), '<movie>');
+    const left = [randomUUID(), randomUUID()].map((id) => join(place.path, `Cube (1997)/.foyer-${id}.tmp`));
+    for (const path of [...left, join(place.path, 'Cube (1997)/.foyer-mine.tmp')]) await appendFile(path, '<movie>');
+    const [old = '', young = ''] = left;
+    await utimes(old, new Date(0), new Date(0));
     await place.edit('Cube', { tagline: 'Out' });
     expect(await place.save()).to.include({ written: 1 });
     expect((await place.scan()).issues).to.deep.equal([]);
+    expect([existsSync(old), existsSync(young)], 'a save that may still run keeps its file').to.deep.equal([
+      false,
+      true,
+    ]);
+    await utimes(young, new Date(0), new Date(0));
+    await place.edit('Cube', { tagline: 'In' });
+    await place.save();
+    expect(await place.filesIn('Cube (1997)')).to.deep.equal(['.foyer-mine.tmp', 'movie.nfo']);
+  });
+
+  it('writes custom values that everyone sees, and an edit of them alone is written', async () => {
+    const place = await newSavingPlace('movies', { saveNfo: true });
+    const admin = place.api.as(place.editor);
+    const options = ['dvd', 'vhs'].map((value) => ({ value, label: value }));
+    for (const field of [
+      { key: 'shelf', kind: 'text' as const },
+      { key: 'media', kind: 'choices' as const, options },
+      { key: 'price', kind: 'number' as const, audience: 'editors' as const },
+    ])
+      expect(
+        (await admin.createCustomField({ body: { label: field.key, itemTypes: ['movie'], ...field } })).status,
+      ).to.equal(201);
+    await place.put('Rope (1948)/Rope (1948).mkv');
+    await place.scan();
+    await place.edit('Rope', { custom: { shelf: 'A & B', media: ['vhs', 'dvd'], price: 3 } });
+    expect(await place.save()).to.include({ written: 1 });
+    const text = await place.text('Rope (1948)/movie.nfo');
+    expect(text).to.include('<field key="shelf">A &amp; B</field>').and.not.include('price');
+    expect(text.match(/key="media">\w+/g)).to.deep.equal(['key="media">vhs', 'key="media">dvd']);
+    await place.edit('Rope', { custom: { shelf: null } });
+    expect(await place.save()).to.include({ written: 1 });
+    expect(await place.text('Rope (1948)/movie.nfo')).to.not.include('shelf');
+    await place.scan();
+    expect(await place.layers('Rope')).to.not.include('nfo');
+  });
+
+  it('renews its file when media or their folder are renamed, and removes the former one only while it is its own', async () => {
+    const place = await newSavingPlace('movies', { saveNfo: true });
+    for (const name of ['Alien (1979)', 'Brazil (1985)', 'Contact (1997)']) await place.put(`${name}.mkv`);
+    await place.scan();
+    for (const title of ['Alien', 'Brazil', 'Contact']) await place.edit(title, { tagline: `Of ${title}` });
+    expect(await place.save()).to.include({ written: 3 });
+    await writeFile(join(place.path, 'Contact (1997).nfo'), '<movie><title>Contact</title><plot>Mine</plot></movie>');
+    const move = (from: string, to: string) => rename(join(place.path, from), join(place.path, to));
+    await move('Alien (1979).mkv', 'Alien (1979) [remux].mkv');
+    await move('Contact (1997).mkv', 'Contact (1997) [remux].mkv');
+    await mkdir(join(place.path, 'Brazil (1985)'));
+    await move('Brazil (1985).mkv', 'Brazil (1985)/Brazil (1985).mkv');
+    await place.scan();
+    expect(await place.save()).to.include({ written: 3 });
+    expect(await place.filesIn('')).to.deep.equal([
+      ...['Alien (1979) [remux].nfo', 'Brazil (1985)', 'Contact (1997) [remux].nfo', 'Contact (1997).nfo'],
+    ]);
+    expect(await place.text('Contact (1997).nfo')).to.include('Mine');
+    expect(await place.text('Brazil (1985)/movie.nfo')).to.include('Of Brazil');
+    await place.put('Brazil (1985)/Other (1990).mkv');
+    await move('Brazil (1985)', 'Terry');
+    await place.scan();
+    await place.edit('Brazil', { tagline: 'Again' });
+    await place.save();
+    expect(await place.filesIn('Terry'), 'no longer alone in the folder that was renamed').to.deep.equal([
+      'Brazil (1985).nfo',
+    ]);
+    expect((await place.scan()).counts).to.include({ added: 0, updated: 0 });
   });
 });
 

@@ -46,12 +46,16 @@ const isSound = (name: string): boolean => !FORMATS.includes(splitName(name).ext
 
 /** Folders around the files; those of discs do not count. */
 function foldersOf({ within }: Grouping): readonly string[] {
-  return discOf(within.at(-1) ?? '') === undefined ? within : within.slice(0, -1);
+  const last = within.at(-1) ?? '';
+  return discOf(last) === undefined || TITLED_VOLUME.test(last) ? within : within.slice(0, -1);
 }
+
+/** `Vol 1 - Title` is a book of a series, `Vol 1` a part of one book. */
+const TITLED_VOLUME = /^vol(?:ume)?\.?[\s._#-]{0,3}\d{1,2}[\s._:-]{1,3}\S/i;
 
 function bookOf(grouping: Grouping, file: WalkedFile): Volume {
   const tags = grouping.inside?.get(file.name)?.book ?? NO_TAGS;
-  const named = readBookName(splitName(file.name).stem, foldersOf(grouping));
+  const named = namedAlone(foldersOf(grouping), file.name);
   return {
     type: 'book',
     title: tags.title ?? named.title,
@@ -106,9 +110,20 @@ function withNamed({ series, year, narrators }: NamedBook, tags: BookTags): Book
 /** A book in parts has the name of its folder. */
 function namedBy(folders: readonly string[], name: string, inParts: boolean): NamedBook {
   const folder = inParts ? folders.at(-1) : undefined;
-  return folder === undefined
-    ? readBookName(splitName(name).stem, folders)
-    : readBookFolder(folder, folders.slice(0, -1));
+  return folder === undefined ? namedAlone(folders, name) : readBookFolder(folder, folders.slice(0, -1));
+}
+
+/** Names of files that say nothing of the book. */
+const NAMELESS = /^(?:audio ?(?:file|book)?|book|full|complete)$/i;
+
+/** A file of its own; the folder of the same title says the series, its number and the narrators. */
+function namedAlone(folders: readonly string[], name: string): NamedBook {
+  const { stem } = splitName(name);
+  const named = readBookName(stem, folders);
+  if (folders.length < 2) return named;
+  const around = readBookFolder(folders.at(-1) ?? '', folders.slice(0, -1));
+  if (NAMELESS.test(stem)) return around;
+  return titleKey(around.title) === titleKey(named.title) ? { ...named, ...around } : named;
 }
 
 function authorsOf(music: MusicTags | undefined): readonly string[] {

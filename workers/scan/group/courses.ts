@@ -12,7 +12,7 @@ interface Numbered {
 }
 
 const NUMBER =
-  /^(?:(?:section|module|chapter|part|week|unit|lesson|lecture|day|kapitel|lektion)[\s._-]{0,3})?(\d{1,3})(?:\.(\d{1,3}))?(?=$|[\s._):-])[\s._):-]{0,4}/i;
+  /^(?:\[|(?:section|module|m[oó]dulo|chapter|part|week|unit|lesson|lecture|lec|episode|day|kapitel|lektion)[\s._-]{0,3})?(\d{1,3})(?:\.(\d{1,3}))?(?=$|[\s._)\]:-])[\s._)\]:-]{0,4}/i;
 /** Lesson 3.12 comes after 3.9. */
 const SECOND_STEP = 1000;
 

@@ -60,15 +60,22 @@ interface Place {
   artist: string | undefined;
 }
 
+/** Folders of an artist that hold albums of a kind. */
+const SHELF = /^(?:(?:studio )?albums?|singles?|eps?|lps?|live(?: albums)?|compilations?|discography)$/i;
+/** Folders of albums with many artists. */
+const MANY = /^(?:va|v\.a\.|various(?: artists)?|compilations?)$/i;
+
 function placeOf({ within, directory }: Grouping): Place {
   const disc = within.length > 1 ? discOf(within.at(-1) ?? '') : undefined;
   const names = disc === undefined ? within : within.slice(0, -1);
-  const artist = names.at(-2);
+  const above = names.at(-2);
+  const artist = names.length > 2 && SHELF.test(above ?? '') ? names.at(-3) : above;
   const name = names.at(-1);
+  const album = name === undefined ? undefined : readAlbumFolder(name, artist);
   return {
     folder: disc === undefined ? directory : directory.slice(0, Math.max(0, directory.lastIndexOf('/'))),
-    disc,
-    album: name === undefined ? undefined : readAlbumFolder(name, artist),
+    disc: disc ?? album?.disc,
+    album,
     artist,
   };
 }
@@ -97,7 +104,8 @@ function artistOf({ album, artist }: Place, tracks: readonly Track[]): string {
   if (tracks.some(({ tags }) => tags?.compilation)) return VARIOUS;
   const performers = tracks.flatMap(({ tags }) => tags?.artists[0] ?? []);
   if (new Set(performers.map(titleKey)).size > 1) return VARIOUS;
-  return performers[0] ?? album?.artist ?? artist ?? tracks[0]?.named.artist ?? UNKNOWN_ARTIST;
+  const found = performers[0] ?? album?.artist ?? artist ?? tracks[0]?.named.artist ?? UNKNOWN_ARTIST;
+  return performers[0] === undefined && MANY.test(found) ? VARIOUS : found;
 }
 
 /** Files that differ only in their extension are versions of one track. */

@@ -20,14 +20,35 @@ const MOST_BRACKETS = 5;
  */
 export function readBookName(stem: string, folders: readonly string[]): NamedBook {
   const { parts, author } = partsOf(stem, folders);
+  const isOfFolder = titleKey(stem) === titleKey(folders.at(-1) ?? ''); // `11-22-63/11-22-63` begins with no number
   return {
-    title: tidy(withoutNumber(parts.at(-1) ?? stem)) || tidy(stem) || stem,
+    title: tidy(isOfFolder ? stem : withoutNumber(parts.at(-1) ?? stem)) || tidy(stem) || stem,
     ...present({
-      author: author === undefined ? undefined : tidy(author),
+      author: author === undefined ? undefined : authorIn(author),
       year: yearIn(stem),
-      series: seriesOf(parts, folders),
+      series: seriesIn(stem) ?? seriesOf(parts, folders),
     }),
   };
+}
+
+const LAST_FIRST = /^([^,]{2,60}), ([^,]{2,60})$/;
+const SUFFIX = /^(?:jr|sr|ii|iii|iv|ph\.?d|m\.?d)\.?$/i;
+
+/** An author as printed: `Orwell, George` is George Orwell. */
+function authorIn(name: string): string {
+  const [, last, first] = LAST_FIRST.exec(name.trim()) ?? [];
+  return tidy(last === undefined || first === undefined || SUFFIX.test(first) ? name : `${first} ${last}`);
+}
+
+const BEHIND = /\(([^()]{1,80}?),? (?:#|book |vol\.? ?)?(\d{1,3}(?:\.\d)?)\)$/i;
+const COUNTER = /^(?:book|vol\.?|volume|band|tome|part|cd|dis[ck])$/i;
+
+/** The series in brackets behind the title: `Mort (Discworld, #4)`. */
+function seriesIn(stem: string): NamedBook['series'] {
+  const [, title, number] = BEHIND.exec(stem.trimEnd()) ?? [];
+  return title === undefined || COUNTER.test(title)
+    ? undefined
+    : { title: tidy(title), number: String(Number(number)) };
 }
 
 function yearIn(stem: string): number | undefined {
@@ -45,8 +66,14 @@ function partsOf(stem: string, folders: readonly string[]): { parts: readonly st
   const [first = ''] = parts;
   const author = parts.length > 1 ? parts.find((part) => titleKey(part) === titleKey(folders[0] ?? '')) : undefined;
   if (author !== undefined) return { parts: parts.filter((part) => part !== author), author }; // `Emma - Jane Austen`
-  if (parts.length < 2 || NUMBER.test(first)) return { parts, author: folders[0] };
+  if (parts.length < 2 || NUMBER.test(first) || isSeries(first, folders)) return { parts, author: folders[0] };
   return { parts: parts.slice(1), author: first };
+}
+
+/** `Discworld 04` in the folder Discworld of an author. */
+function isSeries(part: string, folders: readonly string[]): boolean {
+  const title = SERIES.exec(part)?.[1];
+  return folders.length > 1 && title !== undefined && titleKey(title) === titleKey(folders.at(-1) ?? '');
 }
 
 function withoutNumber(part: string): string {
@@ -59,7 +86,7 @@ const SERIES = /^[([]?([^()[\]]{1,80}?)[\s,#]{1,3}(\d{1,3}(?:\.\d)?)[)\]]?$/;
 /** A middle part `[Series 02]`, or a number before the title in a folder of the series. */
 function seriesOf(parts: readonly string[], folders: readonly string[]): NamedBook['series'] {
   const named = parts.length > 1 ? SERIES.exec(parts[0] ?? '') : null;
-  if (named) return { title: tidy(named[1] ?? ''), number: String(Number(named[2])) };
+  if (named && !COUNTER.test(named[1] ?? '')) return { title: tidy(named[1] ?? ''), number: String(Number(named[2])) };
   const number = NUMBER.exec(parts[0] ?? '')?.[1];
   const folder = folders.length > 1 ? folders.at(-1) : undefined;
   return number === undefined || folder === undefined
@@ -99,7 +126,7 @@ export function readBookFolder(folder: string, folders: readonly string[]): Name
   const year = leading === undefined ? yearIn(bareName) : Number(leading);
   const title = tidy((leading === undefined ? first : second) as string) || tidy(folder) || folder;
   const [series] = between.map((name) => ({ title: tidy(name), ...present({ number }) }));
-  return { title, author: tidy(author), ...present({ year, narrators: narratorsIn(folder), series }) };
+  return { title, author: authorIn(author), ...present({ year, narrators: narratorsIn(folder), series }) };
 }
 
 function narratorsIn(folder: string): string[] | undefined {

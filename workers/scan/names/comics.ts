@@ -1,5 +1,5 @@
 import { present } from '#workers/present.ts';
-import { AMONG, ENDING, ENDS, FOLLOWS, NUMBERS, VOLUMES } from './comic-numbers.ts';
+import { AMONG, ENDING, ENDS, FOLLOWS, HALF, NUMBERS, VOLUMES } from './comic-numbers.ts';
 import { tidy } from './title.ts';
 
 /** What the name of a comic without ComicInfo.xml says. */
@@ -28,12 +28,13 @@ export function readComicName(stem: string): NamedComic {
   const volume = firstOf(VOLUMES, name);
   const marked = firstOf(NUMBERS, volume ? blanked(name, volume) : name);
   const end = firstOf(ENDS, name);
-  const number = marked ?? unmarked(name, volume, end);
+  const number = marked ?? halfOf(name) ?? unmarked(name, volume, end);
+  const other = volume && firstOf(VOLUMES, blanked(name, volume)); // `T22 Vol 714`
   const year = YEARS.exec(name)?.[1];
   return present({
     ...aroundOf(
       name,
-      [volume, number, end].filter((one) => one !== undefined),
+      [volume, number, end, other && other.at < volume.at ? other : undefined].filter((one) => one !== undefined),
     ),
     number: number && printed(number.text),
     volume: volume && printed(volume.text),
@@ -75,6 +76,11 @@ function firstOf(patterns: readonly RegExp[], name: string): Marker | undefined 
 /** The name with spaces in place of a marker. */
 const blanked = (name: string, { at, end }: Marker): string =>
   name.slice(0, at) + ' '.repeat(end - at) + name.slice(end);
+
+function halfOf(name: string): Marker | undefined {
+  const found = HALF.exec(name);
+  return found ? { ...markerOf(found), text: `${found[1]}.5` } : undefined;
+}
 
 /** A number without a word or sign of its own. */
 function unmarked(name: string, volume: Marker | undefined, end: Marker | undefined): Marker | undefined {

@@ -1,3 +1,4 @@
+import { noteSaves, savedItemsOf } from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
 import { recordset, type Writing } from './context.ts';
 import type { Placed } from './files.ts';
@@ -27,6 +28,8 @@ export async function moveFiles(
      from jsonb_to_recordset(?::jsonb) as r(id uuid, path text, modified_ms double precision, inode text) where f.id = r.id`,
     [library.id, library.id, folder.id, folder.storageId, recordset(rows)],
   );
+  const ids = rows.map(({ id }) => id);
+  await noteSaves(db, await savedItemsOf(db, ids), 'nfo'); // their files have other names now
 }
 
 /** Marks directories to be listed again when files leave them outside of their own listing. */

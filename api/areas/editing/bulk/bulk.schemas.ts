@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Id, Timestamp } from '#kernel/schemas.ts';
-import { CreditEdit, line, names, plainEdits } from '../editing.schemas.ts';
+import { CreditEdit, DeleteItemQuery, line, names, plainEdits } from '../editing.schemas.ts';
 import { RefreshPost } from '../match/match.schemas.ts';
 
 const Lists = z.strictObject({
@@ -17,7 +17,7 @@ export type Lists = z.output<typeof Lists>;
 
 export const BulkRequest = z
   .strictObject({
-    action: z.enum(['edit', 'refresh', 'delete', 'unlock']),
+    action: z.enum(['edit', 'refresh', 'delete', 'lock', 'unlock']),
     itemIds: z.array(Id).min(1).max(1000).optional(),
     filter: z
       .strictObject({
@@ -30,8 +30,15 @@ export const BulkRequest = z
     set: z.strictObject(plainEdits).optional(),
     add: Lists.optional(),
     remove: Lists.optional(),
-    fields: z.array(z.string().max(60)).min(1).max(100).optional().describe('For unlock'),
+    fields: z
+      .array(z.string().max(60))
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('For lock and unlock; `all` as in setItemLocks')
+      .meta({ example: ['title'] }),
     refresh: RefreshPost.optional().describe('For refresh; absent is its defaults'),
+    delete: DeleteItemQuery.omit({ fileId: true }).strict().optional().describe('For delete; absent keeps the files'),
     expect: z
       .int()
       .min(0)
@@ -42,7 +49,11 @@ export const BulkRequest = z
   .meta({ id: 'BulkRequest' });
 export type BulkRequest = z.output<typeof BulkRequest>;
 
-export const refusals = ['not-found', 'type', 'invalid'] as const;
+/** The last two are those of deleteItem with `files=trash`. */
+export const refusals = [
+  ...(['not-found', 'type', 'invalid', 'storage-unavailable'] as const),
+  ...(['read-only', 'file-deletion-off'] as const),
+];
 
 export const BulkResult = z
   .object({

@@ -4,6 +4,7 @@ import { librariesOf } from '#areas/libraries/public.ts';
 import { visibleItemIds } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, type Issue, invalidAll } from '#kernel/errors.ts';
+import { refuseMovers } from '../delete-item.ts';
 import { placeOf } from '../edit-item.ts';
 import { RefreshPost } from '../match/match.schemas.ts';
 import { makeDue, withChildren } from '../match/matches.store.ts';
@@ -24,6 +25,7 @@ const UNDO_MS = 24 * 60 * 60 * 1000;
 /** Changes the items of a request, or queues a job for more than 200. */
 export async function changeInBulk(call: Call, request: BulkRequest): Promise<BulkResult> {
   refuseUnfit(request);
+  refuseMovers(call.who, request.delete);
   const ids = [...new Set(await idsOf(call, request))];
   refuseOther(request.expect, await matchedOf(call, request, ids));
   if (request.action === 'refresh') return refreshMany(call, request, ids);
@@ -70,7 +72,7 @@ async function changeAll(
 ): Promise<Outcome> {
   const all: Outcome = { changed: 0, refused: [] };
   for (let at = 0; at < ids.length; at += BATCH) {
-    const by = { who: call.who, place: placeOf(call), events: EVENTS, change, dryRun };
+    const by = { who: call.who, place: placeOf(call), events: EVENTS, change, dryRun, enqueue: call.enqueue };
     const { changed, refused } = await changeSome(call.db, ids.slice(at, at + BATCH), by);
     all.changed += changed;
     all.refused.push(...refused);
@@ -89,6 +91,7 @@ async function later(call: Call, change: Change, ids: readonly string[]): Promis
 type Rule = readonly [path: string, code: string, message: string, broken: (request: BulkRequest) => boolean];
 
 const changesLists = ({ set, add, remove }: BulkRequest): boolean => (set ?? add ?? remove) !== undefined;
+const changesLocks = ({ action }: BulkRequest): boolean => action === 'lock' || action === 'unlock';
 const LISTS = ['genres', 'tags', 'labels'] as const;
 
 /** Members that do not belong together. */
@@ -97,7 +100,8 @@ const RULES: readonly Rule[] = [
   ['set', 'one_of', 'an edit has set, add or remove', (one) => one.action === 'edit' && !changesLists(one)],
   ['set', 'not_of_action', 'only an edit has them', (one) => one.action !== 'edit' && changesLists(one)],
   ['refresh', 'not_of_action', 'only a refresh has it', (one) => one.action !== 'refresh' && one.refresh !== undefined],
-  ['fields', 'not_of_action', 'only unlock has fields', ({ action, fields }) => (action === 'unlock') === !fields],
+  ['fields', 'not_of_action', 'only lock and unlock have fields', (one) => changesLocks(one) === !one.fields],
+  ['delete', 'not_of_action', 'only a deletion has it', (one) => one.action !== 'delete' && one.delete !== undefined],
   ...LISTS.map(
     (name): Rule => [
       'add',
@@ -137,10 +141,15 @@ async function changeOf(
   request: BulkRequest & { action: Change['action'] },
   ids: readonly string[],
 ): Promise<Change> {
-  const { action, set, fields, add = {}, remove = {} } = request;
+  const { action, set, fields, add = {}, remove = {}, delete: deleting } = request;
   const { labels: addLabels = [], ...adding } = add;
   const { labels: removeLabels = [], ...removing } = remove;
   const labels = await labelNumbers(call, { add: addLabels, remove: removeLabels, set: set?.labels, itemIds: ids });
   const { labels: _set, ...plain } = set ?? {};
-  return { action, ...(set && { set: plain }), ...(fields && { fields }), add: adding, remove: removing, labels };
+  return {
+    ...{ action, add: adding, remove: removing, labels },
+    ...(set && { set: plain }),
+    ...(fields && { fields }),
+    ...(deleting && { delete: deleting }),
+  };
 }

@@ -6,24 +6,29 @@ import {
   type KnownItem,
   lockKnown,
   raiseChangesOfItems,
+  refusedMoves,
   type ServerPlace,
   setAddedAt,
+  trashFiles,
   trashItems,
-  unlockFields,
+  writeLocks,
 } from '#areas/libraries/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import { visibleItemIds } from '#identity/visibility.ts';
 import { recordMany } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { FieldName, NamedCredit } from '#platform/item-values.ts';
 import { announce, announceDeleted } from '../announce.ts';
 import { changeCustomOfMany, type FieldChange } from '../custom.ts';
-import { sortOut } from '../item-fields.ts';
+import { refuseMovers } from '../delete-item.ts';
+import { lockable, sortOut } from '../item-fields.ts';
+import { ALL } from '../locks.ts';
 import type { BulkRequest, Lists, refusals } from './bulk.schemas.ts';
 
 /** A request whose labels are numbers, so that a job needs no rights to read them. */
-export interface Change extends Pick<BulkRequest, 'set' | 'fields'> {
+export interface Change extends Pick<BulkRequest, 'set' | 'fields' | 'delete'> {
   action: Exclude<BulkRequest['action'], 'refresh'>;
   add: Omit<Lists, 'labels'>;
   remove: Omit<Lists, 'labels'>;
@@ -47,6 +52,8 @@ export interface Doer {
   /** Events that may still be emitted for this request. */
   events: number;
   dryRun?: boolean;
+  /** In the transaction of the change. */
+  enqueue: Call['enqueue'];
 }
 
 /** Applies a change to at most 500 items, in the caller's transaction. Items that are refused do not stop the rest. */
@@ -54,39 +61,62 @@ export async function changeSome(db: Db, ids: readonly string[], by: Doer): Prom
   const visible = new Set(await visibleItemIds(db, by.who, ids));
   const hidden = ids.filter((id) => !visible.has(id)).map((itemId): Refused => ({ itemId, reason: 'not-found' }));
   const { action } = by.change;
-  if (action === 'delete') {
-    const gone = by.dryRun ? [...visible] : await remove(db, [...visible], by);
-    return { changed: gone.length, refused: hidden };
-  }
-  if (!by.dryRun) await raiseChangesOfItems(db, [...visible]);
-  const items = await (by.dryRun ? findKnownItems : lockKnown)(db, [...visible], by.place);
-  const done = action === 'unlock' ? await unlock(db, items, by) : await edit(db, items, by);
+  const seen = [...visible];
+  const done = action === 'delete' ? await remove(db, seen, by) : await changeKnown(db, seen, by);
   return { changed: done.changed, refused: [...hidden, ...done.refused] };
 }
 
-async function remove(db: Db, ids: readonly string[], { who, events }: Doer): Promise<string[]> {
-  const trashed = await trashItems(db, ids, who.accountId || null);
-  const chosen = new Set(ids);
-  const own = trashed.filter(({ id }) => chosen.has(id));
-  await announceDeleted(db, own.slice(0, events));
-  await record(db, who, { action: 'item.deleted', entries: own.map(({ id }) => ({ itemId: id })) });
-  return own.map(({ id }) => id);
+async function changeKnown(db: Db, ids: readonly string[], by: Doer): Promise<Outcome> {
+  if (!by.dryRun) await raiseChangesOfItems(db, ids);
+  const items = await (by.dryRun ? findKnownItems : lockKnown)(db, ids, by.place);
+  return by.change.action === 'edit' ? edit(db, items, by) : relock(db, items, by);
 }
 
-async function unlock(db: Db, items: readonly KnownItem[], by: Doer): Promise<Outcome> {
-  const { fields = [] } = by.change;
-  const locked = items.filter((item) => fields.some((field) => item.locked.has(field)));
-  if (by.dryRun) return { changed: locked.length, refused: [] };
-  await unlockFields(
-    db,
-    locked.flatMap(({ id }) => fields.map((field) => ({ item_id: id, field }))),
-  );
-  await announce(
-    db,
-    locked.slice(0, by.events).map(({ id }) => ({ id, changed: ['lockedFields'] })),
-  );
-  return { changed: locked.length, refused: [] };
+async function remove(
+  db: Db,
+  ids: readonly string[],
+  { who, events, dryRun, change, enqueue }: Doer,
+): Promise<Outcome> {
+  const files = change.delete?.files ?? 'keep';
+  refuseMovers(who, { files });
+  const refused = files === 'trash' ? await refusedMoves(db, ids) : [];
+  const kept = new Set(refused.map(({ itemId }) => itemId));
+  const chosen = new Set(ids.filter((id) => !kept.has(id)));
+  const outcome = { refused: refused.map(({ itemId, reason }) => ({ itemId, reason })) };
+  if (dryRun) return { changed: chosen.size, ...outcome };
+  const trashed = await trashItems(db, [...chosen], who.accountId || null);
+  if (files === 'trash') await trashFiles(db, { itemIds: trashed.map(({ id }) => id) }, enqueue);
+  const own = trashed.filter(({ id }) => chosen.has(id));
+  await announceDeleted(db, own.slice(0, events));
+  await record(db, who, { action: 'item.deleted', entries: own.map(({ id }) => ({ itemId: id, files })) });
+  return { changed: own.length, ...outcome };
 }
+
+/** Locks or unlocks fields. An item whose type lacks a field to lock is refused. */
+async function relock(db: Db, items: readonly KnownItem[], { change, who, events, dryRun }: Doer): Promise<Outcome> {
+  const { fields = [], action } = change;
+  const unfit = action === 'lock' ? items.filter(({ type }) => !fields.every((one) => isLockable(type, one))) : [];
+  const refused = unfit.map(({ id }): Refused => ({ itemId: id, reason: 'type' }));
+  const changes = items
+    .filter((item) => !unfit.includes(item))
+    .map((item) => ({ item, locked: locksAfter(item, change) }))
+    .filter(({ item, locked }) => locked.symmetricDifference(item.locked).size > 0);
+  if (dryRun) return { changed: changes.length, refused };
+  const locks = new Map(changes.map(({ item, locked }) => [item.id, [...locked].sort()]));
+  await writeLocks(db, locks);
+  const entries = changes.map(({ item: { id, locked: old } }) => ({ itemId: id, old: [...old], new: locks.get(id) }));
+  await record(db, who, { action: 'item.locked', entries });
+  const changed = [...locks.keys()].slice(0, events).map((id) => ({ id, changed: ['lockedFields'] }));
+  await announce(db, changed);
+  return { changed: changes.length, refused };
+}
+
+function locksAfter({ locked, type }: KnownItem, { action, fields = [] }: Change): Set<string> {
+  if (action === 'unlock') return new Set(locked).difference(new Set(fields));
+  return new Set([...locked, ...fields, ...(fields.includes(ALL) ? lockable(type) : [])]);
+}
+
+const isLockable = (type: string, field: string): boolean => field === ALL || lockable(type).includes(field);
 
 async function edit(db: Db, items: readonly KnownItem[], by: Doer): Promise<Outcome> {
   const edits = items.map((item) => editOf(item, by.change));

@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db.ts';
 import type { FieldName } from '#platform/item-values.ts';
 import type { ServerPlace } from './known.store.ts';
-import { type Settled, settleItems } from './settle.ts';
+import { type Relock, type Settled, settleItems } from './settle.ts';
 import { dropEdits, putEdits } from './write.store.ts';
 
 /** Values that a person sets in one item; null gives a field back to its sources. */
@@ -29,6 +29,7 @@ export async function editFields(
   const rows = edits.flatMap(({ itemId, fields }) =>
     [...fields].map(([field, value]) => ({ item_id: itemId, field, value })),
   );
+  if (rows.length === 0) return [];
   const set = rows.filter(({ value }) => value !== null);
   await dropEdits(
     db,
@@ -38,37 +39,15 @@ export async function editFields(
     db,
     set.map((row) => ({ ...row, account_id: accountId })),
   );
-  await unlockFields(db, rows);
-  const ids = edits.map(({ itemId }) => itemId);
-  const settled = await settleItems(db, ids, { place, only: new Set(rows.map(({ field }) => field)) });
-  if (lock) await lockFields(db, set);
-  return settled;
+  const relocks = new Map(edits.map(({ itemId, fields }) => [itemId, relockOf(fields, lock)]));
+  const only = new Set(rows.map(({ field }) => field));
+  return settleItems(db, [...relocks.keys()], { place, only, relocks });
 }
 
-interface FieldOf {
-  item_id: string;
-  field: string;
-}
-
-/** Unlocks fields of items. */
-export async function unlockFields(db: Db, rows: readonly FieldOf[]): Promise<void> {
-  await changeLocks(db, rows, `array(select f from unnest(i.locked_fields) f where f <> all(r.fields))`);
-}
-
-/** Locks fields of items, in addition to their other locks. */
-export async function lockFields(db: Db, rows: readonly FieldOf[]): Promise<void> {
-  await changeLocks(db, rows, `array(select distinct f from unnest(i.locked_fields || r.fields) f order by f)`);
-}
-
-async function changeLocks(db: Db, rows: readonly FieldOf[], locks: string): Promise<void> {
-  const byItem = [...Map.groupBy(rows, (row) => row.item_id)];
-  const all = byItem.map(([id, own]) => ({ id, fields: own.map(({ field }) => field) }));
-  await db.raw(
-    `update items i set locked_fields = ${locks} from jsonb_to_recordset(?::jsonb) as r(id uuid, fields text[])
-     where i.id = r.id and i.locked_fields is distinct from ${locks}`,
-    [JSON.stringify(all)],
-  );
-}
+const relockOf = (fields: FieldEdits['fields'], lock: boolean): Relock => ({
+  open: [...fields.keys()],
+  locked: lock ? [...fields].flatMap(([field, value]) => (value === null ? [] : [field])) : [],
+});
 
 /** Sets all locks of one item. */
 export async function setLocks(db: Db, itemId: string, fields: readonly string[]): Promise<void> {

@@ -7,7 +7,7 @@ import { noteSaves } from '../saving/saves.store.ts';
 import { FIELDS, fieldNames, hasField } from './fields.ts';
 import { type KnownItem, lockKnown, type ServerPlace } from './known.store.ts';
 import { givenBy, type Merged, merge } from './merge.ts';
-import { dropEdits, type FieldWrite, writeFields } from './write.store.ts';
+import { dropEdits, type FieldWrite, writeFields, writeLocks } from './write.store.ts';
 
 /**
  * How far shown values follow the sources. `settle`: a person's value first, then sources. `missing`: only fields that
@@ -24,11 +24,19 @@ export interface Settled {
   changed: string[];
 }
 
+/** Fields of an item that an edit may change although they are locked, and those of them that are locked afterwards. */
+export interface Relock {
+  open: readonly FieldName[];
+  locked: readonly FieldName[];
+}
+
 interface Settling {
   place: ServerPlace;
   mode?: SettleMode;
   /** The only fields that may change, next to a sort title that follows its title; absent is all. */
   only?: ReadonlySet<FieldName>;
+  /** By item; written with its values, because each write of a row costs an entry in every index. */
+  relocks?: ReadonlyMap<string, Relock>;
 }
 
 /** An index entry holds 2,704 bytes. */
@@ -41,23 +49,45 @@ export const MAX_TITLE = 300;
 export async function settleItems(
   db: Db,
   ids: readonly string[],
-  { place, mode = 'settle', only }: Settling,
+  { place, mode = 'settle', only, relocks = new Map() }: Settling,
 ): Promise<Settled[]> {
   if (ids.length === 0) return [];
-  const items = await lockKnown(db, ids, place);
+  const locked = await lockKnown(db, ids, place);
+  const items = locked.map((item) => opened(item, relocks.get(item.id)));
   if (mode !== 'settle' && mode !== 'missing')
     await dropEdits(
       db,
       items.flatMap((item) => droppedBy(item, mode)),
     );
   const writes = items.flatMap((item) => changeOf(narrowed(item, only), mode) ?? []);
-  await writeFields(db, writes);
+  const relocked = relockedOf(locked, relocks);
+  await writeFields(
+    db,
+    writes.map((write) => ({ ...write, lockedFields: relocked.get(write.item.id) })),
+  );
+  for (const { item } of writes) relocked.delete(item.id);
+  await writeLocks(db, relocked);
   await noteSaves(
     db,
     writes.flatMap(({ item, values }) => (values.size > 0 ? [item.id] : [])),
     'nfo',
   );
   return writes.map(({ item: { id, libraryId }, values }) => ({ id, libraryId, changed: [...values.keys()] }));
+}
+
+/** An item without the locks of edited fields. */
+function opened(item: KnownItem, relock: Relock | undefined): KnownItem {
+  return relock ? { ...item, locked: item.locked.difference(new Set(relock.open)) } : item;
+}
+
+/** The new locks of those items whose locks change. */
+function relockedOf(items: readonly KnownItem[], relocks: ReadonlyMap<string, Relock>): Map<string, string[]> {
+  return new Map(
+    items.flatMap((item) => {
+      const locked = opened(item, relocks.get(item.id)).locked.union(new Set(relocks.get(item.id)?.locked));
+      return locked.symmetricDifference(item.locked).size === 0 ? [] : [[item.id, [...locked].sort()] as const];
+    }),
+  );
 }
 
 /** An item whose other fields are locked. */

@@ -12,6 +12,8 @@ export interface FieldWrite {
   origins: Readonly<Record<string, string>>;
   /** With a changed age rating. */
   ageYears: number | null | undefined;
+  /** All locks, when they change too. */
+  lockedFields?: readonly string[] | undefined;
 }
 
 /** JSON without NUL, which Postgres refuses in text. */
@@ -42,15 +44,26 @@ const kept = fieldColumns.map(
 export async function writeFields(db: Db, writes: readonly FieldWrite[]): Promise<void> {
   if (writes.length === 0) return;
   await db.raw(
-    `update items i set (${columns.join()}, age_years, details, external_ids, origins, change_seq, revision, updated_at)
+    `update items i set (${columns.join()}, age_years, details, external_ids, origins, locked_fields, change_seq, revision, updated_at)
      = (${kept.join()}, case when r.aged then r.age_years else i.age_years end, (i.details || r.details) - r.without,
-        coalesce(r.external_ids, i.external_ids), r.origins, (select l.change_seq from libraries l where l.id = i.library_id),
+        coalesce(r.external_ids, i.external_ids), r.origins, coalesce(r.locked_fields, i.locked_fields), (select l.change_seq from libraries l where l.id = i.library_id),
         i.revision + 1, now())
      from jsonb_to_recordset(?::jsonb) as r(id uuid, changes text[], ${columns.map((name) => `${name} ${TYPES[name] ?? 'text'}`).join()},
-       aged boolean, age_years int, details jsonb, without text[], external_ids jsonb, origins jsonb) where i.id = r.id`,
+       aged boolean, age_years int, details jsonb, without text[], external_ids jsonb, origins jsonb, locked_fields text[]) where i.id = r.id`,
     [json(writes.map(rowOf))],
   );
   await writeLists(db, writes);
+}
+
+/** Writes all locks of items whose values stay, with the change number that their library has now. */
+export async function writeLocks(db: Db, locks: ReadonlyMap<string, readonly string[]>): Promise<void> {
+  if (locks.size === 0) return;
+  await db.raw(
+    `update items i set locked_fields = r.fields, revision = i.revision + 1, updated_at = now(),
+       change_seq = (select l.change_seq from libraries l where l.id = i.library_id)
+     from jsonb_to_recordset(?::jsonb) as r(id uuid, fields text[]) where i.id = r.id`,
+    [json([...locks].map(([id, fields]) => ({ id, fields })))],
+  );
 }
 
 type ListWrite = Pick<FieldWrite, 'item' | 'values'>;
@@ -61,7 +74,7 @@ export async function writeLists(db: Db, writes: readonly ListWrite[]): Promise<
   await writeCredits(db, writes);
 }
 
-function rowOf({ item: { id }, values, origins, ageYears }: FieldWrite): object {
+function rowOf({ item: { id }, values, origins, ageYears, lockedFields }: FieldWrite): object {
   const details: Record<string, unknown> = {};
   const without: string[] = [];
   const row: Record<string, unknown> = { id, changes: [...values.keys()], origins };
@@ -74,7 +87,7 @@ function rowOf({ item: { id }, values, origins, ageYears }: FieldWrite): object 
     if (as === undefined) without.push(place.member);
     else details[place.member] = as;
   }
-  return { ...row, details, without, aged: ageYears !== undefined, age_years: ageYears };
+  return { ...row, details, without, aged: ageYears !== undefined, age_years: ageYears, locked_fields: lockedFields };
 }
 
 async function writeTags(db: Db, writes: readonly ListWrite[]): Promise<void> {

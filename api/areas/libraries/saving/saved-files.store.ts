@@ -19,6 +19,7 @@ const COLUMNS = [
   'size_bytes',
   'modified_ms',
   'made_of',
+  'item_id',
 ] as const;
 export type SavedFile = Pick<Row<'saved_files'>, (typeof COLUMNS)[number]>;
 
@@ -45,6 +46,28 @@ export async function findSavedFiles(
   return rows;
 }
 
+/** The files with the values of an item, wherever they were written. */
+export async function savedFilesOf(db: Db, itemId: string): Promise<SavedFile[]> {
+  return db('saved_files')
+    .where({ item_id: itemId })
+    .select(...COLUMNS);
+}
+
+/** Items of these files, and those that contain them, of which values were written. */
+export async function savedItemsOf(db: Db, fileIds: readonly string[]): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select distinct e.id from media_files f join items i on i.id = f.item_id, unnest(array[i.id, i.parent_id, i.grandparent_id]) as e(id)
+     where f.id = any(?::uuid[]) and exists (select from saved_files s where s.item_id = e.id)`,
+    [[...fileIds]],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The bytes are no longer in their place. */
+export async function dropSavedFile(db: Db, { storageId, directory, name }: SavedPlace, sha256: string): Promise<void> {
+  await db('saved_files').where({ storage_id: storageId, directory, name, sha256 }).delete();
+}
+
 /** Whether a library has had these bytes written, under the name if one is given. */
 export async function isSavedContent(
   db: Db,
@@ -62,18 +85,21 @@ interface Written extends SavedPlace {
   sha256: string;
   sizeBytes: number;
   madeOf: string | undefined;
+  /** The item whose values they are. */
+  itemId: string | undefined;
 }
 
 /** Notes bytes that are about to be written, so that they are known even if the process ends right after. */
 export async function noteSavedFile(db: Db, written: Written): Promise<void> {
-  const { storageId, directory, name, libraryId, sha256, sizeBytes, madeOf } = written;
+  const { storageId, directory, name, libraryId, sha256, sizeBytes, madeOf, itemId } = written;
   await db('saved_files')
     .insert({
       ...{ storage_id: storageId, directory, name, library_id: libraryId, sha256, size_bytes: sizeBytes },
       made_of: madeOf ?? null,
+      item_id: itemId ?? null,
     })
     .onConflict(['storage_id', 'directory', 'name', 'sha256'])
-    .merge(['library_id', 'made_of']);
+    .merge(['library_id', 'made_of', 'item_id']);
 }
 
 /** The bytes are in their place: rows of earlier bytes end. */

@@ -16,29 +16,47 @@ declare module '#platform/column-types.ts' {
 
 export type TrashedFile = Row<'trashed_files'>;
 
-const BELOW = `select i.id from items i where ? in (i.id, i.parent_id, i.grandparent_id, i.extra_of)`;
+/** An item whose files may not move, by the same reasons for one and for many. */
+export interface RefusedMove {
+  itemId: string;
+  reason: 'file-deletion-off' | 'read-only' | 'storage-unavailable';
+  /** Absent when the library does not allow it. */
+  storageId?: string;
+}
+
+/** Those of the items whose files, or files of their children, may not move to the trash. */
+export async function refusedMoves(db: Db, ids: readonly string[]): Promise<RefusedMove[]> {
+  const rows = await rowsOf<{ id: string; allowed: boolean; storages: string[] }>(
+    db,
+    `select e.id, coalesce(l.settings -> 'fileDeletion' = 'true', false) as allowed,
+       array(select distinct f.storage_id from items i join media_files f on f.item_id = i.id
+         where e.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of) order by 1) as storages
+     from items e join libraries l on l.id = e.library_id where e.id = any(?::uuid[])`,
+    [[...ids]],
+  );
+  const storages = await findStorages(db, [...new Set(rows.flatMap((row) => row.storages))]);
+  return rows.flatMap(({ id: itemId, allowed, storages: own }): RefusedMove[] => {
+    if (!allowed) return [{ itemId, reason: 'file-deletion-off' }];
+    const refused = own.flatMap((id) => storages.get(id) ?? []).flatMap((storage) => refusalOf(itemId, storage));
+    return refused.slice(0, 1);
+  });
+}
+
+function refusalOf(itemId: string, storage: { id: string; readOnly: boolean; state: string }): RefusedMove[] {
+  const { id: storageId } = storage;
+  if (storage.readOnly) return [{ itemId, reason: 'read-only', storageId }];
+  if (['available', 'degraded'].includes(storage.state)) return [];
+  return [{ itemId, reason: 'storage-unavailable', storageId }];
+}
 
 /** Throws 409 `file-deletion-off` and `read-only`, and 423, when files of an item may not move to the trash. */
-export async function refuseMoves(
-  db: Db,
-  { id, librarySettings }: { id: string; librarySettings: Record<string, unknown> },
-): Promise<void> {
-  if (librarySettings['fileDeletion'] !== true)
-    throw conflict('file-deletion-off', 'The library does not allow the deletion of files');
-  const rows = await rowsOf<{ storage_id: string }>(
-    db,
-    `select distinct f.storage_id from media_files f where f.item_id in (${BELOW})`,
-    [id],
-  );
-  const storages = await findStorages(
-    db,
-    rows.map((row) => row.storage_id),
-  );
-  for (const storage of storages.values()) {
-    if (storage.readOnly) throw conflict('read-only', 'The storage is read-only', { storageId: storage.id });
-    if (!['available', 'degraded'].includes(storage.state))
-      throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', { storageId: storage.id });
-  }
+export async function refuseMoves(db: Db, { id }: { id: string }): Promise<void> {
+  const [refused] = await refusedMoves(db, [id]);
+  if (!refused) return;
+  const { reason, storageId } = refused;
+  if (reason === 'file-deletion-off') throw conflict(reason, 'The library does not allow the deletion of files');
+  if (reason === 'read-only') throw conflict(reason, 'The storage is read-only', { storageId });
+  throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', { storageId });
 }
 
 /** Queues the job that moves files into the trash and out of it. */

@@ -32,6 +32,16 @@ export interface Want {
   default?: boolean;
   forced?: boolean;
   hearingImpaired?: boolean;
+  /** The album of a track or a photo, or the section of a lesson. */
+  album?: string;
+  /** Of the album; `by` is that of the track. */
+  artist?: string;
+  by?: string;
+  author?: string;
+  narrator?: string;
+  series?: string;
+  seriesNumber?: string;
+  platform?: string;
   /** Number of items with files. */
   count?: number;
   /** Names of items with several parts, and their number. */
@@ -85,6 +95,8 @@ export interface Item {
   draft: Draft;
   files: readonly DraftFile[];
   show: Draft | undefined;
+  /** The album, section or folder above it. */
+  parent: Draft | undefined;
   owner: Draft | undefined;
 }
 
@@ -100,9 +112,20 @@ export function itemsOf({ library, paths }: Pick<Case, 'library' | 'paths'>): It
     const owner = of && ('key' in of ? byKey.get(`${of.type} ${of.key}`) : inDirectory(of.directory));
     if (of && !owner) return [];
     const above = draft.grandparent ?? owner?.parent ?? owner ?? (draft.type === 'comic' ? draft.parent : undefined);
-    return [{ draft, files: draft.files, show: above && byKey.get(`${above.type} ${above.key}`), owner }];
+    return [
+      {
+        draft,
+        files: draft.files,
+        show: above && byKey.get(`${above.type} ${above.key}`),
+        parent: parentIn(byKey, draft),
+        owner,
+      },
+    ];
   });
 }
+
+const parentIn = (byKey: ReadonlyMap<string, Draft>, { parent }: Draft): Draft | undefined =>
+  parent && byKey.get(`${parent.type} ${parent.key}`);
 
 function groupOne(type: string, directory: string, paths: readonly string[]): Draft[] {
   const files = paths
@@ -136,7 +159,12 @@ function compare(items: readonly Item[], want: Want): Compared {
   const item = items.find(({ files }) => files.some(({ path }) => path === want.file));
   if (!item) return { differences: [], hidden: true };
   return {
-    differences: [...compareNames(item, want), ...compareNumbers(item, want), ...compareFiles(item, want)],
+    differences: [
+      ...compareNames(item, want),
+      ...compareMakers(item, want),
+      ...compareNumbers(item, want),
+      ...compareFiles(item, want),
+    ],
     hidden: false,
   };
 }
@@ -167,6 +195,34 @@ function compareNames({ draft, show }: Item, want: Want): string[] {
       want.show === undefined && ['movie', 'game'].includes(want.type ?? '') ? want.year : undefined,
     ],
     ['ids', JSON.stringify(draft.ids), want.ids && JSON.stringify(want.ids)],
+  ]);
+}
+
+interface Makers {
+  artists?: { name: string }[];
+  authors?: { name: string }[];
+  narrators?: { name: string }[];
+  series?: { title: string; number?: string };
+  platform?: string;
+}
+
+function compareMakers({ draft, parent, show }: Item, want: Want): string[] {
+  const { artists, authors, narrators, series, platform } = (draft.details ?? {}) as Makers;
+  const named = (what: string, ours: string | undefined, theirs: string | undefined): Pair => [
+    what,
+    ours,
+    theirs,
+    keyOf(ours ?? '') === keyOf(theirs ?? ''),
+  ];
+  return differ([
+    named('album', parent?.title, want.album),
+    named('artist', show?.title, want.artist),
+    named('by', artists?.[0]?.name, want.by),
+    named('author', authors?.[0]?.name, want.author),
+    named('narrator', narrators?.[0]?.name, want.narrator),
+    named('series', series?.title, want.series),
+    ['number in series', series?.number, want.seriesNumber],
+    named('platform', platform, want.platform),
   ]);
 }
 

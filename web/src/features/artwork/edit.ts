@@ -38,6 +38,12 @@ export function upload({ id, kind }: Place, file: File): Promise<unknown> {
 export const fetchFrom = ({ id, kind }: Place, url: string): Promise<unknown> =>
   changed(api.importItemArtwork({ params: { id }, body: { kind, url } }));
 
+/** Fetches a picture that a catalogue offers, and shows it. */
+export async function takeCandidate({ id, kind }: Place, candidateId: string): Promise<void> {
+  await changed(api.importItemArtwork({ params: { id }, body: { kind, candidateId } }));
+  void invalidate('searchItemArtwork');
+}
+
 const FRAMES = ['thumb', 'backdrop', 'still', 'poster'] as const;
 type FrameKind = (typeof FRAMES)[number];
 export const isFrameKind = (kind: ArtworkKind): kind is FrameKind => (FRAMES as readonly string[]).includes(kind);
