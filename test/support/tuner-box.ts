@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { atEnd, atEndOfRun, temporaryFolder } from './stores.ts';
 
-export type Broadcast = 'h264' | 'mpeg2';
+/** `h264-mp2` has the sound of European HD channels. */
+export type Broadcast = 'h264' | 'h264-mp2' | 'mpeg2';
 
 const PACKET = 188;
 const LOOP_SEC = 8;
@@ -16,6 +17,10 @@ const ENCODERS: Record<Broadcast, string[]> = {
   h264: [
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-profile:v', 'main', '-pix_fmt', 'yuv420p', '-g', '25', '-bf', '0'],
     ...['-b:v', '400k', '-c:a', 'aac', '-b:a', '64k', '-ac', '2'],
+  ],
+  'h264-mp2': [
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'main', '-pix_fmt', 'yuv420p', '-g', '25', '-bf', '2'],
+    ...['-b:v', '400k', '-c:a', 'mp2', '-b:a', '128k', '-ac', '2'],
   ],
   mpeg2: [
     ...[
@@ -43,7 +48,7 @@ export function broadcast(kind: Broadcast): Buffer {
   const known = made.get(kind);
   if (known) return known;
   const path = join(temporaryFolder('broadcast', atEndOfRun), `${kind}.ts`);
-  const size = kind === 'h264' ? '320x180' : '720x576';
+  const size = kind === 'mpeg2' ? '720x576' : '320x180';
   const input = [
     ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=25:duration=${LOOP_SEC}`],
     ...['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${LOOP_SEC}`],

@@ -13,6 +13,8 @@ export interface RenditionOptions {
   /** Absent for sound alone. */
   video?: { width: number; height: number; bitrate: number; deinterlace: boolean; fieldRate: boolean };
   audioBitrate: number;
+  /** The pictures are copied. */
+  copiesVideo?: boolean;
 }
 
 export type RenditionRow = Row<'live_renditions'>;

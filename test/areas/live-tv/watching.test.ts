@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -225,6 +225,49 @@ describe('watching live television', function () {
     expect(source).to.deep.equal([]); // the decision names one rendition
     expect(await api.deps.db('live_renditions').where({ channel_id: four }).select('id')).to.have.length(1);
     await Promise.all([end(id), end(again.session.id)]);
+  });
+
+  it('encodes the sound alone where the client plays the pictures', async () => {
+    const hd = await tunerBox('h264-mp2', 1);
+    const dish = await stage.tuner(1);
+    const five = await stage.channel('Five', [{ tunerId: dish, url: hd.channel('5') }]);
+    await stage.process(dish);
+    const { status, body } = await watch(five);
+    expect(status).to.equal(201);
+    const { id, decision, live } = body.session;
+    expect(decision).to.deep.include({ method: 'direct_stream', quality: 'original' });
+    expect([decision.video?.action, decision.audio?.action]).to.deep.equal(['copy', 'encode']);
+    expect(decision.reasons).to.deep.equal(['live-source', 'audio-codec-not-supported']);
+    const address = `/api/v1/live/sessions/${id}/${live?.rendition}`;
+    const entries = await eventually(async () => {
+      const response = await api.fetch(`${address}/index.m3u8`, { headers });
+      const found = response.status === 200 ? entriesOf(await response.text()) : [];
+      return found.length > 4 && found;
+    }, 40_000);
+    const path = join(temporaryFolder('live-sound'), 'first.ts');
+    for (const { sequence } of entries.slice(0, 4)) {
+      const segment = await api.fetch(`${address}/segments/${sequence}.ts`, { headers });
+      appendFileSync(path, Buffer.from(await segment.arrayBuffer()));
+    }
+    const probed = (show: string): string[] =>
+      execFileSync('ffprobe', ['-v', 'error', '-show_entries', show, '-of', 'csv=p=0', path])
+        .toString()
+        .trim()
+        .split('\n');
+    expect(probed('stream=codec_name').map((line) => line.replace(/,.*/, ''))).to.include.members(['aac', 'h264']);
+    const times = probed('packet=codec_type,pts_time').map((line) => line.split(','));
+    const sorted = (kind: string) =>
+      times
+        .filter(([type]) => type === kind)
+        .map(([, at]) => Number(at))
+        .sort((a, b) => a - b);
+    const pictures = sorted('video');
+    const steps = pictures.slice(1).map((at, n) => at - (pictures[n] ?? 0));
+    expect(Math.max(...steps), 'no picture is missing').to.be.lessThan(0.045);
+    expect(Math.abs((sorted('audio')[0] ?? 0) - (pictures[0] ?? 0)), 'sound and picture begin together').to.be.lessThan(
+      0.3,
+    );
+    await end(id);
   });
 
   it('reads a file in place of a broadcast at most a minute ahead of its time', async () => {

@@ -6,11 +6,21 @@ const PEAK = 1.5;
 const KEYFRAMES = 'expr:if(isnan(prev_forced_t),1,gte(t,prev_forced_t+1))';
 
 /** Arguments that encode a transport stream from a pipe to a pipe, on the clock of the source. */
-export function liveArguments({ video, audioBitrate }: RenditionOptions, encoder: Encoder, threads: number): string[] {
+export function liveArguments(options: RenditionOptions, encoder: Encoder, threads: number): string[] {
+  const { video, audioBitrate, copiesVideo } = options;
   return [
-    ...['-hide_banner', '-nostdin', '-loglevel', 'error', ...encoder.device, '-protocol_whitelist', 'pipe'],
+    ...[
+      '-hide_banner',
+      '-nostdin',
+      '-loglevel',
+      'error',
+      ...(video ? encoder.device : []),
+      '-protocol_whitelist',
+      'pipe',
+    ],
     ...['-fflags', '+genpts+discardcorrupt', '-probesize', '2000000', '-analyzeduration', '1500000'],
     ...['-copyts', '-f', 'mpegts', '-i', 'pipe:0', '-dn', '-sn'],
+    ...(copiesVideo ? ['-map', '0:v:0', '-c:v', 'copy'] : []),
     ...(video ? pictureArguments(video, encoder, threads) : []),
     ...['-map', '0:a:0?', '-af', 'aresample=48000:async=1', '-c:a', 'aac', '-b:a', String(audioBitrate), '-ac', '2'],
     ...['-max_interleave_delta', '500000', '-muxdelay', '0', '-muxpreload', '0', '-flush_packets', '1'],

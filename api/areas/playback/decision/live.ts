@@ -20,9 +20,12 @@ export interface LiveOptions {
 
 export interface LiveChoice {
   decision: PlaybackDecision;
-  /** `source` for the segments as they were received, else the ladder id of an encoded rendition. */
+  /** `source` for the segments as they were received, `sound` for their pictures with encoded sound, else the ladder id of a rendition. */
   rendition: string;
 }
+
+/** Bits a second of the sound that is encoded to copied pictures. */
+const SOUND_BITS = 192_000;
 
 /** A channel as it is received, or a recording of it. */
 export interface LiveSource {
@@ -41,12 +44,15 @@ export async function decideLive(call: Call, source: LiveSource, options: LiveOp
   const video = file.tracks.find((track) => track.kind === 'video');
   const audio = chooseAudio(file.tracks, input.tracks);
   const { reason } = source;
-  const reasons = faultsOf({ file, video, audio }, input);
-  if (reasons.length === 0) return copied({ file, video, audio, reason }, input);
+  const received = { file, video, audio, reason };
+  const [others, heard] = [faultsOf(received, input), soundFaults(received, input)];
+  const reasons = [...new Set([...others, ...heard])];
+  if (reasons.length === 0) return copied(received, input);
   const { limits } = input;
+  if (video && others.length === 0 && encodesSound(input)) return withSound(received, input, reasons);
   const may = !limits.remuxOnly && (video ? limits.videoTranscode : limits.audioTranscode);
   if (!may) throw new ApiError('MEDIA_TRANSCODE_DISABLED', 'This needs a transcode, which is not allowed', { reasons });
-  return encoded({ file, video, audio, reason }, input, reasons);
+  return encoded(received, input, reasons);
 }
 
 async function inputOf({ db, who, deps, client }: Call, options: LiveOptions): Promise<DecisionInput> {
@@ -108,17 +114,19 @@ function decodersOf(profile: Profile): Pick<Profile['direct'][number], 'video' |
   };
 }
 
-/** Reasons against the segments as they are. */
+/** Reasons against the segments as they are, but for their sound. */
 function faultsOf(received: Received, input: DecisionInput): PlaybackReason[] {
   const { file, video } = received;
-  const found = [
+  return [
     ...failed([['container-not-supported', input.profile.hls?.segments.includes('ts') ?? false]]),
     ...pictureFaults(received, input),
-    ...soundFaults(received, input),
     ...capsOf(input).faults(file.bitrate, video?.height ?? 0),
   ];
-  return [...new Set(found)];
 }
+
+/** The sound alone may be encoded: HD channels of Europe have H.264 with Layer II. */
+const encodesSound = ({ limits, profile }: DecisionInput): boolean =>
+  limits.audioTranscode && !limits.remuxOnly && (profile.hls?.audio.some(({ codec }) => codec === 'aac') ?? false);
 
 function pictureFaults({ video }: Received, { profile }: DecisionInput): PlaybackReason[] {
   if (!video) return [];
@@ -152,6 +160,27 @@ function copied({ file, video, audio, reason }: Played, input: DecisionInput): L
       container: 'ts',
       ...(video && { video: copiedVideo(video, file) }),
       ...(audio && { audio: copiedAudio(audio) }),
+      bitrate: file.bitrate,
+      quality: 'original',
+      alternatives: alternativesOf({ file, video, audio }, input),
+    },
+  };
+}
+
+function withSound(
+  { file, video, audio, reason }: Played,
+  input: DecisionInput,
+  reasons: PlaybackReason[],
+): LiveChoice {
+  return {
+    rendition: 'sound',
+    decision: {
+      method: 'direct_stream',
+      reasons: [reason, ...reasons],
+      fileId: file.id,
+      container: 'ts',
+      ...(video && { video: copiedVideo(video, file) }),
+      ...(audio && { audio: { action: 'encode', streamId: audio.id, codec: 'aac', channels: 2, bitrate: SOUND_BITS } }),
       bitrate: file.bitrate,
       quality: 'original',
       alternatives: alternativesOf({ file, video, audio }, input),

@@ -14,6 +14,7 @@ const FIELD_RATE_BITS = 2_500_000;
 const SOUND_BITS = 128_000;
 
 function optionsOf({ decision: { video, audio } }: LiveChoice): RenditionOptions {
+  if (video?.action === 'copy') return { audioBitrate: audio?.bitrate ?? SOUND_BITS, copiesVideo: true };
   return {
     audioBitrate: audio?.bitrate ?? SOUND_BITS,
     ...(video && {
