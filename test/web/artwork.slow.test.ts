@@ -174,7 +174,10 @@ describe('the artwork picker in a browser', function () {
     const offered = page.locator('dialog [data-candidate=tmdb]');
     await offered.first().waitFor();
     const texts = await offered.allTextContents();
-    expect(texts.map((text) => text.trim())).to.include('TMDB · 2000 by 3000 · English');
+    expect(
+      texts.map((text) => text.trim()),
+      texts.join(),
+    ).to.include('TMDB · 2,000 by 3,000 · English');
     expect(texts.some((text) => text.includes('Without text'))).to.equal(true);
     expect(await violations(page)).to.deep.equal([]);
     await page.selectOption('dialog select[name=language]', 'en');

@@ -2,6 +2,7 @@
 import { findSavedFiles, hasSavedFiles, isSavedContent, type SavedFile } from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
 import { sha256Of } from '#platform/place-file.ts';
+import { Breath } from '../breath.ts';
 import { kindOf } from '../names/kinds.ts';
 import { isMedia } from '../names/media.ts';
 import { signatureOf } from '../walk/signatures.ts';
@@ -47,7 +48,7 @@ export class SavedFiles {
     );
     const { type, version } = this.#library;
     for (const directory of directories) {
-      const files = directory.files.filter((file) => !isOwn(own, { storageId, directory: directory.path, file }));
+      const files = await own.othersIn(storageId, directory.path, directory.files);
       if (files.length === directory.files.length) continue;
       directory.files = files;
       directory.media = files.filter(({ name }) => isMedia(type, name)).length;
@@ -59,7 +60,7 @@ export class SavedFiles {
   async without(storageId: string, directory: string, files: readonly WalkedFile[]): Promise<WalkedFile[]> {
     if (!(await this.any())) return [...files];
     const own = await this.#found(storageId, [{ path: directory, files }]);
-    return files.filter((file) => !isOwn(own, { storageId, directory, file }));
+    return own.othersIn(storageId, directory, files);
   }
 
   /** Whether the library has had these bytes written, wherever the file is now. */
@@ -67,30 +68,54 @@ export class SavedFiles {
     return (await this.any()) && isSavedContent(this.#db, this.#library.id, { sha256: sha256Of(bytes) });
   }
 
-  #found(storageId: string, listed: readonly { path: string; files: readonly WalkedFile[] }[]): Promise<SavedFile[]> {
+  async #found(
+    storageId: string,
+    listed: readonly { path: string; files: readonly WalkedFile[] }[],
+  ): Promise<OwnFiles> {
     const sidecars = listed.flatMap(({ files }) =>
       files.filter(({ name }) => ['nfo', 'picture'].includes(kindOf(name))),
     );
-    return findSavedFiles(this.#db, this.#library.id, {
+    const rows = await findSavedFiles(this.#db, this.#library.id, {
       storageId,
       directories: listed.map(({ path }) => path),
       times: [...new Set(sidecars.map(({ mtimeMs }) => Math.trunc(mtimeMs)))],
     });
+    return new OwnFiles(rows);
   }
 }
 
-interface At {
-  storageId: string;
-  directory: string;
-  file: WalkedFile;
-}
+const placeKey = (storageId: string, directory: string, name: string): string =>
+  [storageId, directory, name].join('\0');
 
-/** Compares size and time: roughly at its place, exactly at any other place, where a person moved it to. */
-function isOwn(own: readonly SavedFile[], { storageId, directory, file: { name, size, mtimeMs } }: At): boolean {
-  return own.some((row) => {
-    if (row.size_bytes !== size) return false;
-    const isThere = row.storage_id === storageId && row.directory === directory && row.name === name;
-    if (!isThere) return row.modified_ms === Math.trunc(mtimeMs);
-    return row.modified_ms === null || Math.abs(row.modified_ms - mtimeMs) <= SLACK_MS;
-  });
+/** Found by place and by time: a folder of photos may hold tens of thousands of them. */
+class OwnFiles {
+  readonly #byPlace: ReadonlyMap<string, SavedFile[]>;
+  readonly #byTime: ReadonlyMap<number | null, SavedFile[]>;
+  readonly #breath = new Breath();
+
+  constructor(rows: readonly SavedFile[]) {
+    this.#byPlace = Map.groupBy(rows, (row) => placeKey(row.storage_id, row.directory, row.name));
+    this.#byTime = Map.groupBy(rows, (row) => row.modified_ms);
+  }
+
+  /** Compares size and time: roughly at its place, exactly at any other place, where a person moved it to. */
+  has(storageId: string, directory: string, { name, size, mtimeMs }: WalkedFile): boolean {
+    const key = placeKey(storageId, directory, name);
+    const here = this.#byPlace.get(key) ?? [];
+    const isHere = (row: SavedFile): boolean =>
+      row.size_bytes === size && (row.modified_ms === null || Math.abs(row.modified_ms - mtimeMs) <= SLACK_MS);
+    const isElsewhere = (row: SavedFile): boolean =>
+      row.size_bytes === size && placeKey(row.storage_id, row.directory, row.name) !== key;
+    return here.some(isHere) || (this.#byTime.get(Math.trunc(mtimeMs)) ?? []).some(isElsewhere);
+  }
+
+  /** Those of the files that are not own ones. */
+  async othersIn(storageId: string, directory: string, files: readonly WalkedFile[]): Promise<WalkedFile[]> {
+    const others: WalkedFile[] = [];
+    for (const file of files) {
+      if (!this.has(storageId, directory, file)) others.push(file);
+      if (this.#breath.isDue) await this.#breath.take();
+    }
+    return others;
+  }
 }
