@@ -72,9 +72,9 @@ describe('lists of many people', function () {
     expect(all).to.equal(PEOPLE);
     for (const who of [owner, child])
       for (const query of [
-        { role: 'director', limit: 50 },
+        { role: 'director' as const, limit: 50 },
         { q: 'a', limit: 50 },
-        { role: 'director', q: 'anna', limit: 50 },
+        { role: 'director' as const, q: 'anna', limit: 50 },
       ])
         expect(await pagesOf(who, query), JSON.stringify(query)).to.be.below(PEOPLE);
   });

@@ -85,9 +85,10 @@ const SERIES = /^[([]?([^()[\]]{1,80}?)[\s,#]{1,3}(\d{1,3}(?:\.\d)?)[)\]]?$/;
 
 /** A middle part `[Series 02]`, or a number before the title in a folder of the series. */
 function seriesOf(parts: readonly string[], folders: readonly string[]): NamedBook['series'] {
-  const named = parts.length > 1 ? SERIES.exec(parts[0] ?? '') : null;
-  if (named && !COUNTER.test(named[1] ?? '')) return { title: tidy(named[1] ?? ''), number: String(Number(named[2])) };
-  const number = NUMBER.exec(parts[0] ?? '')?.[1];
+  const first = parts.slice(0, 1).join('');
+  const [, title = '', place] = (parts.length > 1 && SERIES.exec(first)) || [];
+  if (place !== undefined && !COUNTER.test(title)) return { title: tidy(title), number: String(Number(place)) };
+  const number = NUMBER.exec(first)?.[1];
   const folder = folders.length > 1 ? folders.at(-1) : undefined;
   return number === undefined || folder === undefined
     ? undefined

@@ -29,17 +29,22 @@ export function readComicName(stem: string): NamedComic {
   const marked = firstOf(NUMBERS, volume ? blanked(name, volume) : name);
   const end = firstOf(ENDS, name);
   const number = marked ?? halfOf(name) ?? unmarked(name, volume, end);
-  const other = volume && firstOf(VOLUMES, blanked(name, volume)); // `T22 Vol 714`
   const year = YEARS.exec(name)?.[1];
   return present({
     ...aroundOf(
       name,
-      [volume, number, end, other && other.at < volume.at ? other : undefined].filter((one) => one !== undefined),
+      [volume, number, end, earlierVolume(name, volume)].filter((one) => one !== undefined),
     ),
     number: number && printed(number.text),
     volume: volume && printed(volume.text),
     year: year === undefined ? undefined : Number(year),
   });
+}
+
+/** Of two volumes the one that stands before: `T22 Vol 714`. */
+function earlierVolume(name: string, volume: Marker | undefined): Marker | undefined {
+  const other = volume && firstOf(VOLUMES, blanked(name, volume));
+  return other && other.at < volume.at ? other : undefined;
 }
 
 /** The words before the first marker and after the last. */

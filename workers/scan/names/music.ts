@@ -96,12 +96,15 @@ export function readAlbumFolder(folder: string, above?: string): NamedAlbum {
   const behind = DISC_BEHIND.exec(folder);
   if (behind) return { ...readAlbumFolder(behind[1] ?? '', above), disc: Number(behind[2]) };
   const { named, year } = withoutYear(folder);
-  const bare = tidy(withoutTail(named)) || tidy(named) || folder;
+  return { ...albumOf(tidy(withoutTail(named)) || tidy(named) || folder, above), ...year };
+}
+
+function albumOf(bare: string, above: string | undefined): NamedAlbum {
   const [artist = '', ...rest] = bare.split(BETWEEN);
   const title = rest.join(BETWEEN).trim();
   const isArtist = above === undefined || tidy(above).toLowerCase() === artist.trim().toLowerCase();
-  if (title === '' || !isArtist) return { title: bare, ...year };
-  return { title: title.replace(/^(?:1[5-9]|20)\d{2} - /, ''), artist: artist.trim(), ...year };
+  if (title === '' || !isArtist) return { title: bare };
+  return { title: title.replace(/^(?:1[5-9]|20)\d{2} - /, ''), artist: artist.trim() };
 }
 
 function withoutYear(folder: string): { named: string; year: { year?: number } } {
