@@ -8,10 +8,11 @@ import { type Api, startApi } from '#support/api.ts';
 import { longestProbeMs, type Watched } from '#support/cpu.ts';
 import type { Person } from '#support/given.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
+import { PATIENCE } from '#support/patience.ts';
 import { startApiProcess } from '#support/processes.ts';
 import { type Amount, type Attack, attacksOn, type Known, pathOf } from './hostile.ts';
 
-const MOST_MS = 100;
+const MOST_MS = 100 * PATIENCE;
 /** A stream has no end: it is left after a while. */
 const ENDLESS = '/api/v1/events';
 
