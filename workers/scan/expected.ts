@@ -45,8 +45,11 @@ export async function makeExpected(db: Db, deps: Deps, file: ExpectedFile): Prom
   const existing = await findExisting(writing, drafts);
   if (!leaf || merged.has(nameOf(leaf)) || existing.has(nameOf(leaf))) return undefined;
   const before = await measure(db, await withParents(db, [...existing.values()]));
-  const resolved = await writeItems(writing, { drafts, existing, merged, heirs: new Map(), read: new Map() });
-  await describeItems(writing, drafts, { resolved, merged });
+  // Items that are there keep their descriptions and pictures: of a show the drafts know the name alone.
+  const kept = new Map([...merged, ...existing]);
+  const resolved = await writeItems(writing, { drafts, existing, merged: kept, heirs: new Map(), read: new Map() });
+  const fresh = drafts.filter((draft) => !kept.has(nameOf(draft)));
+  await describeItems(writing, fresh, { resolved, merged: kept });
   const made = resolved.ids.get(nameOf(leaf));
   const all = await withParents(db, [...existing.values(), ...resolved.ids.values()]);
   await addToLibraries(db, before, await measure(db, all));

@@ -23,9 +23,11 @@ describe('changes of recordings', function () {
     const id = await running();
     const itemId = await givenItem(place.db, library, { type: 'recording', title: 'On air' });
     await givenFile(place.db, library, itemId, { path: `${id}.mkv` });
+    const [{ path }] = await place.db('media_files').where({ item_id: itemId }).select('path');
     const ended = { state: 'partial', state_reason: 'gaps', ended_at: new Date(), finished_at: new Date() };
     const gaps = JSON.stringify([{ from: minute(1).toISOString(), to: minute(2).toISOString(), reason: 'no-signal' }]);
-    await place.set(id, { ...ended, gaps, item_id: itemId, file_path: `${id}.mkv`, library_id: library.id });
+    const file = { file_path: path, file_folder_id: library.folderId };
+    await place.set(id, { ...ended, ...file, gaps, item_id: itemId, library_id: library.id });
     return { id, itemId };
   };
 

@@ -1,4 +1,6 @@
 // The item of a running recording, and the scan that brings its file.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { newId } from '#platform/ids.ts';
@@ -61,6 +63,44 @@ describe('the item of a running recording', function () {
       const [kind = ''] = types;
       expect((await library(place)).item_counts[kind]).to.equal(counts[kind] + 1);
     });
+
+  it('leaves the descriptions of the show that is there, and comes out of the trash with its file', async () => {
+    const place = await newPlace('shows');
+    const { db } = place.api.deps;
+    await place.put('Up/Season 01/Up - S01E01.mkv');
+    await writeFile(
+      join(place.path, 'Up/tvshow.nfo'),
+      '<tvshow><title>Up</title><plot>Old</plot><mpaa>TV-MA</mpaa></tvshow>',
+    );
+    await place.scan();
+    const described = () =>
+      db('items')
+        .where({ library_id: place.libraryId })
+        .whereIn('type', ['show', 'season'])
+        .orderBy('type')
+        .select('overview', 'age_years', 'local_artwork', 'title');
+    const before = await described();
+    expect(before[1]).to.include({ overview: 'Old', age_years: 17 });
+    const row = await running(place, { season_number: 1, episode_number: 2 });
+    expect(await described()).to.deep.equal(before);
+    const [episode] = await db('items').where({ id: row.item_id }).select('parent_id');
+    expect(episode.parent_id).to.be.a('string');
+
+    const path = pathOf(row, 'shows');
+    await place.put(path);
+    await place.scan({ mode: 'deep' });
+    await db('items').where({ id: row.item_id }).update({ trashed_at: new Date(), trash_reason: 'deleted' });
+    await db('recordings').where({ id: row.id }).update({
+      state: 'completed',
+      ended_at: new Date(),
+      recorded_ms: 1,
+      file_path: path,
+      file_folder_id: place.folderId,
+    });
+    await finishLiveRecording({ recordingId: row.id }, place.work());
+    expect((await db('items').where({ id: row.item_id }).first()).trashed_at).to.equal(null);
+    expect(await db('recordings').where({ id: row.id }).first()).to.include({ item_id: row.item_id });
+  });
 
   it('goes with the parts when its folder could not be written for seven days', async () => {
     const place = await newPlace('livetv');

@@ -81,6 +81,10 @@ describe('the clean-up of recordings', function () {
     const copy = await finished('Up (2009)/Up (2009) - Recorded.mkv', 9, { keep_days: 1 });
     const [film] = await db()('media_files').whereLike('path', '%/Up (2009).mkv').select('item_id');
     expect(film.item_id).to.equal((await row(copy)).item_id);
+    // The recording was taken out of the item, so the only file that is left is the household's.
+    await place.put('Own (2010)/Own (2010).mkv');
+    const taken = await finished('Own (2010)/Own (2010) - Recorded.mkv', 9, { keep_days: 1 });
+    await db()('media_files').whereLike('path', '%/Own (2010) - Recorded.mkv').update({ ignored: true });
     const session = { id: newId(), item_id: (await row(open)).item_id, library_id: place.libraryId, url: '' };
     await db()('playback_sessions').insert({
       ...{ ...session, file_id: newId(), account_id: person.accountId, profile_id: person.profileId },
@@ -95,7 +99,7 @@ describe('the clean-up of recordings', function () {
     await eventually(async () => trash().length === 3 || undefined, 60_000);
     const [gone, staying] = [
       [old, first, copy],
-      [latest, fresh, eternal, open, stays],
+      [latest, fresh, eternal, open, stays, taken],
     ];
     for (const id of gone) expect(await row(id)).to.include({ rule_id: null, keep_days: null, state: 'completed' });
     const removed = await db()('recordings').whereNotNull('removed_at').select('id');

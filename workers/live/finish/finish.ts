@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { bringBack } from '#areas/libraries/public.ts';
 import {
   findRecording,
   finishRecording,
@@ -12,6 +13,7 @@ import {
 } from '#areas/live-tv/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import { numbered } from '#areas/uploads/public.ts';
+import type { Db } from '#platform/db.ts';
 import { DiskFull, saysFull } from '#platform/disk.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { listParts, removeParts } from '#platform/live/parts.ts';
@@ -75,6 +77,7 @@ async function advance(work: Work, row: RecordingRow): Promise<string> {
     throw new Postponed(soon(1500));
   }
   await work.db.transaction(async (tx) => {
+    await leaveTrash(tx, work, itemId);
     // The file may belong to another item after all, such as a film that came in the meantime.
     if (row.item_id !== itemId) await endItem(tx, row.id);
     else await describeExpected(tx, work, { libraryId: folder.libraryId, itemId });
@@ -82,6 +85,15 @@ async function advance(work: Work, row: RecordingRow): Promise<string> {
     await notifyOwner(tx, row, { kind: 'recording-finished', itemId });
   });
   return itemId;
+}
+
+/** A recording of something that was deleted before brings it back, as an upload does. */
+async function leaveTrash(db: Db, work: Work, itemId: string): Promise<void> {
+  const item = await db('items').where({ id: itemId }).whereNotNull('trashed_at').first('library_id');
+  if (!item) return;
+  const enqueue = (name: string, payload: unknown, options?: object): Promise<string> =>
+    work.enqueue(db, name as never, { payload: payload as never, ...(options && { options }) });
+  await bringBack({ db, enqueue: enqueue as never }, item.library_id, [itemId]);
 }
 
 /** Removes the parts, once no one watches them. */
@@ -114,6 +126,7 @@ async function place(work: Work, row: RecordingRow, { folder, top }: { folder: F
     for (let at = 1; ; at += 1) {
       const path = [directory, numbered(name, at)].filter(Boolean).join('/');
       if (await lstat(join(top, path)).catch(() => undefined)) continue;
+      if (await isPassedOver(work, folder, path)) continue;
       await noteAt(work, row, { folder, path });
       if (await appear(draft, join(top, path))) return path;
     }
@@ -121,6 +134,15 @@ async function place(work: Work, row: RecordingRow, { folder, top }: { folder: F
     await rm(draft, { force: true });
     await rmdir(hidden).catch(() => undefined); // others still write into it
   }
+}
+
+/** Scans pass over a file of this name: one was taken out of its item, or purged. */
+async function isPassedOver({ db }: Work, folder: Folder, path: string): Promise<boolean> {
+  const at = inStorage(folder, path);
+  const { storageId: storage_id, libraryId: library_id } = folder;
+  const edition = await db('media_files').where({ folder_id: folder.id, path: at, ignored: true }).first('id');
+  const mark = edition ?? (await db('ignored_files').where({ library_id, storage_id, path: at }).first('path'));
+  return mark !== undefined;
 }
 
 /** The item moves to the name that was free, so that the scan finds it for the file. */

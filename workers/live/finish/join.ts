@@ -14,12 +14,15 @@ import { tagsOf } from './names.ts';
 /** The parts cannot be joined: no other try helps. */
 export class Unjoinable extends Error {}
 
+/** Texts are seldom: what waits in memory for the next one ends after ten seconds (in microseconds). */
+const INTERLEAVED = ['-max_interleave_delta', '10000000'];
+
 function argumentsOf(row: RecordingRow, target: string, captions: CaptionArguments): string[] {
   return [
     ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-protocol_whitelist', 'pipe'],
     ...['-fflags', '+genpts+discardcorrupt', '-dts_delta_threshold', String(JUMP_SECONDS)],
     ...['-probesize', '5000000', '-analyzeduration', '5000000', '-f', 'mpegts', '-i', 'pipe:0', ...captions.inputs],
-    ...['-map', '0:v:0?', '-map', '0:a?', ...captions.outputs, '-dn', '-c', 'copy', '-max_interleave_delta', '0'],
+    ...['-map', '0:v:0?', '-map', '0:a?', ...captions.outputs, '-dn', '-c', 'copy', ...INTERLEAVED],
     ...Object.entries(tagsOf(row)).flatMap(([name, value]) => ['-metadata', `${name}=${value.replaceAll('\0', '')}`]),
     ...['-f', 'matroska', '-y', target],
   ];
@@ -37,7 +40,14 @@ export async function joinParts(
   const folder = await mkdtemp(join(scratchDir, 'captions-'));
   try {
     const captions = await captionArguments(work, { recordingId: row.id, parts, folder });
-    await run(work, argumentsOf(row, target, captions), { row, parts, target, bytes });
+    const joining = { row, parts, target, bytes };
+    const hasCaptions = captions.inputs.length > 0;
+    try {
+      await run(work, argumentsOf(row, target, captions), joining);
+    } catch (error) {
+      if (!(error instanceof Unjoinable && hasCaptions)) throw error;
+      await run(work, argumentsOf(row, target, { inputs: [], outputs: [] }), joining); // a film without its captions is better than none
+    }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -26,15 +26,15 @@ interface Facts {
   mayMove: boolean;
 }
 
-/** The only file of its item; of several, the one at the place where it was written. */
+/** Of the files of its item the one at the place where it was written. */
 const OWN = `select m.id, m.folder_id, m.storage_id, m.missing_since, count(*) over ()::int as files
   from media_files m left join library_folders d on d.id = m.folder_id
   where m.item_id = r.item_id and not m.ignored
   order by (m.folder_id = r.file_folder_id and m.path = ltrim(d.path || '/' || r.file_path, '/')) desc nulls last, m.id`;
 
-/** False for an item of several files of which none is at that place. */
-const IS_CERTAIN = `(own.files = 1 or exists (select from media_files m join library_folders d on d.id = m.folder_id
-  where m.id = own.id and m.folder_id = r.file_folder_id and m.path = ltrim(d.path || '/' || r.file_path, '/')))`;
+/** False when no file of the item is at that place: it was moved or split off, and the files that are left may be the household's own. */
+const IS_CERTAIN = `exists (select from media_files m join library_folders d on d.id = m.folder_id
+  where m.id = own.id and m.folder_id = r.file_folder_id and m.path = ltrim(d.path || '/' || r.file_path, '/'))`;
 
 /** Finished recordings in the list that have days, or whose rule keeps a number; or one of them. */
 export async function findKeepable(db: Db, id?: string): Promise<Keepable[]> {

@@ -84,10 +84,10 @@ describe('WebVTT', () => {
       ['long cues', `WEBVTT\n\n${`00:00.000 --> 01:00.000\n${'a<i>b</i>'.repeat(440)}\n\n`.repeat(size / 3986)}`],
     ];
     for (const [name, text] of hostile) {
-      const began = performance.now();
+      const began = process.cpuUsage();
       const cues = readRaw(text, 32 * 1024);
       const shown = cues.slice(0, 10).map(drawnCue);
-      expect(performance.now() - began, name).to.be.lessThan(15_000);
+      expect(process.cpuUsage(began).user / 1000, name).to.be.lessThan(15_000);
       expect(cues.length, name).to.be.at.most(100_000);
       expect(Math.max(0, ...shown.map((cue) => plain(cue).length)), name).to.be.at.most(4020);
       const kept = cues.reduce((sum, { texts }) => sum + texts.join('').length, 0);

@@ -33,17 +33,28 @@ function copyOf(node: Node): Copy[] {
 const sheet = (): string | null | undefined =>
   document.querySelector('link[rel=stylesheet][href^="/_app/"]')?.getAttribute('href');
 
+/** The person has left: a page that is still drawn is not kept. */
+let hasLeft = false;
+
 /** Keeps the screen as it is now. */
 export function keepFirstScreen(): void {
   const app = document.getElementById('app');
-  if (!app || scrollY > 0) return;
+  if (!app || scrollY > 0 || hasLeft) return;
   const { lang, dir } = document.documentElement;
   const nodes = [...app.childNodes].flatMap(copyOf);
-  localStorage.setItem(KEPT, JSON.stringify({ sheet: sheet(), width: innerWidth, lang, dir, nodes }));
+  localStorage.setItem(KEPT, JSON.stringify({ sheet: sheet(), width: innerWidth, at: Date.now(), lang, dir, nodes }));
 }
 
-/** For another person, who must not see it. */
-export const forgetFirstScreen = (): void => localStorage.removeItem(KEPT);
+/** At the end of a sign-in and before another profile: the next person must not see it. */
+export function forgetFirstScreen(): void {
+  hasLeft = true;
+  localStorage.removeItem(KEPT);
+}
+
+/** Somebody has entered, whose screen may be kept. */
+export function mayKeepScreens(): void {
+  hasLeft = false;
+}
 
 /** Removes the frame and the copy once the app has drawn its own. */
 export const removeFrame = (): void => document.querySelector('.boot')?.remove();

@@ -2,7 +2,7 @@
 
 import { api, session, whenEnded } from '#core/api/client.ts';
 import { problemOf } from '#core/api/errors.ts';
-import { forgetFirstScreen } from '#core/browser/first-screen.ts';
+import { forgetFirstScreen, mayKeepScreens } from '#core/browser/first-screen.ts';
 import { safePath, signInPath } from '#core/browser/paths.ts';
 import { onTabMessage, sayToTabs } from '#core/browser/tabs.ts';
 import { query, queryClient } from '#core/cache/query.ts';
@@ -22,6 +22,7 @@ export async function enter(returnTo?: string | null): Promise<void> {
   emptyCaches();
   sayToTabs({ what: 'signed-in' });
   await goto(safePath(returnTo), { replaceState: true });
+  mayKeepScreens();
 }
 
 /** Another viewer of the same account: everything is loaded again, in the other tabs too. */
@@ -30,6 +31,7 @@ export async function enterProfile(returnTo?: string | null): Promise<void> {
   emptyCaches();
   sayToTabs({ what: 'profile' });
   await goto(safePath(returnTo), { replaceState: true });
+  mayKeepScreens();
 }
 
 /** Reads the account again, after a change that decides which page comes next. */
