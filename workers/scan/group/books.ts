@@ -113,7 +113,7 @@ function namedBy(folders: readonly string[], name: string, inParts: boolean): Na
   return folder === undefined ? namedAlone(folders, name) : readBookFolder(folder, folders.slice(0, -1));
 }
 
-/** Names of files that say nothing of the book. */
+/** Names of files that do not name the book. */
 const NAMELESS = /^(?:audio ?(?:file|book)?|book|full|complete)$/i;
 
 /** A file of its own; the folder of the same title says the series, its number and the narrators. */
