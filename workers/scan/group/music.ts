@@ -65,11 +65,16 @@ const SHELF = /^(?:(?:studio )?albums?|singles?|eps?|lps?|live(?: albums)?|compi
 /** Folders of albums with many artists. */
 const MANY = /^(?:va|v\.a\.|various(?: artists)?|compilations?)$/i;
 
+/** The folder above that of the album, without a shelf between. */
+function artistAbove(names: readonly string[]): string | undefined {
+  const above = names.at(-2);
+  return names.length > 2 && above !== undefined && SHELF.test(above) ? names.at(-3) : above;
+}
+
 function placeOf({ within, directory }: Grouping): Place {
   const disc = within.length > 1 ? discOf(within.at(-1) ?? '') : undefined;
   const names = disc === undefined ? within : within.slice(0, -1);
-  const above = names.at(-2);
-  const artist = names.length > 2 && SHELF.test(above ?? '') ? names.at(-3) : above;
+  const artist = artistAbove(names);
   const name = names.at(-1);
   const album = name === undefined ? undefined : readAlbumFolder(name, artist);
   return {
@@ -104,8 +109,12 @@ function artistOf({ album, artist }: Place, tracks: readonly Track[]): string {
   if (tracks.some(({ tags }) => tags?.compilation)) return VARIOUS;
   const performers = tracks.flatMap(({ tags }) => tags?.artists[0] ?? []);
   if (new Set(performers.map(titleKey)).size > 1) return VARIOUS;
-  const found = performers[0] ?? album?.artist ?? artist ?? tracks[0]?.named.artist ?? UNKNOWN_ARTIST;
-  return performers[0] === undefined && MANY.test(found) ? VARIOUS : found;
+  return performers[0] ?? namedArtist({ album, artist }, tracks);
+}
+
+function namedArtist({ album, artist }: Pick<Place, 'album' | 'artist'>, tracks: readonly Track[]): string {
+  const found = album?.artist ?? artist ?? tracks[0]?.named.artist ?? UNKNOWN_ARTIST;
+  return MANY.test(found) ? VARIOUS : found;
 }
 
 /** Files that differ only in their extension are versions of one track. */

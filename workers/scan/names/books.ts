@@ -85,13 +85,15 @@ const SERIES = /^[([]?([^()[\]]{1,80}?)[\s,#]{1,3}(\d{1,3}(?:\.\d)?)[)\]]?$/;
 
 /** A middle part `[Series 02]`, or a number before the title in a folder of the series. */
 function seriesOf(parts: readonly string[], folders: readonly string[]): NamedBook['series'] {
-  const named = parts.length > 1 ? SERIES.exec(parts[0] ?? '') : null;
-  if (named && !COUNTER.test(named[1] ?? '')) return { title: tidy(named[1] ?? ''), number: String(Number(named[2])) };
-  const number = NUMBER.exec(parts[0] ?? '')?.[1];
-  const folder = folders.length > 1 ? folders.at(-1) : undefined;
-  return number === undefined || folder === undefined
-    ? undefined
-    : { title: tidy(folder), number: String(Number(number)) };
+  const [first = ''] = parts;
+  const [, named, count] = (parts.length > 1 && SERIES.exec(first)) || [];
+  if (named !== undefined && !COUNTER.test(named)) return { title: tidy(named), number: String(Number(count)) };
+  return folders.length > 1 ? countedIn(folders.at(-1) ?? '', first) : undefined;
+}
+
+function countedIn(folder: string, part: string): NamedBook['series'] {
+  const number = NUMBER.exec(part)?.[1];
+  return number === undefined ? undefined : { title: tidy(folder), number: String(Number(number)) };
 }
 
 function withoutTail(name: string): string {

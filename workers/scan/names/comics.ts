@@ -29,12 +29,11 @@ export function readComicName(stem: string): NamedComic {
   const marked = firstOf(NUMBERS, volume ? blanked(name, volume) : name);
   const end = firstOf(ENDS, name);
   const number = marked ?? halfOf(name) ?? unmarked(name, volume, end);
-  const other = volume && firstOf(VOLUMES, blanked(name, volume)); // `T22 Vol 714`
   const year = YEARS.exec(name)?.[1];
   return present({
     ...aroundOf(
       name,
-      [volume, number, end, other && other.at < volume.at ? other : undefined].filter((one) => one !== undefined),
+      [volume, number, end, volume && volumeBefore(name, volume)].filter((one) => one !== undefined),
     ),
     number: number && printed(number.text),
     volume: volume && printed(volume.text),
@@ -76,6 +75,12 @@ function firstOf(patterns: readonly RegExp[], name: string): Marker | undefined 
 /** The name with spaces in place of a marker. */
 const blanked = (name: string, { at, end }: Marker): string =>
   name.slice(0, at) + ' '.repeat(end - at) + name.slice(end);
+
+/** `T22` of `T22 Vol 714`. */
+function volumeBefore(name: string, volume: Marker): Marker | undefined {
+  const other = firstOf(VOLUMES, blanked(name, volume));
+  return other && other.at < volume.at ? other : undefined;
+}
 
 function halfOf(name: string): Marker | undefined {
   const found = HALF.exec(name);
