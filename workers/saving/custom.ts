@@ -9,7 +9,7 @@ export interface SavedCustom {
 
 /**
  * The custom values of an item in the order of their fields, several choices one by one. Fields for editors alone are left
- * out, because everyone with access to the folder reads the file. People and items go by their names, which others can read.
+ * out, because all who read the folder read the file. People and items go by their names, which others can read.
  */
 export async function customOf(db: Db, itemId: string): Promise<SavedCustom[]> {
   return rowsOf<SavedCustom>(

@@ -6,7 +6,10 @@ import { type GivenLibrary, givenItem, givenLibrary } from '#support/given-items
 const PEOPLE = 2400;
 const HIDDEN = 18;
 
-type PeopleQuery = { role?: 'director'; q?: string; limit: number };
+interface PeopleQuery {
+  role?: 'director';
+  q?: string;
+}
 
 describe('lists of many people', function () {
   this.timeout(120_000);
@@ -51,7 +54,7 @@ describe('lists of many people', function () {
     const seen: { sql: string; bindings: unknown[] }[] = [];
     const note = (one: { sql: string; bindings: unknown[] }) => void seen.push(one);
     db.on('query', note);
-    const { status, body } = await api.as(who).listPeople({ query });
+    const { status, body } = await api.as(who).listPeople({ query: { ...query, limit: 50 } });
     db.off('query', note);
     expect([status, body.items.length]).to.deep.equal([200, 50]);
     const list = seen.find(
@@ -71,11 +74,7 @@ describe('lists of many people', function () {
     const all = (await db('credits').where({ role: 'director' }).pluck('id')).length;
     expect(all).to.equal(PEOPLE);
     for (const who of [owner, child])
-      for (const query of [
-        { role: 'director' as const, limit: 50 },
-        { q: 'a', limit: 50 },
-        { role: 'director' as const, q: 'anna', limit: 50 },
-      ])
+      for (const query of [{ role: 'director' }, { q: 'a' }, { role: 'director', q: 'anna' }] as const)
         expect(await pagesOf(who, query), JSON.stringify(query)).to.be.below(PEOPLE);
   });
 

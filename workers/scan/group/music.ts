@@ -65,10 +65,10 @@ const SHELF = /^(?:(?:studio )?albums?|singles?|eps?|lps?|live(?: albums)?|compi
 /** Folders of albums with many artists. */
 const MANY = /^(?:va|v\.a\.|various(?: artists)?|compilations?)$/i;
 
-/** The folder above that of the album, or above the shelf in which it lies. */
+/** The folder above that of the album, without a shelf between. */
 function artistAbove(names: readonly string[]): string | undefined {
   const above = names.at(-2);
-  return names.length > 2 && SHELF.test(above ?? '') ? names.at(-3) : above;
+  return names.length > 2 && above !== undefined && SHELF.test(above) ? names.at(-3) : above;
 }
 
 function placeOf({ within, directory }: Grouping): Place {
@@ -109,11 +109,11 @@ function artistOf({ album, artist }: Place, tracks: readonly Track[]): string {
   if (tracks.some(({ tags }) => tags?.compilation)) return VARIOUS;
   const performers = tracks.flatMap(({ tags }) => tags?.artists[0] ?? []);
   if (new Set(performers.map(titleKey)).size > 1) return VARIOUS;
-  return performers[0] ?? artistByName([album?.artist, artist, tracks[0]?.named.artist]);
+  return performers[0] ?? namedArtist({ album, artist }, tracks);
 }
 
-function artistByName(names: readonly (string | undefined)[]): string {
-  const found = names.find((name) => name !== undefined) ?? UNKNOWN_ARTIST;
+function namedArtist({ album, artist }: Pick<Place, 'album' | 'artist'>, tracks: readonly Track[]): string {
+  const found = album?.artist ?? artist ?? tracks[0]?.named.artist ?? UNKNOWN_ARTIST;
   return MANY.test(found) ? VARIOUS : found;
 }
 

@@ -85,14 +85,15 @@ const SERIES = /^[([]?([^()[\]]{1,80}?)[\s,#]{1,3}(\d{1,3}(?:\.\d)?)[)\]]?$/;
 
 /** A middle part `[Series 02]`, or a number before the title in a folder of the series. */
 function seriesOf(parts: readonly string[], folders: readonly string[]): NamedBook['series'] {
-  const first = parts.slice(0, 1).join('');
-  const [, title = '', place] = (parts.length > 1 && SERIES.exec(first)) || [];
-  if (place !== undefined && !COUNTER.test(title)) return { title: tidy(title), number: String(Number(place)) };
-  const number = NUMBER.exec(first)?.[1];
-  const folder = folders.length > 1 ? folders.at(-1) : undefined;
-  return number === undefined || folder === undefined
-    ? undefined
-    : { title: tidy(folder), number: String(Number(number)) };
+  const [first = ''] = parts;
+  const [, named, count] = (parts.length > 1 && SERIES.exec(first)) || [];
+  if (named !== undefined && !COUNTER.test(named)) return { title: tidy(named), number: String(Number(count)) };
+  return folders.length > 1 ? countedIn(folders.at(-1) ?? '', first) : undefined;
+}
+
+function countedIn(folder: string, part: string): NamedBook['series'] {
+  const number = NUMBER.exec(part)?.[1];
+  return number === undefined ? undefined : { title: tidy(folder), number: String(Number(number)) };
 }
 
 function withoutTail(name: string): string {

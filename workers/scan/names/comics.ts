@@ -33,18 +33,12 @@ export function readComicName(stem: string): NamedComic {
   return present({
     ...aroundOf(
       name,
-      [volume, number, end, earlierVolume(name, volume)].filter((one) => one !== undefined),
+      [volume, number, end, volume && volumeBefore(name, volume)].filter((one) => one !== undefined),
     ),
     number: number && printed(number.text),
     volume: volume && printed(volume.text),
     year: year === undefined ? undefined : Number(year),
   });
-}
-
-/** Of two volumes the one that stands before: `T22 Vol 714`. */
-function earlierVolume(name: string, volume: Marker | undefined): Marker | undefined {
-  const other = volume && firstOf(VOLUMES, blanked(name, volume));
-  return other && other.at < volume.at ? other : undefined;
 }
 
 /** The words before the first marker and after the last. */
@@ -81,6 +75,12 @@ function firstOf(patterns: readonly RegExp[], name: string): Marker | undefined 
 /** The name with spaces in place of a marker. */
 const blanked = (name: string, { at, end }: Marker): string =>
   name.slice(0, at) + ' '.repeat(end - at) + name.slice(end);
+
+/** `T22` of `T22 Vol 714`. */
+function volumeBefore(name: string, volume: Marker): Marker | undefined {
+  const other = firstOf(VOLUMES, blanked(name, volume));
+  return other && other.at < volume.at ? other : undefined;
+}
 
 function halfOf(name: string): Marker | undefined {
   const found = HALF.exec(name);

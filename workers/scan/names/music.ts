@@ -91,10 +91,13 @@ const MOST_BRACKETS = 5;
 
 /** The name of an album's folder: `Artist - Album (1999) [FLAC]`, `1999 - Album`. `above` is the folder above it. */
 export function readAlbumFolder(folder: string, above?: string): NamedAlbum {
-  const scene = SCENE.exec(folder);
-  if (scene) return { artist: tidy(scene[1] ?? ''), title: tidy(scene[2] ?? ''), year: Number(scene[3]) };
-  const behind = DISC_BEHIND.exec(folder);
-  if (behind) return { ...readAlbumFolder(behind[1] ?? '', above), disc: Number(behind[2]) };
+  const [, sceneArtist, sceneTitle = '', sceneYear] = SCENE.exec(folder) ?? [];
+  if (sceneArtist !== undefined) return { artist: tidy(sceneArtist), title: tidy(sceneTitle), year: Number(sceneYear) };
+  const [, whole, disc] = DISC_BEHIND.exec(folder) ?? [];
+  return whole === undefined ? albumIn(folder, above) : { ...albumIn(whole, above), disc: Number(disc) };
+}
+
+function albumIn(folder: string, above: string | undefined): NamedAlbum {
   const { named, year } = withoutYear(folder);
   return { ...albumOf(tidy(withoutTail(named)) || tidy(named) || folder, above), ...year };
 }
@@ -108,9 +111,9 @@ function albumOf(bare: string, above: string | undefined): NamedAlbum {
 }
 
 function withoutYear(folder: string): { named: string; year: { year?: number } } {
-  const first = YEAR_FIRST.exec(folder);
-  const rest = folder.slice(first?.[0].length);
-  const named = first && !/^[([]/.test(rest) ? rest : folder; // `1989 (Live)` is a title
+  const found = YEAR_FIRST.exec(folder);
+  const first = found && !/^[([]/.test(folder.slice(found[0].length)) ? found : null; // `1989 (Live)` is a title
+  const named = first ? folder.slice(first[0].length) : folder;
   const year = first?.[1] ?? YEAR_INSIDE.exec(named)?.[1];
   return { named, year: year === undefined ? {} : { year: Number(year) } };
 }
