@@ -11,11 +11,14 @@ export const GROWTH_MS = 300;
 /** Cues that wait for `take`; a hostile stream loses the oldest. */
 const MOST_CUES = 20_000;
 const MOST_LETTERS = 2000;
+/** Letters of all cues that wait. */
+const MOST_WAITING = 1 << 20;
 
 /** Turns the states of a screen into cues. */
 export class CueTrack {
   readonly #growthMs: number;
   #cues: CaptionCue[] = [];
+  #letters = 0;
   #shown: { startMs: number; text: string; line: number | undefined } | undefined;
   #grows = false;
 
@@ -48,6 +51,7 @@ export class CueTrack {
     if (shown) this.#shown = { ...shown, startMs: Math.max(shown.startMs, untilMs) };
     const cues = this.#cues;
     this.#cues = [];
+    this.#letters = 0;
     return cues;
   }
 
@@ -57,6 +61,8 @@ export class CueTrack {
     if (!shown || atMs <= shown.startMs) return;
     const { startMs, text, line } = shown;
     this.#cues.push({ startMs, endMs: atMs, text, ...(line !== undefined && { line }) });
-    if (this.#cues.length > MOST_CUES) this.#cues.shift();
+    this.#letters += text.length;
+    while (this.#cues.length > MOST_CUES || this.#letters > MOST_WAITING)
+      this.#letters -= this.#cues.shift()?.text.length ?? this.#letters;
   }
 }

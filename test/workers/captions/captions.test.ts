@@ -9,6 +9,7 @@ import { temporaryFolder } from '#support/stores.ts';
 import { ccDataOf } from '#workers/captions/cc-data.ts';
 import { Cea608 } from '#workers/captions/cea608.ts';
 import { Cea708 } from '#workers/captions/cea708.ts';
+import { CueTrack } from '#workers/captions/cue-track.ts';
 import { CaptionReader } from '#workers/captions/reader.ts';
 
 const CODECS = {
@@ -213,5 +214,12 @@ describe('closed captions', function () {
     };
     usedBy(5000);
     expect(usedBy(80_000) / usedBy(20_000)).to.be.below(10); // 4 for linear time, 16 for quadratic
+  });
+
+  it('keep a bounded amount of text that no one takes', () => {
+    const track = new CueTrack();
+    for (let at = 0; at < 20_000; at += 1) track.show(at * 1000, { text: `${at} `.repeat(1000) });
+    const letters = track.take(1e9).reduce((sum, { text }) => sum + text.length, 0);
+    expect(letters).to.be.within(1_000_000, 1_100_000);
   });
 });
