@@ -15,7 +15,7 @@ export interface Gate {
   /** Files at a time. */
   lanes: number;
   run: Pick<Run, 'bounds' | 'env'>;
-  /** Up to so many failing files are tried again; default 5. More are a fault of the product (hack/decisions/023). */
+  /** Up to so many failing files are tried again; default 8. More are a fault of the product (hack/decisions/023). */
   againMax?: number;
   /** Resolves once suites that need a cluster can run. */
   cluster: () => Promise<void>;
@@ -30,8 +30,10 @@ export interface Result {
   seconds: Map<string, number>;
 }
 
-const AGAIN_MAX = 5;
+const AGAIN_MAX = 8;
 const TAIL = 60;
+/** Lines of a failure that are repeated at the end, since logs of CI are cut in the middle. */
+const REASON_LINES = 24;
 
 function ended({ command: [program = '', ...words] }: Step): Promise<{ ok: boolean; output: string }> {
   return new Promise((resolve) => {
@@ -50,6 +52,7 @@ class Running {
   readonly #gate: Gate;
   /** By file: a second outcome of a file adds to the first. */
   readonly outcomes = new Map<string, Outcome>();
+  readonly #reasons: string[] = [];
   passedSteps = 0;
 
   constructor(gate: Gate) {
@@ -93,6 +96,11 @@ class Running {
     return [...this.outcomes.values()].filter(({ failed }) => failed > 0).map(({ file }) => file);
   }
 
+  /** Repeats how each file failed, since a log may be kept by its end alone. */
+  printReasons(): void {
+    for (const reason of this.#reasons) this.#gate.print(reason);
+  }
+
   #take(outcome: Outcome): void {
     const { file, passed, failed, seconds, cpu, output } = outcome;
     const before = this.outcomes.get(file);
@@ -105,7 +113,9 @@ class Running {
         `${file} (${failed > 0 ? `${failed} of ` : ''}${passed + failed}; CPU ${cpu.toFixed(1)} s)`,
       ),
     );
-    if (failed > 0) this.#gate.print(output.trimEnd());
+    if (failed === 0) return;
+    this.#gate.print(output.trimEnd());
+    this.#reasons.push(`  how ${file} failed:\n${output.trim().split('\n').slice(0, REASON_LINES).join('\n')}`);
   }
 }
 
@@ -121,6 +131,7 @@ export async function runGate(gate: Gate): Promise<Result> {
   if (alone.some(needsCluster)) await gate.cluster();
   await running.files(alone, 1);
   const unsteady = await running.again();
+  running.printReasons();
   for (const file of unsteady) gate.print(`  unsteady: ${file}`);
   const outcomes = [...running.outcomes.values()];
   const absent = files.filter((file) => !running.outcomes.has(file));

@@ -109,6 +109,8 @@ describe('hack/test', function () {
     const result = await gate(['unsteady', 'passes']);
     expect(result).to.deep.include({ passed: 3, failed: 0, unsteady: [fileOf('unsteady')] });
     expect(verdict(result)).to.deep.equal({ text: '1 unsteady\n3 passed, 0 failed\n', code: 0 });
+    const end = printed.slice(printed.indexOf(`how ${fileOf('unsteady')} failed:`));
+    expect(end, 'repeated at the end').to.match(/^how .*\n[\s\S]*1\) [\s\S]*unsteady: /);
   });
 
   it('runs a file that needs the machine alone when all others have ended', async () => {
