@@ -2,12 +2,16 @@ import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';
 import { type Api, clientFor } from '#support/api.ts';
 import { givenCredit, givenFile, givenItem, givenLibrary, givenShow, givenTag } from '#support/given-items.ts';
+import { eventually } from '#support/stores.ts';
 import { violations } from './support/axe.ts';
 import { openApp } from './support/page.ts';
 import { OWNER, ownedServer } from './support/server.ts';
 import { signedIn } from './support/shelves.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)> & "Harbour"';
+
+/** hls.js is by far the largest script. */
+const HAS_HLS = `performance.getEntriesByType('resource').some((one) => one.name.endsWith('.js') && one.decodedBodySize > 400_000)`;
 
 describe('home, search and the pages of items in a browser', () => {
   let api: Api;
@@ -89,6 +93,20 @@ describe('home, search and the pages of items in a browser', () => {
     await page.keyboard.press('w');
     await page.waitForSelector('[role=status]:has-text("not allowed"), [role=status]:has-text("may not")');
     expect(await page.locator('button[aria-pressed="true"][aria-label^="Watched"]').count()).to.equal(0);
+    await app.close();
+  });
+
+  it('opens the session at the press on Play, by code and measurements that the page loaded at rest', async () => {
+    const app = await open(`/item/${film}`);
+    const { page } = app;
+    app.expectFault(/./); // the film has no bytes
+    await eventually(() => page.evaluate<boolean>(`localStorage.getItem('foyer.profile') !== null && ${HAS_HLS}`));
+    const paths: string[] = [];
+    page.on('request', (request) => paths.push(new URL(request.url()).pathname));
+    await Promise.all([page.waitForRequest('**/items/*/playback'), page.click('.play a')]);
+    await page.waitForSelector('.player');
+    expect(paths.filter((path) => path.endsWith('.js'))).to.deep.equal([]);
+    expect(paths[0]).to.match(/\/playback$/);
     await app.close();
   });
 

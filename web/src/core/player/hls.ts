@@ -29,7 +29,7 @@ const policy = (firstByteMs: number, loadMs: number) => ({
 });
 
 const config: Partial<HlsConfig> = {
-  workerPath,
+  enableWorker: false, // segments are fragmented MP4 already, and the first one would wait until the worker has started
   autoStartLoad: false, // begins at the position, which may change before the playlist is there
   renderTextTracksNatively: false,
   enableWebVTT: false,
@@ -47,6 +47,8 @@ const config: Partial<HlsConfig> = {
 /** For a broadcast: the server holds the request of a list until there is something new. */
 export const liveConfig: Partial<HlsConfig> = {
   ...config,
+  enableWorker: true, // MPEG-TS is repacked
+  workerPath,
   autoStartLoad: true,
   enableWebVTT: true,
   liveSyncDurationCount: 2,

@@ -5,20 +5,21 @@ import { preloadCode } from '$app/navigation';
 
 let opener: typeof import('#features/player/opener.ts') | undefined;
 
-type Path = Parameters<typeof preloadCode>[0];
+/** The id of the route, not an address: SvelteKit passes over what it does not know. */
+const PLAYER = '/(play)/play/[id]';
 
 /** Loads the player once the page has what it first needed, unless the browser saves data; the result takes it back. */
-export function readyPlayer(path: string): () => void {
+export function readyPlayer(): () => void {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   if (connection?.saveData) return () => undefined;
-  return whenCalm(queryClient, () => void preloadPlayer(path as Path));
+  return whenCalm(queryClient, () => void preloadPlayer());
 }
 
-async function preloadPlayer(path: Path): Promise<void> {
+async function preloadPlayer(): Promise<void> {
   try {
-    await preloadCode(path);
+    await preloadCode(PLAYER);
     opener = await import('#features/player/opener.ts');
-    await import('#core/player/hls.ts');
+    await Promise.all([import('#core/player/hls.ts'), opener.measureBrowser()]);
   } catch {} // Play loads the missing parts, and reports a failure
 }
 
