@@ -70,9 +70,18 @@ async function load(context: BrowserContext, path: string): Promise<Loaded> {
 
 const tasks: number[] = [];
 
+/** A browser that has never shown Home: without the copy of its first screen. */
+function firstVisit(): typeof storageState {
+  const origins = storageState.origins.map((one) => ({
+    ...one,
+    localStorage: one.localStorage.filter(({ name }) => name !== 'foyer.screen'),
+  }));
+  return { ...storageState, origins };
+}
+
 async function measure(path: string, isWarm: boolean): Promise<number> {
   const context = await (await startBrowser()).newContext({
-    storageState: at(storageState),
+    storageState: at(isWarm ? storageState : firstVisit()),
     viewport,
     colorScheme: 'dark',
   });
@@ -96,7 +105,7 @@ try {
   console.log(
     `\nThe first load of Home, ${viewport.width} x ${viewport.height}, ${pairs} pairs. ${machine()}\n\n${HEADER}`,
   );
-  console.log(row({ name: 'largest paint, cold', unit: 'ms', target: '≤ 2.2' }, await compare(false)));
+  console.log(row({ name: 'largest paint, first visit', unit: 'ms', target: '≤ 2.2' }, await compare(false)));
   console.log(row({ name: 'largest paint, warm', unit: 'ms', target: '≤ 1.5' }, await compare(true)));
   console.log(`\nLongest task of Home, median: ${median(tasks).toFixed(0)} ms at a quarter of the speed.`);
 } finally {
