@@ -123,7 +123,7 @@ export async function noteLost(db: Db, lost: readonly string[]): Promise<void> {
     await notify(transaction, {
       kind: lost.length > 0 ? 'check-failed' : 'check-recovered',
       data: { name: [SEALED_KEY_MISMATCH, ...names].join(', ').slice(0, MOST_NAMED) },
-      url: '/settings',
+      url: '/admin/settings',
       mergeKey: `sealed-keys ${newId()}`, // each notification is separate
     });
   });

@@ -140,7 +140,7 @@ async function notifyFailing({ db, settings }: KeeperDeps, now: Date): Promise<v
     await notify(transaction, {
       kind: 'backup-failed',
       data: { name: nameOf(place) },
-      url: '/settings/backup',
+      url: '/admin/backups',
       mergeKey: `backup-failed ${newId()}`, // each notification is separate
     });
   });

@@ -114,7 +114,7 @@ async function noteFailed(post: Post, row: MessageRow, { fault, final }: SmtpFau
     await notify(transaction, {
       kind: 'email-failing',
       data: { name: `${fault.stage} ${fault.code ?? ''}`.trim() },
-      url: '/settings/email',
+      url: '/admin/email',
       mergeKey: 'email-failing',
     });
   });

@@ -88,7 +88,7 @@ async function announceAccess({ db, who, emit }: Call, libraryId: string, userId
     libraryId,
     ...(who.accountId && { actorId: who.accountId }),
     data: { name: library?.name ?? '' },
-    url: `/libraries/${libraryId}`,
+    url: `/library/${libraryId}`,
   });
 }
 

@@ -9,7 +9,7 @@ export async function notifyNewDevice({ db, client }: Call, accountId: string): 
     kind: 'sign-in-new-device',
     to: { accountIds: [accountId] },
     data: { name: client.name ?? client.address, address: client.address },
-    url: '/settings/devices',
+    url: '/me/devices',
   });
 }
 
@@ -19,6 +19,6 @@ export async function notifyMethodChanged({ db, who }: Call, name: string): Prom
     kind: 'methods-changed',
     to: { accountIds: [who.accountId] },
     data: { name },
-    url: '/settings/sign-in',
+    url: '/me/sign-in',
   });
 }

@@ -46,7 +46,7 @@ async function noticeEnd(db: Db, { licence }: Judged, was: { nowMs: number; noti
   await notify(db, {
     kind: 'plus-ending',
     data: { name: new Date(endMs).toISOString().slice(0, 10), days: due },
-    url: '/settings/plus',
+    url: '/admin/licence',
     mergeKey: `plus-ending:${licence.claims.jti}:${due}`,
   });
 }

@@ -23,7 +23,7 @@ import {
   swapRoles,
 } from './ownership.store.ts';
 
-const PAGE = '/settings/ownership';
+const PAGE = '/admin/ownership';
 
 /** Requires the owner, with the password of the body or a confirmed session. Throws 403 with `by` owner for others. */
 export async function proveOwner(call: Call, currentPassword: string | undefined): Promise<void> {

@@ -93,7 +93,7 @@ async function notifyPerson(
     to: { accountIds: [row.id] },
     actorId: who.accountId,
     data: { name: `${parts.join(', ')} (${by})` },
-    url: '/settings/sign-in',
+    url: '/me/sign-in',
   });
 }
 

@@ -37,7 +37,7 @@ export async function createOwnerReset(
     target: { kind: 'user', id: owner.id },
     data: { name: owner.username, step: 'recovery' },
     mergeKey: 'owner-recovery',
-    url: '/settings/ownership',
+    url: '/admin/ownership',
   });
   return { username: owner.username, ...(token !== undefined && { token }), expiresAt };
 }

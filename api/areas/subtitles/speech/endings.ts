@@ -109,6 +109,6 @@ async function notifyRequester(db: Db, row: RequestRow, kind: 'subtitle-ready' |
     target: { kind: 'item', id: row.item_id },
     itemId: row.item_id,
     data: { name: item?.title ?? '' },
-    url: `/items/${row.item_id}`,
+    url: `/item/${row.item_id}`,
   });
 }

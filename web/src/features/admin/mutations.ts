@@ -26,11 +26,6 @@ export async function deleteType(key: string): Promise<void> {
   await again('listLibraryTypes');
 }
 
-export async function changeSaving(id: string, settings: { saveNfo?: boolean; saveArtwork?: boolean }): Promise<void> {
-  await api.updateLibrary({ params: { id }, body: { settings } });
-  await queryClient.invalidateQueries({ queryKey: query('listLibraries').queryKey.slice(0, 1) });
-}
-
 export async function createField(body: CreateCustomFieldBody): Promise<void> {
   await api.createCustomField({ body });
   await again('listCustomFields');

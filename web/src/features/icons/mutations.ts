@@ -28,9 +28,3 @@ export const changeIcon = (id: string, body: UpdateIconBody): Promise<unknown> =
 
 export const deleteIcon = (id: string, force: boolean): Promise<unknown> =>
   changed(api.deleteIcon({ params: { id }, query: { force } }));
-
-/** Gives a library an icon, or none. */
-export async function changeLibraryIcon(id: string, icon: string | null): Promise<void> {
-  await api.updateLibrary({ params: { id }, body: { icon } });
-  await Promise.all([invalidate('listLibraries'), invalidate('listIcons')]);
-}

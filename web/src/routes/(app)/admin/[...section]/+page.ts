@@ -1,0 +1,3 @@
+import { toMine } from '#features/me/sections.ts';
+
+export const load = toMine;
