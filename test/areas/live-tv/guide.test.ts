@@ -51,9 +51,9 @@ describe('the guide', function () {
   };
 
   it('is found by the search of everything, for those who may watch live television and within their age limit', async () => {
-    const { given, as } = place.api;
-    const found = async (q: string, person: Parameters<typeof as>[0]): Promise<string[]> => {
-      const { status, body } = await as(person).searchAll({ query: { q } });
+    const { api } = place;
+    const found = async (q: string, person: Parameters<typeof api.as>[0]): Promise<string[]> => {
+      const { status, body } = await api.as(person).searchAll({ query: { q } });
       expect(status, JSON.stringify(body)).to.equal(200);
       return body.groups
         .filter(({ key }) => key === 'program')
@@ -61,13 +61,13 @@ describe('the guide', function () {
           hits.map(({ kind, title, subtitle }) => [kind, title, subtitle].filter(Boolean).join(' ')),
         );
     };
-    const member = await given.member();
+    const member = await api.given.member();
     expect(await found('cafe fi', member)).to.deep.equal(['program Café Film']);
     expect(await found('series', member), 'the next of two airings').to.deep.equal(['program Series Part']);
     expect(await found('morning', member), 'it is over').to.deep.equal([]);
     expect(await found('strong', member)).to.deep.equal(['program Strong']);
-    expect(await found('strong', await given.child())).to.deep.equal([]);
-    const denied = await given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) });
+    expect(await found('strong', await api.given.child())).to.deep.equal([]);
+    const denied = await api.given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) });
     expect(await found('cafe', denied)).to.deep.equal([]);
   });
 
