@@ -11,6 +11,7 @@ export interface Reference {
 
 /** Required keys of Secrets whose reference names no key, by the path below spec. */
 const KEYS: Record<string, readonly string[]> = {
+  'media.s3.secretRef': ['accessKey', 'secretKey'],
   'objects.secretRef': ['endpoint', 'accessKey', 'secretKey'],
   'email.secretRef': ['host', 'from'],
   'backup.destination.s3.secretRef': ['accessKey', 'secretKey'],
@@ -32,4 +33,7 @@ export function referencesIn(value: unknown, path: Place): Reference[] {
 
 /** Required keys of the referenced object; the path begins with `spec`. */
 export const keysWanted = ({ path, key }: Reference): readonly string[] =>
-  key === undefined ? (KEYS[path.slice(1).join('.')] ?? []) : [key];
+  key === undefined ? (KEYS[membersOf(path).join('.')] ?? []) : [key];
+
+/** Without `spec` and the indexes of lists. */
+const membersOf = (path: Place): Place => path.slice(1).filter((member) => typeof member === 'string');

@@ -182,10 +182,13 @@ async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unk
   const reads = endpoint.method === 'get' || endpoint.transaction === 'manual';
   if (reads) return endpoint.handle(input as never, call);
   const request = repeatable(endpoint, input, call);
-  if (endpoint.before && !(request && (await isRepeat(call, request)))) await endpoint.before(input as never, call);
+  const before = async (): Promise<unknown> => endpoint.before?.(input as never, call);
+  const isRepeated = request !== undefined && (await isRepeat(call, request));
+  if (!isRepeated) await before();
   return call.transact((inside) => {
     const handle = (): Promise<unknown> => endpoint.handle(input as never, inside);
-    return request ? once(inside, request, handle) : handle();
+    // The kept answer may become too old between the two looks at it; the request is then a first one.
+    return request ? once(inside, request, () => (isRepeated ? before().then(handle) : handle())) : handle();
   });
 }
 

@@ -1,5 +1,6 @@
 // Library resources of a cluster: each becomes a library of its server through the public API.
 import { z } from 'zod';
+import { type Bucket, bucketsIn, readBucketIds } from '../declared/buckets.ts';
 import { serverIdOf } from '../media-server/desired/context.ts';
 import { mediaRoots } from '../media-server/desired/media.ts';
 import { isSuspended } from '../media-server/server.ts';
@@ -81,9 +82,10 @@ async function reconcileObject(object: KubeObject, { kube, servers, now }: Work)
   }
   if (isSuspended(found)) return done;
   const list = servers.libraries(kube, server);
-  const media = mediaIds(kube, found, server);
+  const media = mediaOf(kube, found, server);
   if (!list || !media) return report(object, { kube, now }, notReady('ServerNotReady', 'The server is being set up'));
-  const unknown = spec.data.folders.find((folder) => !media.has(folder.media));
+  const isBucket = (name: string): boolean => media.buckets.some((bucket) => bucket.name === name);
+  const unknown = spec.data.folders.find((folder) => !media.ids.has(folder.media) && !isBucket(folder.media));
   if (unknown) return report(object, { kube, now }, mediaUnknown(unknown.media, server.name));
   return sync(object, { spec: spec.data, list, media }, { kube, now });
 }
@@ -91,7 +93,7 @@ async function reconcileObject(object: KubeObject, { kube, servers, now }: Work)
 interface Ready {
   spec: LibrarySpec;
   list: LibraryList;
-  media: ReadonlyMap<string, string>;
+  media: MediaIds;
 }
 
 async function sync(
@@ -100,10 +102,9 @@ async function sync(
   work: Pick<Work, 'kube' | 'now'>,
 ): Promise<Outcome> {
   const { name, namespace = '', uid = '', annotations = {} } = object.metadata;
-  const context: LibraryContext = {
+  const context: Omit<LibraryContext, 'mediaId'> = {
     request: list.request,
     managedBy: { kind: 'Library', namespace, name, uid },
-    mediaId: (entry) => media.get(entry) ?? '',
     read: (id) => list.read(id),
     accounts: async (usernames) => accountsNamed(usernames, await list.accounts()),
   };
@@ -112,15 +113,35 @@ async function sync(
   await work.kube.setFinalizer(object, spec.deletionPolicy === 'Delete');
   try {
     const before = (object.status ?? {}) as LibraryStatus;
-    const reconciled = await reconcileLibrary({ name, annotations, spec }, before, context);
+    const ids = await storageIds(spec, list, media);
+    const mediaId = (entry: string): string => ids.get(entry) ?? '';
+    const reconciled = await reconcileLibrary({ name, annotations, spec }, before, { ...context, mediaId });
     if (isGone(object, work.kube)) await releaseLibrary(spec, reconciled.status, list.request);
     else await report(object, work, reconciled.verdicts, reconciled.status);
     return after(about(pauseOf(reconciled, spec, scanWanted({ annotations }))));
   } catch (error) {
-    if (!(error instanceof Unreachable || error instanceof NoList)) throw error;
-    await report(object, work, notReady('ServerNotReady', `The server does not answer: ${error.message}`));
+    await report(object, work, notReady('ServerNotReady', waitingFor(error)));
     return after(about(UNAVAILABLE_MS));
   }
+}
+
+/** The reason why a library waits. Throws every other error. */
+function waitingFor(error: unknown): string {
+  if (error instanceof NoStorage) return error.message;
+  if (error instanceof Unreachable || error instanceof NoList) return `The server does not answer: ${error.message}`;
+  throw error;
+}
+
+/** The server has no storage for a bucket yet. */
+class NoStorage extends Error {}
+
+/** Ids of the storages of the media, those of buckets as far as the library names them. */
+async function storageIds(spec: LibrarySpec, { request }: LibraryList, media: MediaIds): Promise<Map<string, string>> {
+  const named = media.buckets.filter(({ name }) => spec.folders.some((folder) => folder.media === name));
+  const ids = new Map([...media.ids, ...(await readBucketIds(request, named, media.serverUid))]);
+  const waiting = named.filter(({ name }) => !ids.has(name)).map(({ name }) => name);
+  if (waiting.length === 0) return ids;
+  throw new NoStorage(`the server has no storage for ${waiting.join(', ')} yet: see MediaReady of the MediaServer`);
 }
 
 /** The resource was deleted during the pass, perhaps before the server created its library. */
@@ -138,28 +159,34 @@ const isScanning = ({ verdicts }: Reconciled): boolean => verdicts.some(({ reaso
 
 interface MediaIds {
   ring: string;
+  /** Storage ids of media that are mounted, by name. */
   ids: Map<string, string>;
+  /** Media whose storages the server makes. */
+  buckets: readonly Bucket[];
+  serverUid: string;
 }
 const known = new WeakMap<KubeObject, MediaIds>();
 
-/** Storage ids by media name; undefined while the server has no key ring. */
-function mediaIds(kube: Kube, found: KubeObject, server: ServerName): Map<string, string> | undefined {
+/** The media of a server; undefined while it has no key ring. */
+function mediaOf(kube: Kube, found: KubeObject, server: ServerName): MediaIds | undefined {
   const ring = secretText(kube, { ...server, name: `${server.name}-keys` }, 'keys.json');
   if (!ring) return undefined;
   const before = known.get(found);
-  if (before?.ring === ring) return before.ids;
+  if (before?.ring === ring) return before;
   const spec = MediaServerSpec.safeParse(found.spec);
   if (!spec.success) return undefined;
   const serverId = serverIdOf(ring);
   if (serverId === undefined) return undefined; // a damaged key ring: a condition of the MediaServer reports it
   const roots = mediaRoots(spec.data, serverId);
   const ids = new Map(roots.map(({ name, id }) => [name, id]));
-  known.set(found, { ring, ids });
-  return ids;
+  const buckets = bucketsIn(spec.data, () => undefined);
+  const media = { ring, ids, buckets, serverUid: found.metadata.uid ?? '' };
+  known.set(found, media);
+  return media;
 }
 
 function mediaUnknown(media: string, server: string): Verdict[] {
-  const message = `MediaServer ${server} has no media entry ${media} that can be mounted: add it, or correct spec.folders`;
+  const message = `MediaServer ${server} has no media entry ${media}: add it, or correct spec.folders`;
   const verdict = { status: 'False', reason: 'MediaUnknown', message } as const;
   return [
     { type: 'Ready', ...verdict },

@@ -36,9 +36,9 @@ function oneServer({ servers, declared }: Resources): Problem[] {
 
 function localOnly({ spec, source }: Resources['servers'][number]): Problem[] {
   const problems = spec.media.flatMap((media, index) =>
-    media.hostPath
+    media.hostPath || media.s3
       ? []
-      : [problemAt(source, ['spec', 'media', index], 'one machine mounts nothing: use hostPath with a folder')],
+      : [problemAt(source, ['spec', 'media', index], 'one machine mounts nothing: use hostPath with a folder, or s3')],
   );
   if (spec.postgres.cloudNativePG)
     problems.push(
@@ -97,6 +97,7 @@ function recordingsOf({ spec, source }: Resources['tuners'][number], server: Res
   if (!spec.recordings) return [];
   const path = ['spec', 'recordings', 'media'];
   const entry = server.spec.media.find(({ name }) => name === spec.recordings?.media);
+  if (entry?.s3) return [problemAt(source, path, `media ${entry.name} is a bucket: recordings need a folder`)];
   if (entry) return entry.readOnly ? [problemAt(source, path, `media ${entry.name} is readOnly`)] : [];
   const names = new Set(server.spec.media.map(({ name }) => name));
   return [problemAt(source, path, missing(spec.recordings.media, server.name, names))];

@@ -48,10 +48,11 @@ export function objectsUrl(server: Server, { secrets }: Pick<Resources, 'secrets
   return bucketUrl(secrets.get(secretRef.name) ?? {}, bucketPrefix);
 }
 
-/** Folder on this machine of each media entry. A relative path starts at the folder of the file that declares it. */
+/** Folder on this machine of each media entry except buckets. A relative path starts at the folder of the file that declares it. */
 export function mediaRoots(server: Server, place: Pick<Place, 'mediaId'>): MediaRoot[] {
   const base = resolve(server.source.file, '..');
-  return server.spec.media.map(({ name, hostPath, readOnly }) => ({
+  const folders = server.spec.media.filter(({ s3 }) => !s3);
+  return folders.map(({ name, hostPath, readOnly }) => ({
     id: place.mediaId(name),
     name,
     path: resolve(base, hostPath?.path ?? ''),

@@ -1,3 +1,4 @@
+import { type Bucket, bucketsIn, readBucketIds } from '../declared/buckets.ts';
 import { reconcileLibrary, releaseLibrary } from '../library/library.ts';
 import type { Verdict } from '../schemas/conditions.ts';
 import type { LibrarySpec, LibraryStatus } from '../schemas/library.ts';
@@ -22,7 +23,8 @@ export class LibraryReconciler {
   /** One pass over all libraries. It ends early when the server becomes unreachable; the next pass continues. */
   async pass(resources: Resources): Promise<void> {
     try {
-      for (const library of resources.libraries) await this.#one(library);
+      const media = await this.#buckets(resources);
+      for (const library of resources.libraries) await this.#one(library, media);
       for (const item of this.#status.ofKind('Library'))
         if (!isWanted(resources, item.metadata.name)) await this.#release(item);
     } catch (error) {
@@ -40,13 +42,29 @@ export class LibraryReconciler {
     }
   }
 
-  async #one(library: Resource<LibrarySpec>): Promise<void> {
+  /** The buckets that libraries name, with the storages that the server has for them. */
+  async #buckets({ servers, libraries }: Resources): Promise<Buckets> {
+    const [server] = servers;
+    const named = new Set(libraries.flatMap(({ spec }) => spec.folders.map(({ media }) => media)));
+    const all = server ? bucketsIn(server.spec, () => undefined).filter(({ name }) => named.has(name)) : [];
+    const uid = server ? managedBy(server, this.#place).uid : '';
+    return { all, ids: await readBucketIds(this.#request, all, uid) };
+  }
+
+  async #one(library: Resource<LibrarySpec>, buckets: Buckets): Promise<void> {
     const item = this.#status.get('Library', library.name);
     if (!item) return;
+    const waiting = buckets.all.filter(({ name }) => !buckets.ids.has(name)).map(({ name }) => name);
+    const missing = library.spec.folders.find(({ media }) => waiting.includes(media));
+    if (missing) {
+      const message = `the server has no storage for ${missing.media} yet: see MediaReady of the MediaServer`;
+      const verdict = { type: 'Ready', status: 'Unknown', reason: 'ServerNotReady', message } as const;
+      return this.#status.report(item, item.status as LibraryStatus, [verdict]);
+    }
     const context = {
       request: this.#request,
       managedBy: managedBy(library, this.#place),
-      mediaId: (name: string) => this.#place.mediaId(name),
+      mediaId: (name: string) => buckets.ids.get(name) ?? this.#place.mediaId(name),
       read: (id: string) => this.#request('GET', `/libraries/${id}`),
       accounts: async (usernames: readonly string[]) => accountsNamed(usernames, await accountsOf(this.#request)),
     };
@@ -58,6 +76,11 @@ export class LibraryReconciler {
     const done = await releaseLibrary(item.spec as LibrarySpec, item.status as LibraryStatus, this.#request);
     if (done) this.#status.drop('Library', item.metadata.name);
   }
+}
+
+interface Buckets {
+  all: readonly Bucket[];
+  ids: ReadonlyMap<string, string>;
 }
 
 /** A resource that is declared but invalid stays as it is in force. */

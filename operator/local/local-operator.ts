@@ -3,13 +3,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WITHOUT_BACKUP } from '../backup-first.ts';
-import { DeclaredBodies } from '../declared/bodies.ts';
-import { DECLARED } from '../declared/verdict.ts';
 import { type ObservedApi, observeApi } from '../observed-api.ts';
 import { type SendRequest, serverClient } from '../server-api/server-client.ts';
 import { brandingFolder, writeBranding } from './branding-folder.ts';
+import { LocalDeclared } from './declared.ts';
 import { restoreProcess, serverProcesses } from './desired.ts';
-import { managedBy, type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
+import { type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
 import { CannotStart, whyNoStart } from './first-start.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
 import { LinesOnce } from './lines-once.ts';
@@ -64,7 +63,7 @@ export class LocalOperator {
   readonly #tuners = new LocalTuners();
   readonly #rows: TunerReconciler;
   readonly #speech = new LocalSpeech();
-  readonly #declared = new DeclaredBodies();
+  readonly #declared: LocalDeclared;
   readonly #transcode = new TranscodeWorkers((line) => this.#lines.warn(line));
   readonly #lines: LinesOnce;
   readonly #files: RunFiles;
@@ -90,6 +89,7 @@ export class LocalOperator {
     this.#status = new StatusFile(dir, state);
     this.#stores = new LocalStores(state);
     this.#request = serverClient(`http://127.0.0.1:${port}`, operatorKey);
+    this.#declared = new LocalDeclared({ request: this.#request, place: this.#place, status: this.#status });
     this.#libraries = new LibraryReconciler(this.#status, this.#request, this.#place);
     this.#rows = new TunerReconciler(this.#request, this.#place);
     this.#supervisor = new Supervisor({ dir, probes: localProbes(() => this.#inUse) });
@@ -142,8 +142,7 @@ export class LocalOperator {
     if (api.apiReady) await this.#applyThroughApi(server, resources);
     const children = this.#supervisor.children('tuner');
     await this.#tuners.report(this.#status, resources, { children, ...this.#rows.known() });
-    const { observed: declared } = this.#declared;
-    this.#report(server, { ...observed, ...(declared && { declared }) }, resources);
+    this.#report(server, { ...observed, ...this.#declared.observed }, resources);
     this.#endWithoutStores(server, observed);
     return observed.apiReady && !observed.replacing && observed.database === true;
   }
@@ -259,20 +258,10 @@ export class LocalOperator {
   /** Applies resources through the server's API. */
   async #applyThroughApi(server: Server, resources: Resources): Promise<void> {
     if (server.spec.suspend) return;
+    await this.#declared.applyBuckets(server, resources);
     await this.#libraries.pass(resources);
     await this.#rows.pass(resources);
-    await this.#declare(server, resources);
-  }
-
-  /** Applies spec.declared, and once more after its last entry was removed. */
-  async #declare(server: Server, { configMaps }: Resources): Promise<void> {
-    const maps = server.spec.declared.map(({ configMapRef: { name } }) => ({
-      configMap: name,
-      files: configMaps.get(name),
-    }));
-    const conditions = this.#status.get('MediaServer', server.name)?.status.conditions ?? [];
-    if (maps.length === 0 && !conditions.some((condition) => condition['type'] === DECLARED)) return;
-    await this.#declared.pass({ request: this.#request, maps, managedBy: managedBy(server, this.#place) });
+    await this.#declared.applyBodies(server, resources);
   }
 
   #report(server: Server, observed: Observed, resources: Resources): void {

@@ -1,6 +1,8 @@
 // Observed state of the server -> its conditions. Pure.
 import { backupStatus, backupVerdict, type ObservedBackup } from '../backup-verdict.ts';
 import type { ObservedDeclared } from '../declared/bodies.ts';
+import type { ObservedBuckets } from '../declared/buckets.ts';
+import { bucketsVerdict } from '../declared/buckets-verdict.ts';
 import { declaredVerdicts } from '../declared/verdict.ts';
 import { plusMessage } from '../plus-environment.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
@@ -47,6 +49,8 @@ export interface Observed {
   backup?: ObservedBackup;
   /** Result of spec.declared; absent before the first pass. */
   declared?: ObservedDeclared;
+  /** Storages of spec.media[].s3; absent before the first pass. */
+  buckets?: ObservedBuckets;
   /** Transcode workers that reported to Redis within the last ten seconds. */
   transcodeWorkers: number;
   speech: ObservedSpeech;
@@ -73,6 +77,7 @@ export function serverVerdicts(spec: MediaServerSpec, observed: Observed): Verdi
     migrations(observed),
     transcode(spec, observed),
     settings(observed),
+    ...media(spec, observed),
   ];
   const speech = subtitles(spec, observed);
   const optional = [parser(), speech, ingress(spec), ...notServed(spec, observed)];
@@ -125,6 +130,14 @@ function migrations({ migrations: { state, message } }: Observed, type = 'Migrat
   if (state === 'applied') return verdict(type, 'Completed', message);
   const faults = { failed: 'MigrationFailed', 'not-backed-up': 'BackupFailed', pending: 'MigrationPending' } as const;
   return not(type, faults[state], message);
+}
+
+/** Of the buckets; each library reports its folders on this machine. */
+function media(spec: MediaServerSpec, { buckets }: Observed): Verdict[] {
+  const type = 'MediaReady';
+  const fault = bucketsVerdict(spec, buckets);
+  if (fault) return [{ type, ...fault }];
+  return spec.media.some(({ s3 }) => s3) ? [verdict(type, 'Valid', 'The server reads every bucket')] : [];
 }
 
 function transcode({ transcode: { max, warm } }: MediaServerSpec, observed: Observed): Verdict {

@@ -1,5 +1,6 @@
 // One verdict for each part of a server. Pure.
 import { howToGoOn } from '../backup-first.ts';
+import { bucketsVerdict } from '../declared/buckets-verdict.ts';
 import type { KubeObject } from '../runtime/kube.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import { leftOut } from '../server-api/settings.ts';
@@ -189,17 +190,16 @@ function oneNodeWords({ spec }: Server, { claims }: Observed): string {
   return `; ${names.join(', ')}: ReadWriteOnce, so all pods that mount media run on one node; with a ReadWriteMany claim they can spread`;
 }
 
+const bucketWords = ({ spec }: Server): string =>
+  spec.media.some(({ s3 }) => s3) ? ', and the server reads every bucket' : '';
+
 export const media = (input: CheckInput): Verdict =>
   judge('MediaReady', input, [
     faultOf('MediaReady'),
-    ({ server }) => {
-      const buckets = server.spec.media.filter(({ s3 }) => s3).map(({ name }) => name);
-      if (buckets.length === 0) return undefined;
-      const message = `media ${buckets.join(', ')}: this version does not serve buckets: use a claim, nfs or hostPath`;
-      return no('NotServed', message);
-    },
+    ({ server, observed }) => bucketsVerdict(server.spec, observed.buckets),
     ({ server }) => (server.spec.media.length === 0 ? no('NoneAsked', 'spec.media is empty') : undefined),
-    ({ server, observed }) => yes('Valid', `Every volume exists${oneNodeWords(server, observed)}`),
+    ({ server, observed }) =>
+      yes('Valid', `Every volume exists${bucketWords(server)}${oneNodeWords(server, observed)}`),
   ]);
 
 /** The size of an existing claim. */

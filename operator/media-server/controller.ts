@@ -2,6 +2,7 @@
 import { fresh } from '../keys.ts';
 import { referencesIn } from '../references.ts';
 import { type Controller, GROUP_VERSION, type Key, type KubeObject, type Reader, type Watch } from '../runtime/kube.ts';
+import { BucketsOfServers } from './buckets.ts';
 import { DeclaredOfServers } from './declared.ts';
 import { POD_LABELS } from './desired/meta.ts';
 import { Probes } from './observe.ts';
@@ -91,7 +92,10 @@ export function mediaServerController(
   given: Pick<MediaServerTools, 'images' | 'clusterNetworks' | 'connect'> & Partial<MediaServerTools>,
 ): Controller {
   const speech = { speech: new SpeechProbes(), querySpeech: querySpeechPod };
-  const own = { fresh, probes: new Probes(), declared: new DeclaredOfServers(), ...speech };
+  const own = {
+    ...{ fresh, probes: new Probes(), declared: new DeclaredOfServers(), buckets: new BucketsOfServers() },
+    ...speech,
+  };
   const tools: MediaServerTools = { ...own, ...given };
   return {
     kind: 'MediaServer',

@@ -97,6 +97,7 @@ export function observe(server: Server, kube: Reader, now: Date): Observed {
     plus: undefined,
     settings: undefined,
     declared: undefined,
+    buckets: undefined,
   };
 }
 

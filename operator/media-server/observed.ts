@@ -1,6 +1,7 @@
 // The observed state of a pass. Plain data, so that all later steps are pure.
 
 import type { ObservedDeclared } from '../declared/bodies.ts';
+import type { ObservedBuckets } from '../declared/buckets.ts';
 import type { ObservedApi } from '../observed-api.ts';
 import type { ConfigMaps } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
@@ -53,6 +54,8 @@ export interface Observed {
   settings: ObservedSettings | undefined;
   /** Result of spec.declared; undefined before the first pass. */
   declared: ObservedDeclared | undefined;
+  /** Storages of spec.media[].s3; undefined before the first pass. */
+  buckets: ObservedBuckets | undefined;
 }
 
 export const childOf = ({ children }: Observed, kind: string, name: string): KubeObject | undefined =>

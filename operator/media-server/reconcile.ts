@@ -12,6 +12,7 @@ import {
 } from '../runtime/kube.ts';
 import type { Condition, Judged } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
+import type { BucketsOfServers } from './buckets.ts';
 import type { DeclaredOfServers } from './declared.ts';
 import { defined } from './desired/meta.ts';
 import { RECOVERY } from './desired/recovery.ts';
@@ -33,6 +34,7 @@ export interface MediaServerTools extends Tools {
   speech: SpeechProbes;
   querySpeech: QuerySpeech;
   declared: DeclaredOfServers;
+  buckets: BucketsOfServers;
 }
 
 /** Maximum interval between passes; shorter while something starts. */
@@ -68,11 +70,12 @@ export async function reconcileMediaServer(
 }
 
 /** Owner references delete the children. */
-function release(object: KubeObject | undefined, { probes, speech, declared }: MediaServerTools): Outcome {
+function release(object: KubeObject | undefined, { probes, speech, declared, buckets }: MediaServerTools): Outcome {
   if (object?.metadata.uid) {
     probes.forget(object.metadata.uid);
     speech.forget(object.metadata.uid);
     declared.forget(object.metadata.uid);
+    buckets.forget(object.metadata.uid);
   }
   return done;
 }
@@ -90,7 +93,8 @@ async function observeServer(
   const answered = tools.probes.withSilent(server, await tools.probes.look(server, observed, connection));
   const reported = await tools.speech.look(server, answered, tools.querySpeech);
   const declared = await tools.declared.apply(server, reported, { kube, request: connection.request });
-  return { ...reported, declared };
+  const buckets = await tools.buckets.apply(server, reported, connection.request);
+  return { ...reported, declared, buckets };
 }
 
 /**

@@ -75,7 +75,7 @@ export const Media = exactlyOne(
     persistentVolumeClaim: persistentVolumeClaim().optional().describe('A claim.'),
     nfs: nfs().optional().describe('An NFS export.'),
     hostPath: hostPath().optional().describe('A path on the node.'),
-    s3: bucket().optional().describe('A bucket; stored, and not supported by this version (see MediaReady).'),
+    s3: bucket().optional().describe('A bucket, which the server reads as a storage of this name; nothing is mounted.'),
     readOnly: z.boolean().default(true).describe('Mount it read-only.'),
   }),
   ['persistentVolumeClaim', 'nfs', 'hostPath', 's3'],

@@ -30,6 +30,10 @@ export interface Wanted {
   warm?: number;
   /** Its data lies on a file system of its own, of so many megabytes. */
   diskMegabytes?: number;
+  /** More entries of spec.media. */
+  media?: readonly object[];
+  /** Documents that they refer to, as YAML. */
+  documents?: string;
   /** Private networks that webhooks may call. */
   webhooks?: readonly string[];
 }
@@ -39,7 +43,10 @@ const serverOf = ({
   trustedProxies = [],
   webhooks = [],
   warm = 1,
-}: Wanted): string => `apiVersion: foyer.media/v1alpha1
+  media = [],
+  documents = '',
+}: Wanted): string => `${documents}---
+apiVersion: foyer.media/v1alpha1
 kind: MediaServer
 metadata: { name: home }
 spec:
@@ -49,7 +56,7 @@ spec:
   postgres: { managed: {} }
   redis: { managed: {} }
   objects: { managed: {} }
-  media: [{ name: media, hostPath: { path: media }, readOnly: true }]
+  media: ${JSON.stringify([{ name: 'media', hostPath: { path: 'media' }, readOnly: true }, ...media])}
   transcode: { warm: ${warm}, max: 1 }
 `;
 const library = `---

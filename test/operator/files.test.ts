@@ -173,7 +173,7 @@ metadata: { name: again, name: twice }
   it('refuse fields that one machine cannot serve', () => {
     const text = SERVER.replace('hostPath: { path: /films }', 'nfs: { server: nas, path: /films }');
     expect(problemsOf(text)).to.deep.equal([
-      'home.yaml:8 spec.media[0]: one machine mounts nothing: use hostPath with a folder',
+      'home.yaml:8 spec.media[0]: one machine mounts nothing: use hostPath with a folder, or s3',
     ]);
     expect(problemsOf(library('  type: movies'))).to.include('-f no MediaServer is given');
   });

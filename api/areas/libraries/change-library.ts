@@ -7,9 +7,9 @@ import { artworkRules, dropImages, insertImage, keepOriginal, seesArtwork } from
 import { pictureOf } from '#kernel/pictures.ts';
 import type { Upload } from '#kernel/uploads.ts';
 import type { Pictures } from '#platform/pictures.ts';
-import { changeFolders, planFolders } from './folders.ts';
-import type { LibraryChange, LibrarySettings, NewFolder } from './libraries.schemas.ts';
-import { changeLibraryRow, type LibraryRow, setAccess } from './libraries.store.ts';
+import { changeFolders, checkedFolders, planFolders } from './folders.ts';
+import type { LibraryChange, LibraryDraft, LibrarySettings, NewFolder } from './libraries.schemas.ts';
+import { changeLibraryRow, findManagedLibraryId, type LibraryRow, setAccess } from './libraries.store.ts';
 import { queueSaves } from './saving/saves.store.ts';
 
 interface Change {
@@ -95,6 +95,13 @@ export function refuseStale({ headers }: Call, row: { revision: number }): void 
 export function refuseForeignManager(who: Principal, body: { managedBy?: unknown; managedFields?: unknown }): void {
   if (who.operator || (body.managedBy === undefined && body.managedFields === undefined)) return;
   throw new ApiError('FORBIDDEN', 'Only the operator sets the owner of a library', { by: 'operator' });
+}
+
+/** Validates a draft and its folders, which may lie on machines of others: before the transaction (hack/decisions/301). */
+export async function checkNewLibrary(call: Call, draft: LibraryDraft): Promise<void> {
+  refuseForeignManager(call.who, draft);
+  const isMade = draft.managedBy && (await findManagedLibraryId(call.db, draft.managedBy.uid));
+  if (!isMade) await checkedFolders(call, draft.folders);
 }
 
 /** Names of the changed fields, as in `managedFields`. */

@@ -44,6 +44,14 @@ export async function checkedFolders(
   return checked;
 }
 
+/** Folders that were validated before the transaction, with normalised paths. Throws 404 when a storage is gone since. */
+export async function knownFolders({ db }: Call, folders: readonly NewFolder[]): Promise<NewFolder[]> {
+  const ids = folders.map(({ storageId }) => storageId);
+  const storages = await findStorages(db, ids);
+  if (ids.some((id) => !storages.has(id))) throw notFound();
+  return folders.map(({ storageId, path }) => ({ storageId, path: tidyPath(path) }));
+}
+
 const isSame = (row: FolderRow, folder: NewFolder): boolean =>
   row.storage_id === folder.storageId && row.path === folder.path;
 

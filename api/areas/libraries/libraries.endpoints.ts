@@ -8,6 +8,7 @@ import { IdParams } from '#kernel/schemas.ts';
 import { baseOf } from '#platform/own-types.ts';
 import {
   changeLibrary,
+  checkNewLibrary,
   etagOf,
   openPoster,
   refuseForeignManager,
@@ -15,7 +16,7 @@ import {
   refuseStale,
 } from './change-library.ts';
 import { insertFolders, refuseUnfit } from './folders.store.ts';
-import { addNewFolders, checkedAdditions, checkedFolders, checkedOwnFolders, refuseAdder } from './folders.ts';
+import { addNewFolders, checkedAdditions, checkedOwnFolders, knownFolders, refuseAdder } from './folders.ts';
 import {
   Library,
   LibraryChange,
@@ -73,15 +74,16 @@ export const createLibrary = defineEndpoint({
   errors: ['STORAGE_UNAVAILABLE'],
   emits: ['library.access.granted', 'library.scan.started'],
 
+  before: ({ body }, call) => checkNewLibrary(call, body),
+
   async handle({ body }, call) {
     const { db, who } = call;
-    refuseForeignManager(who, body);
     const made = body.managedBy && (await findManagedLibraryId(db, body.managedBy.uid));
     if (made) {
       call.reply.status(200);
       return toOneLibrary(call, await getLibraryRow(db, who, made));
     }
-    const folders = await checkedFolders(call, body.folders);
+    const folders = await knownFolders(call, body.folders);
     const id = await insertLibrary(db, body);
     await refuseUnfit(db, { libraryId: id, type: body.type }, folders);
     await insertFolders(db, id, { folders, by: who.accountId });

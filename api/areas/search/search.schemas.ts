@@ -106,7 +106,7 @@ export const partial = z
   .optional()
   .describe('The search took longer than two seconds; some hits are missing');
 
-const kindNames = ['person', 'studio', 'collection'] as const;
+const kindNames = ['person', 'studio', 'collection', 'program'] as const;
 /** Whether the key of a group is a kind of hits, not an item type. */
 export const isKind = (key: string): boolean => (kindNames as readonly string[]).includes(key);
 
@@ -114,7 +114,7 @@ export const AllQuery = z.object({
   q: question(200),
   kinds: commaList(z.union([ItemType, z.enum(kindNames)]), 30)
     .optional()
-    .describe('Groups: item types, person, studio, collection'),
+    .describe('Groups: item types, person, studio, collection, program'),
   libraryId: Id.optional(),
   perGroup: queryInt(1, 20).default(6),
   transcripts: queryBool.default(true),

@@ -54,10 +54,10 @@ function refuseForeignManager({ who }: Call, { managedBy }: StorageDraft): void 
     throw new ApiError('FORBIDDEN', 'Only the operator may set managedBy', { by: 'operator' });
 }
 
-async function findManaged({ db }: Call, { managedBy, name }: StorageDraft): Promise<StorageRow | undefined> {
+async function findManaged({ db }: Call, { managedBy, name, kind }: StorageDraft): Promise<StorageRow | undefined> {
   if (!managedBy) return undefined;
   const rows = await listStorageRows(db);
-  return rows.find((row) => row.managed_by?.uid === managedBy.uid && row.name === name);
+  return rows.find((row) => row.managed_by?.uid === managedBy.uid && row.name === name && row.kind === kind);
 }
 
 interface Making {

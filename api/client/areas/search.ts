@@ -70,7 +70,7 @@ export interface TranscriptHit {
 /** Query of searchAll */
 export interface SearchAllQuery {
   q: Words;
-  /** Groups: item types, person, studio, collection */ kinds?: Words;
+  /** Groups: item types, person, studio, collection, program */ kinds?: Words;
   libraryId?: Words;
   perGroup?: number;
   transcripts?: boolean;

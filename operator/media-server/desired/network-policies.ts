@@ -123,10 +123,11 @@ function mailPlace({ spec }: Server, secrets: Secrets): Place[] {
   return Number.isInteger(port) && port > 0 && port < 65_536 ? [{ host, port }] : [];
 }
 
-/** Declared addresses that may be private: the sign-in provider, the buckets of backups and the mail server. */
+/** Declared addresses that may be private: the sign-in provider, the buckets of media and backups, and the mail server. */
 function toNamed(server: Server, secrets: Secrets): EgressRule[] {
-  const { oidc, backup } = server.spec;
-  const addresses = [oidc?.issuer, backup?.destination.s3.endpoint, backup?.copyTo?.s3.endpoint];
+  const { oidc, backup, media } = server.spec;
+  const buckets = [...media.map(({ s3 }) => s3), backup?.destination.s3, backup?.copyTo?.s3];
+  const addresses = [oidc?.issuer, ...buckets.map((s3) => s3?.endpoint)];
   return toPlaces([...addresses.flatMap(placeOf), ...mailPlace(server, secrets)], near, server);
 }
 

@@ -50,6 +50,27 @@ describe('the guide', function () {
     return answer.body.items.map(({ title }) => title);
   };
 
+  it('is found by the search of everything, for those who may watch live television and within their age limit', async () => {
+    const { api } = place;
+    const found = async (q: string, person: Parameters<typeof api.as>[0]): Promise<string[]> => {
+      const { status, body } = await api.as(person).searchAll({ query: { q } });
+      expect(status, JSON.stringify(body)).to.equal(200);
+      return body.groups
+        .filter(({ key }) => key === 'program')
+        .flatMap(({ hits }) =>
+          hits.map(({ kind, title, subtitle }) => [kind, title, subtitle].filter(Boolean).join(' ')),
+        );
+    };
+    const member = await api.given.member();
+    expect(await found('cafe fi', member)).to.deep.equal(['program Café Film']);
+    expect(await found('series', member), 'the next of two airings').to.deep.equal(['program Series Part']);
+    expect(await found('morning', member), 'it is over').to.deep.equal([]);
+    expect(await found('strong', member)).to.deep.equal(['program Strong']);
+    expect(await found('strong', await api.given.child())).to.deep.equal([]);
+    const denied = await api.given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) });
+    expect(await found('cafe', denied)).to.deep.equal([]);
+  });
+
   it('is a page of channels by number with the programmes of the window, which a client that has it gets as 304', async () => {
     const query = { from: at(10), to: at(70) };
     const { body, headers } = await place.admin.getLiveGuide({ query } as never);

@@ -58,6 +58,30 @@ describe('requests that wait for a storage', function () {
     );
   });
 
+  it('connect a drive with a test when the kept answer of the key ends meanwhile', async () => {
+    const { kind, settings, secrets, stop } = await webdavPlace();
+    const other = await api.given.admin();
+    const connect = () =>
+      api.as(other).connectDrive({
+        body: { kind, name: 'ending', settings, secrets },
+        headers: { 'idempotency-key': 'ending' },
+      });
+    expect((await connect()).status).to.equal(201);
+    stop?.();
+    await api.deps.db('storages').where({ name: 'ending' }).delete();
+    await api.deps
+      .db('idempotency_keys')
+      .where({ key: 'ending' })
+      .update({ created_at: api.deps.db.raw(`now() - interval '24 hours' + interval '2 seconds'`) });
+    const holding = await api.deps.db.transaction();
+    await holding.raw('lock table idempotency_keys in access exclusive mode');
+    const again = connect();
+    await new Promise((resolve) => void setTimeout(resolve, 2500));
+    await holding.commit();
+    const { status, body } = await again;
+    expect([status, JSON.stringify(body).includes('check-failed')]).to.deep.equal([409, true]);
+  });
+
   it('connect a drive once for each Idempotency-Key, without another test', async () => {
     const { kind, settings, secrets, stop } = await webdavPlace();
     const connect = () =>
@@ -77,6 +101,9 @@ describe('requests that wait for a storage', function () {
       .as(admin)
       .createStorage({ body: { name: newId(), kind: 'webdav', settings: { url }, check: false } });
     const { id } = await givenLibrary(api.deps.db, 'photos');
+    const draft = { name: newId(), type: 'photos', folders: [{ storageId: made.body.id, path: 'a' }] };
+    const created = await whileWaiting(api.as(admin).createLibrary({ body: draft }));
+    expect(created.status).to.equal(423);
     await api.deps.db('library_folders').delete();
     const folders = [{ storageId: made.body.id, path: 'a' }];
     const rename = async (): Promise<void> => {

@@ -183,7 +183,8 @@ describe('objects of a MediaServer', () => {
       { name: 'media-shows', mountPath: '/media/shows', readOnly: true },
       { name: 'media-recordings', mountPath: '/media/recordings' },
     ]);
-    expect(world.condition('MediaReady')).to.equal('False NotServed');
+    expect(world.condition('MediaReady')).to.equal('True Valid');
+    expect(world.message('MediaReady')).to.equal('Every volume exists, and the server reads every bucket');
   });
 });
 

@@ -18,7 +18,7 @@ const documents = (files: readonly string[]): KubeObject[] =>
 const isServer = ({ kind }: KubeObject): boolean => kind === 'MediaServer';
 
 /** For one machine: they name its folders, and no namespace. */
-const LOCAL = ['home.yaml', 'speech-local.yaml', 'tuner-local.yaml'];
+const LOCAL = ['bucket-local.yaml', 'home.yaml', 'speech-local.yaml', 'tuner-local.yaml'];
 
 /** One by one, and the GitOps tree as a whole; all are for the namespace of install.yaml. */
 const server = 'gitops/server';

@@ -1,6 +1,7 @@
 // A cluster in memory: keeps applied objects, prunes as the kit does, and plays the node. For passes of the controller
 // without an API server.
 import type { Fresh } from '#operator/keys.ts';
+import { BucketsOfServers } from '#operator/media-server/buckets.ts';
 import { DeclaredOfServers } from '#operator/media-server/declared.ts';
 import { Probes } from '#operator/media-server/observe.ts';
 import type { MediaServerTools } from '#operator/media-server/reconcile.ts';
@@ -217,6 +218,8 @@ export class World {
   readonly kube: MemoryKube;
   readonly tools: MediaServerTools;
   now = START;
+  /** Storages that the server has. */
+  readonly storages: Plain[] = [];
   /** Further lines of the server's /metrics. */
   metrics = '';
   /** The speech worker at an address. */
@@ -231,7 +234,7 @@ export class World {
 
   constructor(server: KubeObject, kube = new MemoryKube()) {
     this.kube = kube.put(server);
-    const request = async (_method: string, path: string) => {
+    const request = async (method: string, path: string, body?: unknown) => {
       if (!this.answers.reachable) throw new Error('refused');
       const {
         setupComplete,
@@ -254,8 +257,13 @@ export class World {
         '/themes': { items: [] },
         '/library-types': { items: [] },
         '/custom-fields': { items: [] },
+        '/storages': { items: this.storages },
         '/backups?limit=1': { items: [], ...(state && { restore: { state } }) },
       };
+      if (method === 'POST' && path === '/storages')
+        this.storages.push({ ...(body as Plain), id: 's', state: 'available' });
+      if (path.startsWith('/storages/')) return { status: 200, body: { ok: true, state: 'available' } };
+      if (method === 'POST') return { status: 201, body: this.storages.at(-1) };
       return { status: 200, body: bodies[path] };
     };
     this.tools = {
@@ -264,6 +272,7 @@ export class World {
       fresh: countingFresh(),
       probes: new Probes(),
       declared: new DeclaredOfServers(0),
+      buckets: new BucketsOfServers(0),
       connect: () => ({ request, metrics: async () => this.kube.workers() + this.metrics }),
       speech: new SpeechProbes(),
       querySpeech: (ip) => this.querySpeech(ip),

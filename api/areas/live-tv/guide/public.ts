@@ -1,4 +1,5 @@
 /** The guide for the rest of Live TV, for other areas and for the workers. */
+export { comingPrograms } from './coming.view.ts';
 export { type FoundProgram, getProgram } from './guide.ts';
 export { MIN_SCORE, matchSource, matchUnmapped } from './mappings/match-guide.ts';
 export { type ProgramContext, programFields } from './program-fields.ts';

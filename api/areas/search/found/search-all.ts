@@ -11,6 +11,7 @@ import { correctedBy } from './corrected.ts';
 import { itemHits, type Scored } from './item-hits.view.ts';
 import { foundItems, hasConditionsOrTerms, SCORE } from './items.view.ts';
 import { bestNamed, type NamedKind, peopleHits, studioHits } from './named.view.ts';
+import { programHits } from './programs.view.ts';
 import { FEW } from './search-items.ts';
 import { MOST_MS, within } from './within.ts';
 
@@ -65,13 +66,14 @@ interface Searching {
 }
 
 async function groupsOf(searching: Searching, way: Way): Promise<Group[]> {
-  const [items, people, studios, collections] = await Promise.all([
+  const [items, people, studios, collections, programs] = await Promise.all([
     itemGroups(searching, way),
     namedGroup(searching, 'person', way),
     namedGroup(searching, 'studio', way),
     collectionGroup(searching),
+    programGroup(searching),
   ]);
-  return [...items, ...people, ...studios, ...collections].sort((a, b) => best(b) - best(a));
+  return [...items, ...people, ...studios, ...collections, ...programs].sort((a, b) => best(b) - best(a));
 }
 
 const best = ({ hits }: Group): number => Math.max(...hits.map(({ score }) => score));
@@ -128,6 +130,17 @@ async function collectionGroup(searching: Searching): Promise<Group[]> {
   const hits = (await timed(searching, (db) => collectionHits({ ...call, db }, understood.terms))) ?? [];
   const shown = hits.slice(0, query.perGroup);
   return groupOf({ key: 'collection', title: 'Collections', hits: shown, total: hits.length });
+}
+
+/** Coming programmes of the guide, as its own index finds them. */
+async function programGroup(searching: Searching): Promise<Group[]> {
+  const { call, understood, query } = searching;
+  if (!understood.terms.query || (query.kinds && !query.kinds.includes('program'))) return [];
+  if (hasConditions(understood)) return [];
+  const wanted = { q: understood.terms.tokens.join(' '), libraryId: query.libraryId };
+  const hits = (await timed(searching, (db) => programHits({ ...call, db }, understood.terms, wanted))) ?? [];
+  const shown = hits.slice(0, query.perGroup);
+  return groupOf({ key: 'program', title: 'On TV', hits: shown, total: hits.length });
 }
 
 /** Conditions are on items: with them people and studios are no answer. */

@@ -50,6 +50,7 @@ const PAGES: Readonly<Record<string, string>> = {
 /** The page of a hit or a suggestion; a genre is searched. */
 export function pathOf({ kind, id, text }: { kind: string; id?: string | undefined; text: string }): string {
   if (kind === 'channel') return '/live';
+  if (kind === 'program') return '/live/guide';
   const page = PAGES[kind];
   return page && id ? `/${page}/${id}` : addressOf({ q: text, library: '', kind: '' });
 }
@@ -58,7 +59,7 @@ export const pathOfHit = ({ kind, id, title }: SearchHit): string => pathOf({ ki
 export const pathOfSuggestion = (one: Suggestion): string => pathOf(one);
 
 export const shapeOfKind = (key: string): 'poster' | 'landscape' | 'square' => {
-  if (key === 'episode' || key === 'video') return 'landscape';
+  if (key === 'episode' || key === 'video' || key === 'program') return 'landscape';
   return ['artist', 'album', 'track', 'audiobook', 'author', 'photo-album', 'studio'].includes(key)
     ? 'square'
     : 'poster';
