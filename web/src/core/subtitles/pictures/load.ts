@@ -11,7 +11,7 @@ export interface PictureTrackHome {
   track: { id: string; streamId: string };
   /** Another picture may be visible now. */
   changed(): void;
-  /** A stretch failed. Its pictures are missing; later ones are tried again. */
+  /** A stretch failed: the first after one that was read. It is tried again while its pictures are needed. */
   failed(error: unknown): void;
 }
 
@@ -26,6 +26,7 @@ export function pictureTrack({ api, track, changed, failed }: PictureTrackHome):
   const all = new AbortController();
   let loading = new AbortController();
   let version: Promise<string> | undefined;
+  let isFailing = false;
 
   async function load(stretch: Stretch, signal: AbortSignal): Promise<void> {
     version ??= api.getSubtitleSync({ params: track, signal: all.signal }).then((sync) => sync.version);
@@ -33,6 +34,7 @@ export function pictureTrack({ api, track, changed, failed }: PictureTrackHome):
     const response = await api.getSubtitleImages({ params: track, query, signal });
     const bytes = await bytesOf(response, signal);
     post({ stretch, bytes }, [bytes.buffer]);
+    isFailing = false;
   }
 
   const ahead = new Ahead({
@@ -46,7 +48,8 @@ export function pictureTrack({ api, track, changed, failed }: PictureTrackHome):
         if (signal.aborted || all.signal.aborted) return;
         version = undefined;
         ahead.failed();
-        failed(error);
+        if (!isFailing) failed(error);
+        isFailing = true;
       });
     },
   });
