@@ -8,7 +8,6 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -18,17 +17,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { requestScan } from '#areas/scanning/public.ts';
-import { newId } from '#platform/ids.ts';
-import { emit } from '#platform/outbox.ts';
-import { enqueue } from '#platform/queue.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { endAll } from '#support/stores.ts';
-import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import { groupDirectory } from '#workers/scan/group/index.ts';
 import type { WalkedFile } from '#workers/scan/walk/types.ts';
 import { fixtures } from '../fixtures/index.ts';
+import { type Cost, measured, median, newLibrary, round, scan } from './scans.ts';
 
 const FILES = Number(process.env.BENCH_FILES ?? 2000);
 const FILMS = Number(process.env.BENCH_FILMS ?? 120);
@@ -36,90 +30,8 @@ const PAIRS = Number(process.env.BENCH_PAIRS ?? 5);
 const FLAT = Number(process.env.BENCH_FLAT ?? 0);
 const SHAPE = process.env.BENCH_SHAPE;
 const ONLY_FLAT = process.env.BENCH_ONLY === 'flat';
-const TICKS_PER_SECOND = 100;
 const PER_FOLDER = 20;
 const SHARED_MEMORY = '/dev/shm';
-
-interface Cost {
-  wallMs: number;
-  /** Of this process with its threads and children, and of the database's backends. */
-  cpuMs: number;
-  /** The longest time that the event loop was held. */
-  heldMs: number;
-}
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-const round = (value: number): number => Math.round(value * 1000) / 1000;
-
-/** utime, stime, cutime and cstime of a process in ms. */
-function processCpuMs(pid: number | 'self', children: boolean): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const ticks = [11, 12, ...(children ? [13, 14] : [])].map((i) => Number(fields[i]));
-  return (ticks.reduce((sum, one) => sum + one, 0) * 1000) / TICKS_PER_SECOND;
-}
-
-/** Known connections of Postgres, with the CPU that each had used at the last check; connections come and go. */
-const backends = new Map<number, number>();
-
-async function cpuNow({ deps }: Api): Promise<number> {
-  const rows = await deps
-    .db('pg_stat_activity')
-    .where({ datname: deps.db.raw('current_database()') })
-    .pluck<number[]>('pid');
-  for (const pid of rows) backends.set(pid, backends.get(pid) ?? 0);
-  for (const pid of backends.keys()) {
-    if (existsSync(`/proc/${pid}/stat`)) backends.set(pid, processCpuMs(pid, false));
-  }
-  return processCpuMs('self', true) + [...backends.values()].reduce((sum, ms) => sum + ms, 0);
-}
-
-async function measured(api: Api, work: () => unknown): Promise<Cost> {
-  const before = await cpuNow(api);
-  const began = performance.now();
-  const loop = monitorEventLoopDelay({ resolution: 10 });
-  loop.enable();
-  await work();
-  loop.disable();
-  const wallMs = performance.now() - began;
-  return { wallMs, cpuMs: (await cpuNow(api)) - before, heldMs: loop.max / 1e6 };
-}
-
-interface Library {
-  id: string;
-  folderId: string;
-}
-
-async function newLibrary({ deps, given }: Api, folder: string, type = 'movies'): Promise<Library> {
-  const [id, folderId] = [newId(), newId()];
-  await deps.db('libraries').insert({ id, name: folder, name_folded: id, type });
-  await deps.db('library_folders').insert({ id: folderId, library_id: id, storage_id: given.storageId, path: folder });
-  return { id, folderId };
-}
-
-async function scan({ deps }: Api, { id }: Library, mode: 'quick' | 'full'): Promise<Record<string, number>> {
-  const requested = await requestScan(deps.db, { libraryId: id, mode, trigger: 'person' });
-  const signal = new AbortController().signal;
-  const work = {
-    ...deps,
-    jobId: newId(),
-    attempt: 1,
-    signal,
-    checkpoint: null,
-    keep: async () => undefined,
-    report: async () => undefined,
-    emit,
-    enqueue,
-  };
-  await scanLibrary({ libraryId: id, scanId: requested.id }, work, { settleMs: 0 });
-  const row = await deps
-    .db('scans')
-    .where({ id: requested.id })
-    .first<{ state: string; counts: Record<string, number> }>();
-  if (row.state !== 'completed') throw new Error(`the scan ended as ${row.state}`);
-  return row.counts;
-}
 
 /** Copies with a different end each, so that none is taken for another. */
 function fill(folder: string, { count, bytes }: { count: number; bytes: readonly Buffer[] }): string[] {

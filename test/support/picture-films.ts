@@ -103,8 +103,11 @@ export function readCis1(bytes: Buffer): Cis1 {
   }
 }
 
-/** The pictures of the real track are shown nowhere: this places each at the top left corner. */
-export function drawnSup(sup: Buffer): Buffer {
+/** The pictures of the real track are shown nowhere: this places each, at the top left corner by default. */
+export function drawnSup(sup: Buffer, { x, y } = { x: 0, y: 0 }): Buffer {
+  const place = Buffer.alloc(8);
+  place.writeUInt16BE(x, 4);
+  place.writeUInt16BE(y, 6);
   const parts: Buffer[] = [];
   for (let at = 0; at + 13 <= sup.length; ) {
     const end = at + 13 + sup.readUInt16BE(at + 11);
@@ -115,7 +118,7 @@ export function drawnSup(sup: Buffer): Buffer {
       segment.writeUInt16BE(19, 11);
       segment[23] = 1;
     }
-    parts.push(segment, starts ? Buffer.alloc(8) : Buffer.alloc(0));
+    parts.push(segment, starts ? place : Buffer.alloc(0));
   }
   return Buffer.concat(parts);
 }

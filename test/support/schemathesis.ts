@@ -1,9 +1,10 @@
 // Schemathesis, as PyPI has it, in a folder of its own.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { pythonPackage } from './python-package.ts';
 
 const VERSION = '4.32.5';
 const run = promisify(execFile);
@@ -16,18 +17,6 @@ expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429,
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", 502]
 `;
-
-async function installed(): Promise<string> {
-  const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'foyer', `schemathesis-${VERSION}`);
-  if (existsSync(folder)) return folder;
-  const made = `${folder}.${process.pid}`;
-  mkdirSync(made, { recursive: true });
-  const words = ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--target', made];
-  await run('python3', [...words, `schemathesis==${VERSION}`]);
-  if (existsSync(folder)) rmSync(made, { recursive: true });
-  else renameSync(made, folder);
-  return folder;
-}
 
 export interface Fuzzed {
   ok: boolean;
@@ -56,7 +45,7 @@ interface Refusals {
  * `expressible` in a schema and not `beyond` it.
  */
 export async function schemathesis(url: string, words: readonly string[], refusals: Refusals): Promise<Fuzzed> {
-  const folder = await installed();
+  const folder = await pythonPackage('schemathesis', VERSION);
   const seen = join(mkdtempSync(join(tmpdir(), 'foyer-fuzz-')), 'seen');
   writeFileSync(seen, '');
   const command = [

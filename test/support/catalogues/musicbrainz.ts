@@ -42,7 +42,7 @@ const releases = [release(OK_COMPUTER, '1997-06-16'), release(SECOND, '2008-08-2
 function answer({ path, query }: Requested): Reply | undefined {
   if (query.get('fmt') !== 'json') return { status: 406, body: '' };
   const terms = query.get('query') ?? '';
-  const [, entity, id] = /^\/ws\/2\/([a-z-]+)(?:\/([\w-]+))?$/.exec(path) ?? [];
+  const [, entity, id] = /^\/ws\/2\/([a-z-]+)(?:\/([\w-]+))?\/?$/.exec(path) ?? [];
   if (entity === 'genre') return { body: { 'genre-count': 2000, 'genre-offset': 0, genres } };
   if (id === undefined) return searched(entity ?? '', terms, query);
   if (entity === 'artist' && id === ARTIST) return { body: artist };
@@ -98,6 +98,11 @@ function searched(entity: string, terms: string, query: URLSearchParams): Reply 
   return undefined;
 }
 
+const MISSING: Reply = {
+  status: 404,
+  body: { error: 'Not Found', help: 'For usage, please see: https://musicbrainz.org/development/mmd' },
+};
+
 /** MusicBrainz, and the archive at another path of the same server. */
 export async function startMusicBrainz({ pictures = 'http://coverartarchive.org' } = {}): Promise<Catalogue> {
   return Catalogue.start((request) => {
@@ -116,5 +121,5 @@ export async function startMusicBrainz({ pictures = 'http://coverartarchive.org'
         release: `https://musicbrainz.org/release/${OK_COMPUTER}`,
       },
     };
-  });
+  }, MISSING);
 }

@@ -2,8 +2,19 @@
 import { Catalogue, type Reply, type Requested } from './catalogue.ts';
 
 const label = (value: string, language = 'en') => ({ [language]: { language, value } });
+/** The types of a value and of its property, as Wikibase names them. */
+function typesOf(value: unknown): [type: string, datatype: string] {
+  if (typeof value === 'string') return ['string', /^[\w ]+\.jpg$/.test(value) ? 'commonsMedia' : 'external-id'];
+  const has = (key: string): boolean => typeof value === 'object' && value !== null && key in value;
+  if (has('time')) return ['time', 'time'];
+  return has('amount') ? ['quantity', 'quantity'] : ['wikibase-entityid', 'wikibase-item'];
+}
+const snak = (value: unknown) => {
+  const [type, datatype] = typesOf(value);
+  return { snaktype: 'value', property: 'P', datavalue: { value, type }, datatype };
+};
 const statement = (value: unknown, rank = 'normal') => ({
-  mainsnak: { snaktype: 'value', property: 'P', datavalue: { value, type: 'x' }, datatype: 'x' },
+  mainsnak: snak(value),
   type: 'statement',
   id: 'Q$1',
   rank,
@@ -31,12 +42,12 @@ const entities: Record<string, object> = {
       P18: [statement('Heat premiere.jpg')],
     },
   },
-  Q220698: { id: 'Q220698', labels: label('Michael Mann') },
-  Q41163: { id: 'Q41163', labels: label('Al Pacino') },
-  Q36949: { id: 'Q36949', labels: label('Robert De Niro') },
-  Q188473: { id: 'Q188473', labels: label('action film') },
-  Q30: { id: 'Q30', labels: label('United States'), claims: { P297: [statement('US')] } },
-  Q1860: { id: 'Q1860', labels: label('English'), claims: { P218: [statement('en')] } },
+  Q220698: { id: 'Q220698', type: 'item', labels: label('Michael Mann') },
+  Q41163: { id: 'Q41163', type: 'item', labels: label('Al Pacino') },
+  Q36949: { id: 'Q36949', type: 'item', labels: label('Robert De Niro') },
+  Q188473: { id: 'Q188473', type: 'item', labels: label('action film') },
+  Q30: { id: 'Q30', type: 'item', labels: label('United States'), claims: { P297: [statement('US')] } },
+  Q1860: { id: 'Q1860', type: 'item', labels: label('English'), claims: { P218: [statement('en')] } },
 };
 
 function wikidata({ query, path }: Requested): Reply | undefined {

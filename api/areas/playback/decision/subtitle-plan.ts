@@ -16,9 +16,12 @@ export function isText({ codec, externalPath }: Track): boolean {
   return TEXT_CODECS.includes(codec) || (externalPath !== undefined && !PICTURES.includes(codec));
 }
 
-/** A player finds the pictures in a file that it plays directly; HLS streams do not carry them. */
-const picturesBy = (profile: Profile, by: 'direct' | 'hls'): SubtitlePlan['delivery'] =>
-  by === 'direct' && profile.subtitles.pictures ? 'pictures' : 'burn-in';
+/** getSubtitleImages has the pictures of these, where they are inside the film. */
+const STREAMED_PICTURES = ['pgs', 'vobsub'];
+
+/** A client that draws pictures reads them beside the stream; it cannot read other kinds, or a file of their own. */
+const drawsItself = ({ codec, externalPath }: Track, { subtitles }: Profile): boolean =>
+  subtitles.pictures && externalPath === undefined && STREAMED_PICTURES.includes(codec);
 
 /** Delivery of the chosen subtitle. Text is burned in only for a client without text support. */
 export function subtitlePlan(
@@ -27,7 +30,7 @@ export function subtitlePlan(
   by: 'direct' | 'hls',
 ): SubtitlePlan | undefined {
   if (!track) return undefined;
-  if (isPicture(track)) return { track, delivery: picturesBy(profile, by) };
+  if (isPicture(track)) return { track, delivery: drawsItself(track, profile) ? 'pictures' : 'burn-in' };
   return isText(track) ? { track, delivery: textDelivery(track, profile, by) } : undefined;
 }
 

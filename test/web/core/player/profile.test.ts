@@ -29,7 +29,7 @@ describe('the measured profile of a browser', () => {
     expect(hls?.video[1]).to.include({ maxWidth: 1920, maxBitDepth: 10 });
     expect(hls?.video[1]?.hdr, 'a screen without HDR').to.deep.equal([]);
     expect(hls?.audio.map(({ codec }) => codec)).to.deep.equal(['aac', 'opus']);
-    expect(subtitles).to.deep.equal({ formats: ['vtt', 'ass'], pictures: false });
+    expect(subtitles).to.deep.equal({ formats: ['vtt', 'ass'], pictures: true });
   });
 
   it('names HDR on a screen that shows it', async () => {

@@ -26,7 +26,7 @@ export interface Frame {
 
 const KEPT = 'foyer.profile';
 /** Changes with the questions of this file; an older measurement is repeated. */
-const MEASURE = 4;
+const MEASURE = 5;
 
 const HD: Frame = { width: 1920, height: 1080, bitrate: 12_000_000, framerate: 60 };
 const UHD: Frame = { width: 3840, height: 2160, bitrate: 25_000_000, framerate: 30 };
@@ -162,7 +162,7 @@ export async function measure(probe: Probe): Promise<ClientProfile> {
       audioRenditions: false, // a change of audio is a change of the session, which then encodes one track alone
       webvtt: false, // text tracks are whole files of the overlay; a change of them never touches the stream
     },
-    subtitles: { formats: ['vtt', 'ass'], pictures: false },
+    subtitles: { formats: ['vtt', 'ass'], pictures: true },
     switchesAudio: probe.switchesAudio,
   };
 }

@@ -16,6 +16,12 @@ export function isTextTrack(start: PlaybackStart, id: string | null): boolean {
 export const deliveredAsPicture = ({ session }: PlaybackStart): boolean =>
   session.decision.subtitle?.delivery === 'burn-in';
 
+/** The current subtitle when the page draws its pictures itself. */
+export function deliveredToDraw({ session }: PlaybackStart, current: string | null): string | undefined {
+  const { subtitle } = session.decision;
+  return subtitle?.delivery === 'pictures' && subtitle.streamId === current ? current : undefined;
+}
+
 /** The address of pictures and sound. It also has the revision of the texts, which the overlay loads by itself. */
 export const mediaOf = ({ session }: PlaybackStart): string => session.url.replace(/[?&]texts=[^&]*/, '');
 

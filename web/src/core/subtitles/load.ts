@@ -62,7 +62,7 @@ export function textTrack(response: Response, { changed, failed }: TextTrackHome
 }
 
 /** The body of a response, as far as it is kept; what the caller leaves is not loaded. */
-async function* parts(response: Response, most: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export async function* parts(response: Response, most: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const reader = response.body?.getReader();
   try {
     for (let read = 0; read < most; ) {
