@@ -7,6 +7,7 @@ import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { newId } from '#platform/ids.ts';
 import { listParts } from '#platform/live/parts.ts';
 import { keepStreamWanted, tune } from '#platform/live/streams.store.ts';
+import { saveSettings } from '#platform/settings.ts';
 import { parseCues } from '#platform/subtitles/cues.ts';
 import { CaptionScript, line21, withCaptions } from '#support/captions.ts';
 import { LiveStage } from '#support/live-stage.ts';
@@ -134,8 +135,18 @@ describe('the recorder', function () {
     expect(gapsMs(caught.gaps)).to.be.lessThan(10_000);
     expect(seconds(caught)).to.be.within(6, 18);
     expect(box.most).to.equal(1);
+    const { db, settings } = place.api.deps;
+    await saveSettings(db, { 'dvr.detectCommercials': true }, null);
+    await settings.reload();
     await finish(id);
     const done = await row(id);
+    const file = await db('media_files')
+      .where({ item_id: done.item_id ?? '' })
+      .first('id');
+    const looking = await db('jobs').where({ kind: 'live.commercials' }).select('payload');
+    expect(looking).to.deep.equal([{ payload: { fileId: file?.id } }]);
+    await saveSettings(db, { 'dvr.detectCommercials': false }, null);
+    await settings.reload();
     expect(done.cleared_at).to.not.equal(null);
     expect(await parts(id)).to.deep.equal([]);
     const [name = '', ...others] = files();

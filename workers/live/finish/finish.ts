@@ -71,11 +71,12 @@ async function advance(work: Work, row: RecordingRow): Promise<string> {
   if (!folder) throw new FolderUnavailable();
   const top = await placeOf(work, folder);
   const path = (await placed(top, row)) ?? (await place(work, row, { folder, top }));
-  const itemId = await itemOf(work, folder, path);
-  if (itemId === undefined) {
+  const file = await fileOf(work, folder, path);
+  if (file === undefined) {
     await scanPlace(work, row, { folder, path });
     throw new Postponed(soon(1500));
   }
+  const { fileId, itemId } = file;
   await work.db.transaction(async (tx) => {
     await leaveTrash(tx, work, itemId);
     // The file may belong to another item after all, such as a film that came in the meantime.
@@ -83,6 +84,12 @@ async function advance(work: Work, row: RecordingRow): Promise<string> {
     else await describeExpected(tx, work, { libraryId: folder.libraryId, itemId });
     await finishRecording(tx, row.id, itemId);
     await notifyOwner(tx, row, { kind: 'recording-finished', itemId });
+    if (!work.settings.get('dvr.detectCommercials')) return;
+    const target = { kind: 'recording', id: row.id, title: row.title };
+    await work.enqueue(tx, 'live.commercials', {
+      payload: { fileId },
+      options: { key: `live.commercials:${fileId}`, target },
+    });
   });
   return itemId;
 }
@@ -160,12 +167,16 @@ async function noteAt(
 
 const inStorage = ({ path: top }: Folder, path: string): string => [top, path].filter(Boolean).join('/');
 
-async function itemOf({ db }: Work, folder: Folder, path: string): Promise<string | undefined> {
+async function fileOf(
+  { db }: Work,
+  folder: Folder,
+  path: string,
+): Promise<{ fileId: string; itemId: string } | undefined> {
   const file = await db('media_files')
     .where({ folder_id: folder.id, path: inStorage(folder, path) })
     .whereNull('missing_since')
-    .first('item_id');
-  return file?.item_id ?? undefined;
+    .first('id', 'item_id');
+  return file?.item_id ? { fileId: file.id, itemId: file.item_id } : undefined;
 }
 
 async function scanPlace(

@@ -9,6 +9,7 @@ import type { Encoder } from '../encoders.ts';
 import { type FfmpegProcess, startFfmpeg } from '../ffmpeg.ts';
 import { liveArguments } from './command.ts';
 import { EncodedCutter, type EncodedPiece, firstTicks } from './cutter.ts';
+import { toFragments } from './fragments.ts';
 import { type Tracks, tracksOf } from './tracks.ts';
 
 export interface RenditionDeps {
@@ -140,15 +141,15 @@ export class LiveRendition {
     const source = sent.get(piece.sequence);
     for (const number of sent.keys()) if (number < piece.sequence) sent.delete(number);
     if (!source) return;
-    const segment: LiveSegment = {
+    const segment = {
       ...source,
       startMs: source.startMs + Math.round(piece.lateTicks / 90),
       durationMs: Math.max(1, Math.round(piece.durationTicks / 90)),
-      bytes: piece.bytes.length,
     };
     this.#writes = this.#writes
       .then(async () => {
-        await this.#tracks.write(segment, piece.bytes);
+        const bytes = this.#row.options.fragments ? await toFragments(piece.bytes) : piece.bytes;
+        await this.#tracks.write({ ...segment, bytes: bytes.length }, bytes);
         this.#made = true;
       })
       .catch((error: Error) => this.#deps.log.warn({ err: error.message }, 'encoded segment not stored'));

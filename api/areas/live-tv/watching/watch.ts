@@ -36,7 +36,8 @@ export async function watch(call: Call, channelId: string, body: WatchLive): Pro
     await admit(call, choice);
     await openRendition(call, channelId, choice);
     const row = await open(call, { item, choice, stream, body, given });
-    return liveStart({ ...toSession(row, call.who), live: await liveSessionOf(call, row) });
+    const session = { ...toSession(row, call.who), live: await liveSessionOf(call, row) };
+    return { ...liveStart(session), subtitles: choice.offered };
   } finally {
     call.afterCommit(() => endReservation(call.deps.db, stream));
   }
@@ -92,7 +93,11 @@ async function open(call: Call, { item, choice, stream, body, given }: Opening):
       method: choice.decision.method,
       decision: choice.decision,
       profile: given,
-      wish: { quality: body.quality, maxBitrate: body.maxBitrate },
+      wish: {
+        quality: body.quality,
+        maxBitrate: body.maxBitrate,
+        ...(choice.decision.subtitle && { subtitleStreamId: choice.decision.subtitle.streamId }),
+      },
       url: `/api/v1/live/sessions/${id}/master.m3u8`,
       transcode_session_id: null,
       position_ms: startMs ?? now.getTime(),

@@ -110,7 +110,7 @@ export const getLiveSegment = defineEndpoint({
   path: '/live/sessions/:id/:rendition/segments/:segment',
   summary: 'Read a segment of a live session',
   description:
-    'The segment is <sequence>.ts, or <sequence>.vtt for captions. It is immutable, with an ETag. A segment that was not received yet is awaited for up to 6 seconds; one that has left the buffer is 404.',
+    'The segment is <sequence>.ts, <sequence>.m4s with the init segment that the playlist names (init.mp4 is the newest), or <sequence>.vtt for captions. It is immutable, with an ETag. A segment that was not received yet is awaited for up to 6 seconds; one that has left the buffer is 404.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: SegmentParams,

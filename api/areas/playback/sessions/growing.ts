@@ -31,12 +31,12 @@ export async function startGrowing(call: Call, opening: GrowingStart): Promise<P
   if (body.dryRun) {
     call.reply.status(200);
     const session = drySession(call, { itemId: item.id, fileId: item.id, durationMs: growing.lengthMs, decision });
-    return { ...liveStart(session), resume };
+    return { ...liveStart(session), resume, subtitles: choice.offered };
   }
   await admit(decision);
   await openPartsRendition(call, growing, choice);
   const row = await open(call, opening, choice);
-  return { ...liveStart(toSession(row, call.who)), resume };
+  return { ...liveStart(toSession(row, call.who)), resume, subtitles: choice.offered };
 }
 
 async function open(call: Call, opening: GrowingStart, { decision, rendition }: LiveChoice): Promise<SessionRow> {
@@ -59,7 +59,10 @@ async function open(call: Call, opening: GrowingStart, { decision, rendition }: 
       method: decision.method,
       decision,
       profile: given,
-      wish: { quality: body.quality, maxBitrate: body.maxBitrate, allow: body.allow },
+      wish: {
+        ...{ quality: body.quality, maxBitrate: body.maxBitrate, allow: body.allow },
+        ...(body.subtitleStreamId && { subtitleStreamId: body.subtitleStreamId }),
+      },
       url: `/api/v1/live/sessions/${id}/master.m3u8`,
       transcode_session_id: null,
       position_ms: startMs,

@@ -1,5 +1,6 @@
 import { offerTranscodeSession } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { FRAGMENTS } from '#platform/live/fragments.ts';
 import {
   isRenditionOpen,
   type RenditionOptions,
@@ -13,14 +14,16 @@ import { placesOf, refuseFull } from './places.ts';
 const FIELD_RATE_BITS = 2_500_000;
 const SOUND_BITS = 128_000;
 
-function optionsOf({ decision: { video, audio } }: LiveChoice): RenditionOptions {
-  if (video?.action === 'copy') return { audioBitrate: audio?.bitrate ?? SOUND_BITS, copiesVideo: true };
+function optionsOf({ rendition, pictures, decision: { video, audio } }: Omit<LiveChoice, 'offered'>): RenditionOptions {
+  const copied = { audioBitrate: audio?.bitrate ?? SOUND_BITS, copiesVideo: true };
+  if (video?.action === 'copy') return rendition === FRAGMENTS ? { ...copied, fragments: true } : copied;
   return {
     audioBitrate: audio?.bitrate ?? SOUND_BITS,
     ...(video && {
       video: {
         ...{ width: video.width, height: video.height, bitrate: video.bitrate, deinterlace: video.deinterlaced },
         fieldRate: video.deinterlaced && video.bitrate >= FIELD_RATE_BITS,
+        ...(pictures !== undefined && { pictures }),
       },
     }),
   };
@@ -33,7 +36,7 @@ function optionsOf({ decision: { video, audio } }: LiveChoice): RenditionOptions
 export async function openRendition(
   call: Call,
   channelId: string,
-  choice: LiveChoice & { recordingId?: string | undefined },
+  choice: Omit<LiveChoice, 'offered'> & { recordingId?: string | undefined },
 ): Promise<void> {
   if (choice.rendition === 'source') return;
   const rendition = recordedRendition(choice.rendition, choice.recordingId);

@@ -65,7 +65,10 @@ async function grow(call: Call, { profile, ...growth }: Growth): Promise<Playbac
   if (!body.dryRun) refuseRemote(call);
   return startGrowing(call, {
     ...growth,
-    options: { profile, quality: body.quality, maxBitrate: body.maxBitrate },
+    options: {
+      ...{ profile, quality: body.quality, maxBitrate: body.maxBitrate },
+      subtitleStreamId: body.subtitleStreamId,
+    },
     startMs: withinFile(body.startMs ?? resume.positionMs, { durationMs: growing.lengthMs }),
     admit: async (decision) => makeRoom(call, { decision, stream: undefined }, body.replaces),
   });
