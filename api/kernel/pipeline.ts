@@ -182,11 +182,16 @@ async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unk
   const reads = endpoint.method === 'get' || endpoint.transaction === 'manual';
   if (reads) return endpoint.handle(input as never, call);
   const request = repeatable(endpoint, input, call);
-  if (endpoint.before && !(request && (await isRepeat(call, request)))) await endpoint.before(input as never, call);
-  return call.transact((inside) => {
-    const handle = (): Promise<unknown> => endpoint.handle(input as never, inside);
-    return request ? once(inside, request, handle) : handle();
-  });
+  const repeated = endpoint.before && request && (await isRepeat(call, request));
+  const release = repeated ? undefined : await endpoint.before?.(input as never, call);
+  try {
+    return await call.transact((inside) => {
+      const handle = (): Promise<unknown> => endpoint.handle(input as never, inside);
+      return request ? once(inside, request, handle) : handle();
+    });
+  } finally {
+    if (release) call.afterCommit(release); // outside the transaction: now
+  }
 }
 
 async function answer(ctx: Context, endpoint: Endpoint, value: unknown): Promise<void> {

@@ -10,7 +10,7 @@ import {
 } from '#areas/playback/public.ts';
 import { insertSession, refuseRemote, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
 import { requireAllowed } from '#identity/restrictions.ts';
-import type { Call } from '#kernel/endpoint.ts';
+import type { Call, Release } from '#kernel/endpoint.ts';
 import { ApiError, conflict, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { listSegments, recentBitrate } from '#platform/live/segments.ts';
@@ -18,28 +18,33 @@ import { endReservation, findOpenStream } from '#platform/live/streams.store.ts'
 import { refuseAge } from './age.ts';
 import { getChannelRow } from './channel.view.ts';
 import { programmesOf } from './programmes.ts';
-import { type LiveStream, receive } from './receive.ts';
+import { type LiveStream, receive, streamOf } from './receive.ts';
 import { liveSessionOf } from './session.view.ts';
 import type { WatchLive } from './watching.schemas.ts';
 
-/** Tunes to a channel and opens a session for it. */
+/** Tunes to a channel before its session is opened, outside a transaction: it waits for the tuner. */
+export async function tuneFor(call: Call, channelId: string, body: WatchLive): Promise<Release | undefined> {
+  if (body.dryRun) return undefined;
+  await watchable(call, channelId);
+  await profileOf(call, body.client, true);
+  refuseRemote(call);
+  const stream = await receive(call, channelId, body);
+  return () => endReservation(call.deps.db, stream);
+}
+
+/** Opens a session for a channel that is on. */
 export async function watch(call: Call, channelId: string, body: WatchLive): Promise<PlaybackStart> {
   const item = await watchable(call, channelId);
   const { given, profile } = await profileOf(call, body.client, body.dryRun);
   if (body.dryRun) return dryWatch(call, item, { ...body, profile });
-  refuseRemote(call);
-  const stream = await receive(call, channelId, body);
-  try {
-    const bitrate = await bitrateOf(call, channelId);
-    const source = { channelId, streams: stream.facts, bitrate, reason: 'live-source' as const };
-    const choice = await decideLive(call, source, { ...body, profile });
-    await admit(call, choice);
-    await openRendition(call, channelId, choice);
-    const row = await open(call, { item, choice, stream, body, given });
-    return liveStart({ ...toSession(row, call.who), live: await liveSessionOf(call, row) });
-  } finally {
-    call.afterCommit(() => endReservation(call.deps.db, stream));
-  }
+  const stream = await streamOf(call, channelId);
+  const bitrate = await bitrateOf(call, channelId);
+  const source = { channelId, streams: stream.facts, bitrate, reason: 'live-source' as const };
+  const choice = await decideLive(call, source, { ...body, profile });
+  await admit(call, choice);
+  await openRendition(call, channelId, choice);
+  const row = await open(call, { item, choice, stream, body, given });
+  return liveStart({ ...toSession(row, call.who), live: await liveSessionOf(call, row) });
 }
 
 async function watchable({ db, who }: Call, channelId: string): Promise<VisibleItem> {
