@@ -2,13 +2,15 @@ import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import {
   decideLive,
   type LiveChoice,
+  liveAddress,
   liveStart,
   openRendition,
+  openSession,
   type PlaybackStart,
   profileOf,
   toSession,
 } from '#areas/playback/public.ts';
-import { insertSession, refuseRemote, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
+import { refuseRemote, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
 import { requireAllowed } from '#identity/restrictions.ts';
 import type { Call, Release } from '#kernel/endpoint.ts';
 import { ApiError, conflict, notFound } from '#kernel/errors.ts';
@@ -78,43 +80,16 @@ interface Opening {
 }
 
 async function open(call: Call, { item, choice, stream, body, given }: Opening): Promise<SessionRow> {
-  const { db, who, client, now } = call;
   const id = newId();
   const startMs = await startOf(call, item.id, body.startAt);
-  return insertSession(
-    db,
-    {
-      id,
-      account_id: who.accountId,
-      profile_id: who.profileId,
-      item_id: item.id,
-      file_id: item.id,
-      library_id: item.libraryId,
-      device_id: who.deviceId,
-      client_name: client.name,
-      address: client.address,
-      is_remote: !client.local,
-      method: choice.decision.method,
-      decision: choice.decision,
-      profile: given,
-      wish: { quality: body.quality, maxBitrate: body.maxBitrate },
-      url: `/api/v1/live/sessions/${id}/master.m3u8`,
-      transcode_session_id: null,
-      position_ms: startMs ?? now.getTime(),
-      duration_ms: null,
-      implicit: false,
-      encodes: choice.decision.method === 'transcode',
-      cast_device_id: body.castDeviceId,
-      room_id: body.roomId,
-      live: {
-        channelId: item.id,
-        streamId: stream.id,
-        rendition: choice.rendition,
-        ...(startMs !== undefined && { startMs }),
-      },
-    },
-    choice.decision.reasons,
-  );
+  const started = startMs !== undefined && { startMs };
+  return openSession(call, {
+    ...{ id, item, body, decision: choice.decision, profile: given, url: liveAddress(id) },
+    wish: { quality: body.quality, maxBitrate: body.maxBitrate },
+    position_ms: startMs ?? call.now.getTime(),
+    duration_ms: null,
+    live: { channelId: item.id, streamId: stream.id, rendition: choice.rendition, ...started },
+  });
 }
 
 /** Where playback begins, Unix ms, as far as the buffer reaches; undefined at the live edge. */
