@@ -4,9 +4,10 @@ import { connectDatabase } from '#platform/db.ts';
 import { endReplaced, whenReplaced } from '#platform/fence.ts';
 import { ringOf } from '#platform/keys.ts';
 import { listen } from '#platform/listen.ts';
+import { handOver, otherTuners } from '#platform/live/hand-over.store.ts';
 import { LIVE_BUCKET } from '#platform/live/segments.ts';
 import { LIVE_STREAMS } from '#platform/live/streams.store.ts';
-import { liveTunerKey, type TunerReport } from '#platform/live/tuners.ts';
+import { liveTunerKey, runningTuners, type TunerReport } from '#platform/live/tuners.ts';
 import type { Log } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
@@ -76,13 +77,29 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
   return async () => {
     for (const timer of timers) clearInterval(timer);
     stopListening();
-    await keeper.stop();
+    const owns = held;
+    held = false;
+    await report(); // no stream comes here now
+    await keeper.leave();
     await spool.drain(DRAIN_MS);
+    if (owns) await pass(stores, setting);
     await lease.release();
     settings.stop();
     redis.disconnect();
     await db.destroy();
   };
+}
+
+/** Streams that are recorded or watched go on at another tuner that has the channel, after the last segment of this one. */
+async function pass({ db, redis }: Stores, { tunerId, log }: StreamsSetting): Promise<void> {
+  try {
+    const running = await runningTuners(redis, await otherTuners(db, tunerId));
+    if (!running?.size) return;
+    const channels = await db.transaction((tx) => handOver(tx, tunerId, running));
+    if (channels.length > 0) log.info({ channels }, 'other tuners take the streams over');
+  } catch (error) {
+    log.warn({ err: (error as Error).message }, 'the streams were not handed over');
+  }
 }
 
 async function connectStores({ config, log }: StreamsSetting) {
