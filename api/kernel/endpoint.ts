@@ -140,7 +140,7 @@ export const bytes = (...media: string[]): Answer<z.ZodCustom<Bytes, Bytes>> => 
   media,
 });
 
-/** Gives back what was taken for a request. A failure is logged and does not fail the request. */
+/** Gives back resources that a request holds. A failure is logged and does not fail the request. */
 export type Release = () => Promise<unknown>;
 
 /** An undeclared part is `undefined`, so that using it is a type error. */

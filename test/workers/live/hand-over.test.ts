@@ -7,7 +7,7 @@ import { listParts } from '#platform/live/parts.ts';
 import { segmentEnd } from '#platform/live/segments.ts';
 import { runningTuners } from '#platform/live/tuners.ts';
 import { LiveStage } from '#support/live-stage.ts';
-import { eventually } from '#support/stores.ts';
+import { eventually, temporaryFolder } from '#support/stores.ts';
 import { tunerBox } from '#support/tuner-box.ts';
 import { gapsMs } from '#workers/live/recorder/coverage.ts';
 import { Recorder } from '#workers/live/recorder/keeper.ts';
@@ -80,5 +80,26 @@ describe('a tuner that leaves', function () {
     expect(row.gaps.length).to.equal(outages.length);
     const streams = new Set(caught.map(({ epoch }) => epoch));
     expect(streams.size, 'of both tuners').to.equal(2);
+  });
+
+  it('goes on alone until its next process is there', async () => {
+    const box = await tunerBox('h264', 1);
+    const attic = await stage.tuner(1);
+    const two = await stage.channel('Two', [{ tunerId: attic, url: box.channel('1') }]);
+    const leaving = await stage.process(attic, { FOYER_TUNER_LEAVE_SECONDS: '20' });
+    const recorder = new Recorder(place.work(), LIMITS);
+    const id = await record(two, 30);
+    await rounds(recorder, async () => (await parts(id)).length > 2);
+    const exit = once(leaving, 'exit');
+    leaving.kill('SIGTERM');
+    await sleep(3000);
+    expect([leaving.exitCode, box.open.size]).to.deep.equal([null, 1]);
+    const pod = { FOYER_POD: 'tuner-next', FOYER_TUNER_SPACE: temporaryFolder('next-space') };
+    await Promise.all([exit, stage.process(attic, pod)]);
+    await rounds(recorder, async () => (await db()('recordings').where({ id }).first())?.ended_at);
+    const row = await db()('recordings').where({ id }).first();
+    expect(row).to.include({ state: 'completed' });
+    expect(gapsMs(row.gaps)).to.be.below(6000);
+    expect(box.most, 'never two of one tuner').to.equal(1);
   });
 });

@@ -4,10 +4,9 @@ import { connectDatabase } from '#platform/db.ts';
 import { endReplaced, whenReplaced } from '#platform/fence.ts';
 import { ringOf } from '#platform/keys.ts';
 import { listen } from '#platform/listen.ts';
-import { handOver, otherTuners } from '#platform/live/hand-over.store.ts';
 import { LIVE_BUCKET } from '#platform/live/segments.ts';
 import { LIVE_STREAMS } from '#platform/live/streams.store.ts';
-import { liveTunerKey, runningTuners, type TunerReport } from '#platform/live/tuners.ts';
+import { liveTunerKey, type TunerReport } from '#platform/live/tuners.ts';
 import type { Log } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
@@ -16,6 +15,7 @@ import { createSettings } from '#platform/settings.ts';
 import { trimBuffer } from './buffer.ts';
 import { StreamKeeper } from './keeper.ts';
 import { TunerLease } from './lease.ts';
+import { passStreams, waitForNext } from './leaving.ts';
 import { Spool } from './spool.ts';
 
 const LOOK_MS = 1000;
@@ -37,6 +37,8 @@ export interface StreamsSetting {
   slots: () => { total: number; foreign: number };
   /** Starts of this process by its supervisor. */
   restarts: number;
+  /** How long it goes on at its end with streams that only it can receive. */
+  leaveMs: number;
 }
 
 /** Receives the streams of one tuner until the returned function is called. */
@@ -46,18 +48,21 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
   const { db, redis, objects, settings } = stores;
   const lease = new TunerLease(redis, { tunerId, pod: config.pod });
   const { keeper, spool } = await openKeeper(setting, stores);
-  let held = false;
+  let held: boolean | undefined;
+  let leaving = false;
   const hold = async (): Promise<void> => {
+    const before = held;
     held = await lease.hold();
-    if (held) return;
+    if (held || before === false) return;
     log.warn('another pod has this tuner');
     await keeper.rest();
   };
   const look = async (): Promise<void> => {
+    if (held === false) await hold();
     if (held) await keeper.look();
   };
   const report = async (): Promise<void> => {
-    const text = JSON.stringify(reportOf(keeper, setting, held));
+    const text = JSON.stringify(reportOf(keeper, setting, held === true && !leaving));
     await redis.set(liveTunerKey(tunerId), text, 'EX', 60).catch(() => null);
   };
   const trim = (): Promise<void> => {
@@ -75,31 +80,20 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
   const timers = rounds.map(([ms, work]) => every(ms, work, log));
   const stopListening = listenFor(setting, look);
   return async () => {
+    leaving = true;
+    await report(); // no other stream comes here now
+    const leaver = { db, redis, log, tunerId };
+    if (held) await waitForNext(leaver, lease, setting.leaveMs);
     for (const timer of timers) clearInterval(timer);
     stopListening();
-    const owns = held;
-    held = false;
-    await report(); // no stream comes here now
     await keeper.leave();
     await spool.drain(DRAIN_MS);
-    if (owns) await pass(stores, setting);
+    if (held) await passStreams(leaver);
     await lease.release();
     settings.stop();
     redis.disconnect();
     await db.destroy();
   };
-}
-
-/** Streams that are recorded or watched go on at another tuner that has the channel, after the last segment of this one. */
-async function pass({ db, redis }: Stores, { tunerId, log }: StreamsSetting): Promise<void> {
-  try {
-    const running = await runningTuners(redis, await otherTuners(db, tunerId));
-    if (!running?.size) return;
-    const channels = await db.transaction((tx) => handOver(tx, tunerId, running));
-    if (channels.length > 0) log.info({ channels }, 'other tuners take the streams over');
-  } catch (error) {
-    log.warn({ err: (error as Error).message }, 'the streams were not handed over');
-  }
 }
 
 async function connectStores({ config, log }: StreamsSetting) {
