@@ -46,7 +46,7 @@ export async function fetchLogos(work: Work, outbound: Outbound = liveOutbound(w
   return kept;
 }
 
-/** The address of the first source that has one, else that of the guide. A logo that a person removed stays away. */
+/** The address of the first source that has one, else that of the guide. A logo that a person removed is not fetched again. */
 async function logosWanted(db: Db): Promise<Wanted[]> {
   const { rows } = await db.raw<{ rows: { channelId: string; url: string; known: string[] | null }[] }>(
     `select c.id as "channelId", w.url,

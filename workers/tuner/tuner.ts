@@ -24,6 +24,7 @@ export async function runTuner(config: TunerConfig): Promise<void> {
     streams &&
     (await serveStreams({
       ...{ tunerId: streams.tunerId, config: streams.stores, log, networks: config.networks, space: streams.space },
+      leaveMs: streams.leaveMs,
       slots: () => ({ total: device.status.tuners?.total ?? 0, foreign: device.status.tuners?.inUse ?? 0 }),
       restarts: restartsOf(),
     }));

@@ -29,7 +29,7 @@ export const LIVE_STREAMS = 'foyer_live';
 const RESERVED = `interval '25 seconds'`;
 
 /** SQL condition over live_streams `o`: it is watched, recorded or waited for. */
-const IN_USE = `(coalesce(greatest(o.reserved_until, o.recorded_until) > now(), false) or exists (
+export const IN_USE = `(coalesce(greatest(o.reserved_until, o.recorded_until) > now(), false) or exists (
   select from playback_sessions p where p.item_id = o.channel_id and p.state <> 'stopped'))`;
 
 /** One arbitration at a time over all processes. Held until the transaction ends. */
@@ -41,7 +41,7 @@ export async function announceStreams(db: Db, tunerId: string): Promise<void> {
   await db.raw('select pg_notify(?, ?)', [LIVE_STREAMS, tunerId]);
 }
 
-interface Candidate {
+export interface Candidate {
   source_id: string;
   tuner_id: string;
   slot_count: number;
@@ -51,7 +51,7 @@ interface Candidate {
 }
 
 /** Enabled sources of a channel in order, with the taken slots of their tuners. */
-async function candidatesOf(db: Db, channelId: string): Promise<Candidate[]> {
+export async function candidatesOf(db: Db, channelId: string): Promise<Candidate[]> {
   const { rows } = await db.raw<{ rows: Candidate[] }>(
     `select s.id as source_id, s.tuner_id, t.slot_count, coalesce(t.tested_until > now(), false) as tested,
             array(select o.slot from live_streams o where o.tuner_id = s.tuner_id and o.ended_at is null) as taken
@@ -200,13 +200,14 @@ export async function moveStream(
   return 'moved';
 }
 
-interface Place {
+export interface Place {
   source_id: string;
   tuner_id: string;
   slot: number;
 }
 
-function nextPlace(
+/** The first source with a free slot that was not tried. */
+export function nextPlace(
   candidates: readonly Candidate[],
   row: StreamRow,
   tried: readonly Pick<Tried, 'sourceId'>[],
@@ -219,7 +220,8 @@ function nextPlace(
   return undefined;
 }
 
-async function relocate(db: Db, row: StreamRow, { tried, ...place }: Place & { tried: Tried[] }): Promise<void> {
+/** Moves a stream to another source under a higher epoch, and announces it to the process of its tuner. */
+export async function relocate(db: Db, row: StreamRow, { tried, ...place }: Place & { tried: Tried[] }): Promise<void> {
   await db('live_streams')
     .where({ id: row.id })
     .update({

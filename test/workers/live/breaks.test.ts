@@ -52,7 +52,7 @@ describe('commercial breaks', () => {
     expect(found({ blacks: cuts(600, 630, 660, 690).blacks })).to.deep.equal([]);
   });
 
-  it('pass over single seconds in which the logo is not seen', () => {
+  it('pass over single seconds in which the logo is not found', () => {
     const seconds = Array.from({ length: 60 }, (_, i) => !(i === 9 || (i >= 30 && i < 50 && i !== 41)));
     expect(stretchesWithout(seconds)).to.deep.equal([span(30, 50)]);
   });
@@ -82,7 +82,7 @@ describe('the logo of a channel', () => {
     return picture;
   };
 
-  it('is learned from edges that stay, and is seen or missed in each picture', () => {
+  it('is learned from edges that stay, and is found or missed in each picture', () => {
     const learner = new LogoLearner();
     for (let i = 0; i < 120; i += 1) learner.add(scene(i % 4 === 3 ? undefined : [40, 12]));
     const logo = learner.logo() ?? [];

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { newId } from '#platform/ids.ts';
-import { listParts } from '#platform/live/parts.ts';
+import { listParts, partKey } from '#platform/live/parts.ts';
 import { keepStreamWanted, tune } from '#platform/live/streams.store.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { parseCues } from '#platform/subtitles/cues.ts';
@@ -226,6 +226,38 @@ describe('the recorder', function () {
     await finish(id);
     expect(files().filter((name) => !before.includes(name))).to.deep.equal(placed);
     expect(readdirSync(place.path)).to.not.include('.foyer-recordings');
+  });
+
+  it('keeps parts that cannot be joined until their recording is deleted, with or without its file', async () => {
+    const { db, objects } = place.api.deps;
+    const owner = place.api.as(await place.api.given.owner());
+    for (const deleteFile of [false, true]) {
+      const id = await plan(one, [-60, 30], { state: 'partial', ended_at: new Date(), recorded_ms: 8000 });
+      const part = {
+        sequence: 1,
+        epoch: 0,
+        startMs: Date.now(),
+        durationMs: 4000,
+        bytes: 5,
+        discontinuity: 0,
+        streamId: newId(),
+      };
+      await objects.put('foyer-recordings', partKey(id, part), Buffer.from('noise'));
+      const failed = await finishLiveRecording({ recordingId: id }, place.work()).catch((error: unknown) => error);
+      expect(failed).to.include({ code: 'UNJOINABLE' });
+      expect(await parts(id)).to.have.lengthOf(1);
+      expect((await owner.deleteRecording({ params: { id }, query: { deleteFile } })).status).to.equal(204);
+      if (deleteFile) await rounds(recorderOf('h'), async () => (await row(id)).cleared_at);
+      else {
+        const job = await db('jobs')
+          .where({ key: `live.finish:${id}` })
+          .first('state');
+        expect(job?.state).to.equal('waiting');
+        await finishLiveRecording({ recordingId: id }, place.work()).catch(() => undefined);
+      }
+      expect(await parts(id)).to.deep.equal([]);
+      expect((await row(id)).cleared_at).to.not.equal(null);
+    }
   });
 
   it('waits for a slot, and says why it has none', async () => {

@@ -7,7 +7,7 @@ export interface Evidence {
   blacks: readonly Span[];
   /** Where the sound is silent. */
   silences: readonly Span[];
-  /** Where the logo of the channel is missing; undefined when it tells nothing. */
+  /** Where the logo of the channel is missing; undefined when it distinguishes nothing. */
   bare: readonly Span[] | undefined;
 }
 

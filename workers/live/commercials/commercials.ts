@@ -18,7 +18,7 @@ const TURN_MS = 15_000;
 
 const Spans = z.array(z.object({ startMs: z.number(), endMs: z.number() }));
 
-/** What is known of the recording up to a place. */
+/** The findings of the recording up to a place. */
 const Known = z.object({
   /** The file is read again from its beginning after a change. */
   modifiedMs: z.number(),

@@ -35,7 +35,7 @@ function edgesAt(picture: Uint8Array, at: number): number {
 /** Edges of a logo: each is its place times four and its direction. */
 export type Logo = readonly number[];
 
-/** Share of the pictures that show a logo: less is a detail of a scene, more tells no break from the programme. */
+/** Share of the pictures that show a logo: less is a detail of a scene, more does not distinguish a break from the programme. */
 const SHOWN = { least: 0.4, most: 0.97 };
 const LEAST_EDGES = 24;
 const MOST_EDGES = 400;

@@ -48,10 +48,14 @@ export async function finishLiveRecording({ recordingId }: JobPayload<'live.fini
   }
 }
 
-/** It gets no file, so its item goes. The parts go too once they have waited for their folder for the longest time. */
+/**
+ * It gets no file, so its item goes. The parts go too once they have waited for their folder for the longest time, or when the
+ * recording was deleted: deleteRecording enqueues this job again.
+ */
 async function giveUp(work: Work, { id }: RecordingRow, { code }: FinalFailure): Promise<void> {
   await work.db.transaction((tx) => endItem(tx, id));
-  if (code === AWAY) await clear(work, id);
+  const row = await findRecording(work.db, id);
+  if (code === AWAY || !row || row.removed_at !== null) await clear(work, id);
 }
 
 function faultOf(error: unknown, row: RecordingRow): unknown {

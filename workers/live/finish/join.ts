@@ -10,7 +10,8 @@ import type { LiveSegment } from '#platform/live/segments.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
 import type { Work } from '#workers/work.ts';
-import { type CaptionArguments, captionArguments, JUMP_SECONDS } from './captions.ts';
+import { JUMP_SECONDS } from './caption-files.ts';
+import { type CaptionArguments, captionArguments } from './captions.ts';
 import { tagsOf } from './names.ts';
 
 /** The parts cannot be joined: no other try helps. */

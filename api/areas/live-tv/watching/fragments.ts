@@ -12,8 +12,8 @@ export const initName = ({ discontinuity }: LiveSegment): string => `init-${disc
 
 /** The segment whose head is this init segment: the newest on its timeline, or of all. Undefined for another name. */
 export function initSource(segments: readonly LiveSegment[], name: string): LiveSegment | undefined {
-  const [, digits] = /^init(?:-(\d{1,9}))?\.mp4$/.exec(name) ?? [];
-  return segments.findLast((one) => digits === undefined || one.discontinuity === Number(digits));
+  if (name === 'init.mp4') return segments.at(-1);
+  return segments.findLast(({ discontinuity }) => name === `init-${discontinuity}.mp4`);
 }
 
 export interface StoredFragments {

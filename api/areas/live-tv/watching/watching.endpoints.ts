@@ -7,7 +7,7 @@ import { getManagedLive, getOwnLive } from './access.ts';
 import { masterOf, PLAYLIST, playlistAnswer, playlistOf, renditionOf, sendLiveSegment } from './lists.ts';
 import { growingList, sendPart } from './recorded.ts';
 import { liveSessionOf } from './session.view.ts';
-import { watch } from './watch.ts';
+import { tuneFor, watch } from './watch.ts';
 import {
   MasterQuery,
   PlaylistQuery,
@@ -39,6 +39,8 @@ export const watchLiveChannel = defineEndpoint({
     'CONFLICT',
   ],
   emits: ['playback.started'],
+
+  before: ({ params, body }, call) => tuneFor(call, params.id, body),
 
   async handle({ params, body }, call) {
     return watch(call, params.id, body);

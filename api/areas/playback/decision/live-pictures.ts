@@ -4,7 +4,7 @@ import { speaks, type Track } from './tracks.ts';
 
 const PICTURES = ['dvb_subtitle', 'dvbsub'];
 
-export interface PicturesWish {
+export interface PicturesOptions {
   subtitleStreamId?: string | null | undefined;
   subtitleLanguage?: string | null | undefined;
 }
@@ -12,8 +12,8 @@ export interface PicturesWish {
 const isPictures = ({ kind, codec }: Track): boolean => kind === 'subtitle' && PICTURES.includes(codec);
 
 /** The chosen track; undefined where none is, or where the broadcast has the same language as text. */
-export function chosenPictures(tracks: readonly Track[], wish: PicturesWish): Track | undefined {
-  const { subtitleStreamId: id, subtitleLanguage: language } = wish;
+export function chosenPictures(tracks: readonly Track[], options: PicturesOptions): Track | undefined {
+  const { subtitleStreamId: id, subtitleLanguage: language } = options;
   const pictures = tracks.filter(isPictures);
   if (id !== undefined) return pictures.find((track) => track.id === id);
   if (!language) return undefined;

@@ -20,7 +20,7 @@ export const connectDrive = defineEndpoint({
   answer: json(201, Storage),
   errors: ['CONFLICT', 'FORBIDDEN', 'RATE_LIMITED'],
 
-  before: ({ body }, call) => tryDrive(call, body),
+  before: async ({ body }, call) => void (await tryDrive(call, body)),
 
   async handle({ body }, call) {
     return describeStorage(call, await connect(call, body));
