@@ -83,13 +83,13 @@ interface Opening {
 async function open(call: Call, { item, choice, stream, body, given }: Opening): Promise<SessionRow> {
   const id = newId();
   const startMs = await startOf(call, item.id, body.startAt);
+  const { subtitle } = choice.decision;
+  const limits = { quality: body.quality, maxBitrate: body.maxBitrate };
+  const options = { ...limits, ...(subtitle && { subtitleStreamId: subtitle.streamId }) };
   const started = startMs !== undefined && { startMs };
   return openSession(call, {
     ...{ id, item, body, decision: choice.decision, profile: given, url: liveAddress(id) },
-    wish: {
-      ...{ quality: body.quality, maxBitrate: body.maxBitrate },
-      ...(choice.decision.subtitle && { subtitleStreamId: choice.decision.subtitle.streamId }),
-    },
+    wish: options,
     position_ms: startMs ?? call.now.getTime(),
     duration_ms: null,
     live: { channelId: item.id, streamId: stream.id, rendition: choice.rendition, ...started },
