@@ -142,12 +142,17 @@ function recordingsOf(
   const own = facts.libraries.find(({ id }) => id === existing?.libraryId);
   const library = existing && !spec.libraryRef ? own : libraryOf(spec, facts.libraries);
   if (!library) return { fault: missing(spec) };
-  const media = spec.recordings?.media;
-  const folder = media && library.folders.find(({ storageId }) => storageId === mediaId(media));
-  if (folder) return { library, folder };
-  if (!existing || library === own) return { library };
-  const [first] = media === undefined ? library.folders : [];
-  return first ? { library, folder: first } : { library, fault: withoutFolder(spec) };
+  const isOther = existing !== undefined && library !== own;
+  const folder = folderIn(library, { media: spec.recordings?.media, mediaId, isOther });
+  return { library, folder, ...(isOther && !folder && { fault: withoutFolder(spec) }) };
+}
+
+function folderIn(
+  { folders }: LiveLibrary,
+  { media, mediaId, isOther }: { media: string | undefined; mediaId: Syncing['mediaId']; isOther: boolean },
+): Recordings['folder'] {
+  if (media !== undefined) return folders.find(({ storageId }) => storageId === mediaId(media));
+  return isOther ? folders[0] : undefined;
 }
 
 const IN_SYNC: Verdict = {

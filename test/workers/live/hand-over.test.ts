@@ -58,10 +58,13 @@ describe('a tuner that leaves', function () {
     const [id, other] = [await record(one, 26), await record(alone, 600)];
     await rounds(recorder, async () => (await parts(id)).length > 2 && (await parts(other)).length > 0);
     expect(second.open.size).to.equal(0);
+    second.silent.add('1'); // it tunes slowly
     const exit = once(leaving, 'exit');
     leaving.kill('SIGTERM');
     await exit;
     await eventually(() => second.open.has('1'), 3000);
+    await sleep(2500);
+    second.silent.delete('1');
     expect(first.open.size).to.equal(0);
     const open = await db()('live_streams').where({ ended_at: null }).select('channel_id', 'tuner_id');
     expect(open).to.have.deep.members([
@@ -71,13 +74,12 @@ describe('a tuner that leaves', function () {
     await rounds(recorder, async () => (await db()('recordings').where({ id }).first())?.ended_at);
     const row = await db()('recordings').where({ id }).first();
     expect(row).to.include({ state: 'completed' });
-    expect(gapsMs(row.gaps)).to.be.below(4000);
     const caught = await parts(id);
     const steps = caught.slice(1).map((part, at) => part.startMs - segmentEnd(caught[at] ?? part));
-    expect(Math.max(...steps)).to.be.below(4000);
-    const outages = await db()('live_outages').where({ channel_id: one }).select('from_at', 'to_at');
-    if (Math.max(...steps) > 500) expect(outages).to.have.lengthOf(1);
-    expect(row.gaps.length).to.equal(outages.length);
+    expect(Math.max(...steps)).to.be.within(2000, 5000);
+    expect(gapsMs(row.gaps)).to.be.within(2000, 5000);
+    const outages = await db()('live_outages').where({ channel_id: one }).whereNotNull('to_at').select('from_at');
+    expect(outages).to.have.lengthOf(1);
     const streams = new Set(caught.map(({ epoch }) => epoch));
     expect(streams.size, 'of both tuners').to.equal(2);
   });

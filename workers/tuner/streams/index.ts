@@ -45,7 +45,7 @@ export interface StreamsSetting {
 export async function serveStreams(setting: StreamsSetting): Promise<() => Promise<void>> {
   const { tunerId, config, log } = setting;
   const stores = await connectStores(setting);
-  const { db, redis, objects, settings } = stores;
+  const { db, redis, settings } = stores;
   const lease = new TunerLease(redis, { tunerId, pod: config.pod });
   const { keeper, spool } = await openKeeper(setting, stores);
   let held: boolean | undefined;
@@ -65,17 +65,13 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
     const text = JSON.stringify(reportOf(keeper, setting, held === true && !leaving));
     await redis.set(liveTunerKey(tunerId), text, 'EX', 60).catch(() => null);
   };
-  const trim = (): Promise<void> => {
-    const limits = { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') };
-    return trimBuffer({ db, redis, objects }, limits);
-  };
   await hold();
   await report();
   const rounds: [number, () => Promise<void>][] = [
     [LEASE_EVERY_MS, hold],
     [LOOK_MS, look],
     [REPORT_MS, report],
-    [TRIM_MS, trim],
+    [TRIM_MS, () => trim(stores)],
   ];
   const timers = rounds.map(([ms, work]) => every(ms, work, log));
   const stopListening = listenFor(setting, look);
@@ -109,6 +105,11 @@ async function connectStores({ config, log }: StreamsSetting) {
 }
 
 type Stores = Awaited<ReturnType<typeof connectStores>>;
+
+function trim({ db, redis, objects, settings }: Stores): Promise<void> {
+  const limits = { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') };
+  return trimBuffer({ db, redis, objects }, limits);
+}
 
 async function openKeeper({ tunerId, config, log, space, networks }: StreamsSetting, stores: Stores) {
   const { db, redis, objects, keys, settings } = stores;
