@@ -181,7 +181,6 @@ export const jobs = {
   'live.schedule': { queue: 'live', payload: z.object({}) },
   /** Joins the segments of an ended recording into its file. */
   'live.finish': { queue: 'live', payload: z.object({ recordingId: Id }) },
-  /** Marks the commercial breaks of the file of a recording. */
   'live.commercials': { queue: 'live', payload: z.object({ fileId: Id }) },
   'music.analyze': { queue: 'analysis' },
   'music.rollup': { queue: 'metadata' },

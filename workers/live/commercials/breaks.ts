@@ -55,13 +55,35 @@ function byLogo({ durationMs, blacks, silences }: Evidence, bare: readonly Span[
     if (length < LEAST_BREAK_MS || length > LONGEST_BREAK_MS) return [];
     const ends = { fromMs: part.startMs - LOGO.blurMs, toMs: part.startMs + LOGO.earlyMs, aboutMs: part.startMs };
     const begins = { fromMs: part.endMs - LOGO.lateMs, toMs: part.endMs + LOGO.blurMs, aboutMs: part.endMs };
-    const [first, last] = [edge(ends, cuts, weak), edge(begins, cuts, weak)];
-    const certain = Number(first?.strong ?? 0) + Number(last?.strong ?? 0);
-    if (certain === 0 && !(first && last)) return [];
-    const startMs = first?.startMs ?? (part.startMs <= LOGO.blurMs ? 0 : part.startMs);
-    const endMs = last?.endMs ?? (part.endMs >= durationMs - LOGO.blurMs ? durationMs : part.endMs);
-    return endMs > startMs ? [{ startMs, endMs, confidence: [0.6, 0.8, 0.95][certain] as number }] : [];
+    const found = breakOf(part, durationMs, [edge(ends, cuts, weak), edge(begins, cuts, weak)]);
+    return found && found.endMs > found.startMs ? [found] : [];
   });
+}
+
+/** Shares of certainty by how many ends are at a cut. */
+const CONFIDENCE = [0.6, 0.8, 0.95] as const;
+
+/** A part without a logo, from edge to edge; undefined where too few of them were found. */
+function breakOf(part: Span, durationMs: number, [first, last]: readonly (Edge | undefined)[]): Break | undefined {
+  const strong = [first, last].filter((one) => one?.strong).length;
+  if (strong === 0 && !(first && last)) return undefined;
+  const { startMs, endMs } = atEnds(part, durationMs);
+  return {
+    startMs: first?.startMs ?? startMs,
+    endMs: last?.endMs ?? endMs,
+    confidence: CONFIDENCE[strong] ?? CONFIDENCE[2],
+  };
+}
+
+/** To the ends of the recording, where the part almost reaches them. */
+const atEnds = ({ startMs, endMs }: Span, durationMs: number): Span => ({
+  startMs: startMs <= LOGO.blurMs ? 0 : startMs,
+  endMs: endMs >= durationMs - LOGO.blurMs ? durationMs : endMs,
+});
+
+interface Edge extends Span {
+  /** At a cut, which is black and silent. */
+  strong: boolean;
 }
 
 interface Window {
@@ -71,7 +93,7 @@ interface Window {
 }
 
 /** The nearest cut; else, close by, the nearest part that is only black or only silent. */
-function edge(window: Window, cuts: readonly Span[], weak: readonly Span[]): (Span & { strong: boolean }) | undefined {
+function edge(window: Window, cuts: readonly Span[], weak: readonly Span[]): Edge | undefined {
   const cut = nearest(window, cuts);
   if (cut) return { ...cut, strong: true };
   const { aboutMs } = window;

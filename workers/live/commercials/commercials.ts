@@ -46,7 +46,7 @@ export async function findCommercials({ fileId }: JobPayload<'live.commercials'>
   }
   work.signal.throwIfAborted();
   const { blacks, silences, logo, shown } = known;
-  const bare = logo ? stretchesWithout([...shown].map((digit) => digit === '1')) : undefined;
+  const bare = logo ? stretchesWithout(shown.split('').map((digit) => digit === '1')) : undefined;
   const breaks = breaksIn({ durationMs, blacks, silences, bare });
   await work.db.transaction((tx) => saveCommercials(tx, { fileId, itemId: source.itemId }, breaks));
   return { breaks: breaks.length };

@@ -115,12 +115,13 @@ function entryOf(
   options: Pick<PlaylistOptions, 'ticket' | 'suffix' | 'initOf'>,
 ): string[] {
   const ending = `.${options.suffix ?? 'ts'}${queryOf(options)}`;
-  const missing = before ? one.sequence - before.sequence - 1 : 0;
+  const lines = linesOf(one, ending);
+  if (!before) return [...mapOf(one, options), ...lines];
+  const missing = one.sequence - before.sequence - 1;
   const isListed = missing > 0 && missing <= MOST_MISSING;
-  const gaps = before && isListed ? gapsBetween(before, one, { missing, ending }) : [];
-  const isNew = before && (before.discontinuity !== one.discontinuity || missing > MOST_MISSING);
-  const map = !before || isNew ? mapOf(one, options) : [];
-  return [...gaps, ...(isNew ? ['#EXT-X-DISCONTINUITY'] : []), ...map, ...linesOf(one, ending)];
+  const gaps = isListed ? gapsBetween(before, one, { missing, ending }) : [];
+  const isNew = before.discontinuity !== one.discontinuity || missing > MOST_MISSING;
+  return [...gaps, ...(isNew ? ['#EXT-X-DISCONTINUITY', ...mapOf(one, options)] : []), ...lines];
 }
 
 const queryOf = ({ ticket }: Pick<PlaylistOptions, 'ticket'>): string =>

@@ -84,12 +84,11 @@ async function open(call: Call, { item, choice, stream, body, given }: Opening):
   const id = newId();
   const startMs = await startOf(call, item.id, body.startAt);
   const { subtitle } = choice.decision;
-  const limits = { quality: body.quality, maxBitrate: body.maxBitrate };
-  const options = { ...limits, ...(subtitle && { subtitleStreamId: subtitle.streamId }) };
+  const { quality, maxBitrate } = body;
   const started = startMs !== undefined && { startMs };
   return openSession(call, {
     ...{ id, item, body, decision: choice.decision, profile: given, url: liveAddress(id) },
-    wish: options,
+    wish: { quality, maxBitrate, ...(subtitle && { subtitleStreamId: subtitle.streamId }) },
     position_ms: startMs ?? call.now.getTime(),
     duration_ms: null,
     live: { channelId: item.id, streamId: stream.id, rendition: choice.rendition, ...started },

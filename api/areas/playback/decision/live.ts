@@ -58,14 +58,17 @@ export async function decideLive(call: Call, source: LiveSource, options: LiveOp
   const [others, heard] = [faultsOf(received, input), soundFaults(received, input)];
   const reasons = [...new Set([...others, ...heard, ...failed([['subtitle-burn-in', !words]])])];
   if (reasons.length === 0) return copied(received, input);
-  const { limits } = input;
-  const copies = video && !words;
-  if (copies && others.length === 0 && encodesSound(input)) return withSound(received, input, reasons);
-  if (copies && reason === 'live-source' && takesFragments(received, input))
-    return inFragments(received, input, reasons);
-  const may = !limits.remuxOnly && (video ? limits.videoTranscode : limits.audioTranscode);
-  if (!may) throw new ApiError('MEDIA_TRANSCODE_DISABLED', 'This needs a transcode, which is not allowed', { reasons });
+  if (video && !words) {
+    if (others.length === 0 && encodesSound(input)) return withSound(received, input, reasons);
+    if (takesFragments(received, input)) return inFragments(received, input, reasons);
+  }
+  if (!mayEncode(input, video))
+    throw new ApiError('MEDIA_TRANSCODE_DISABLED', 'This needs a transcode, which is not allowed', { reasons });
   return encoded(received, input, reasons);
+}
+
+function mayEncode({ limits }: DecisionInput, video: Track | undefined): boolean {
+  return !limits.remuxOnly && (video ? limits.videoTranscode : limits.audioTranscode);
 }
 
 async function inputOf({ db, who, deps, client }: Call, options: LiveOptions): Promise<DecisionInput> {
@@ -206,9 +209,10 @@ function withSound(
 }
 
 /** HEVC, which players take in fragmented MP4 alone. The parts of a recording are transport streams until they are a file. */
-function takesFragments({ file, video }: Received, input: DecisionInput): boolean {
+function takesFragments({ file, video, reason }: Played, input: DecisionInput): boolean {
   const { hls } = input.profile;
-  if (video?.codec !== 'hevc' || !hls?.segments.includes('fmp4') || !encodesSound(input)) return false;
+  if (reason !== 'live-source' || video?.codec !== 'hevc') return false;
+  if (!hls?.segments.includes('fmp4') || !encodesSound(input)) return false;
   const faults = [
     ...videoFaults(video, hls.video, input.profile),
     ...capsOf(input).faults(file.bitrate, video.height ?? 0),

@@ -43,11 +43,10 @@ export async function startGrowing(call: Call, opening: GrowingStart): Promise<P
 async function open(call: Call, opening: GrowingStart, { decision, rendition }: LiveChoice): Promise<SessionRow> {
   const { item, growing, body, given, startMs } = opening;
   const { quality, maxBitrate, allow, subtitleStreamId } = body;
-  const options = { quality, maxBitrate, allow, ...(subtitleStreamId && { subtitleStreamId }) };
   const id = newId();
   return openSession(call, {
     ...{ id, item, decision, body, profile: given, url: liveAddress(id) },
-    wish: options,
+    wish: { quality, maxBitrate, allow, ...(subtitleStreamId && { subtitleStreamId }) },
     position_ms: startMs,
     duration_ms: Math.round(growing.lengthMs),
     live: { channelId: growing.channelId ?? item.id, streamId: '', rendition, startMs, recordingId: growing.id },

@@ -15,18 +15,15 @@ const FIELD_RATE_BITS = 2_500_000;
 const SOUND_BITS = 128_000;
 
 function optionsOf({ rendition, pictures, decision: { video, audio } }: Omit<LiveChoice, 'offered'>): RenditionOptions {
-  const copied = { audioBitrate: audio?.bitrate ?? SOUND_BITS, copiesVideo: true };
-  if (video?.action === 'copy') return rendition === FRAGMENTS ? { ...copied, fragments: true } : copied;
-  return {
-    audioBitrate: audio?.bitrate ?? SOUND_BITS,
-    ...(video && {
-      video: {
-        ...{ width: video.width, height: video.height, bitrate: video.bitrate, deinterlace: video.deinterlaced },
-        fieldRate: video.deinterlaced && video.bitrate >= FIELD_RATE_BITS,
-        ...(pictures !== undefined && { pictures }),
-      },
-    }),
-  };
+  const audioBitrate = audio?.bitrate ?? SOUND_BITS;
+  if (!video) return { audioBitrate };
+  if (video.action === 'copy') {
+    return { audioBitrate, copiesVideo: true, ...(rendition === FRAGMENTS && { fragments: true }) };
+  }
+  const { width, height, bitrate, deinterlaced: deinterlace } = video;
+  const fieldRate = deinterlace && bitrate >= FIELD_RATE_BITS;
+  const burned = pictures === undefined ? {} : { pictures };
+  return { audioBitrate, video: { width, height, bitrate, deinterlace, fieldRate, ...burned } };
 }
 
 /**
