@@ -72,6 +72,8 @@ export interface Call {
   /** Runs after the commit, or at once outside a transaction. A failure is logged and does not fail the request. */
   afterCommit: (work: () => Promise<unknown>) => void;
   now: Date;
+  /** When the request arrived, on the clock of `performance.now()`: requests are in its order, whatever each waited for since. */
+  began: number;
   log: Log;
   /** Aborted when the client disconnects or the process ends. */
   signal: AbortSignal;

@@ -40,6 +40,7 @@ export interface Kernel {
 export function envelope({ deps }: Kernel): Middleware {
   return async (ctx, next) => {
     const began = performance.now();
+    ctx.state.began = began;
     const { requestId, headers } = headOf(ctx.req, deps);
     ctx.state.requestId = requestId;
     for (let at = 0; at < headers.length; at += 2) ctx.res.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
