@@ -30,11 +30,11 @@ async function placeFor(db: Db, row: StreamRow, running: ReadonlySet<string>): P
   );
 }
 
-/** Whether the tuner has streams in use and no other one that runs can take any of them. */
-export async function isAlone(db: Db, tunerId: string, running: ReadonlySet<string>): Promise<boolean> {
+/** Whether the tuner has a stream in use that no other tuner that runs can take. */
+export async function hasStranded(db: Db, tunerId: string, running: ReadonlySet<string>): Promise<boolean> {
   const rows = await streamsInUse(db, tunerId);
-  for (const row of rows) if (await placeFor(db, row, running)) return false;
-  return rows.length > 0;
+  for (const row of rows) if (!(await placeFor(db, row, running))) return true;
+  return false;
 }
 
 /**

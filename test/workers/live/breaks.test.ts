@@ -31,8 +31,11 @@ describe('commercial breaks', () => {
   });
 
   it('end at a part that is only silent or only black when nothing better is near, or at the end of the recording', () => {
-    const only = { blacks: [at(600)], silences: [at(720)], bare: [span(600, 719)] };
-    expect(found(only)).to.deep.equal([[600, 720.2]]);
+    const { blacks, silences } = cuts(600);
+    expect(found({ blacks, silences: [...silences, at(720)], bare: [span(600, 719)] })).to.deep.equal([[600, 720.2]]);
+    expect(found({ blacks: [at(600)], silences: [at(720)], bare: [span(600, 719)] }), 'no cut at all').to.deep.equal(
+      [],
+    );
     expect(found({ ...cuts(3500), bare: [span(3500, 3600)] })).to.deep.equal([[3500, 3600]]);
   });
 

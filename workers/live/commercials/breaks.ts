@@ -25,6 +25,8 @@ const LEAST_PROGRAMME_MS = 60_000;
 /** A longer part without a logo is a programme without one. */
 const LONGEST_BREAK_MS = 15 * 60_000;
 const LEAST_BREAK_MS = 20_000;
+/** No broadcast has more commercials: what was learned as its logo is a graphic that comes and goes. */
+const MOST_SHARE = 0.4;
 /** A logo goes at most this long before the cut, and comes back at most this long after it. */
 const LOGO = { earlyMs: 12_000, lateMs: 15_000, blurMs: 3000 };
 
@@ -32,7 +34,9 @@ const LOGO = { earlyMs: 12_000, lateMs: 15_000, blurMs: 3000 };
 export function breaksIn(evidence: Evidence): Break[] {
   const cuts = cutsOf(evidence);
   const found = evidence.bare ? byLogo(evidence, evidence.bare, cuts) : byLengths(cuts);
-  return joined(found).filter(({ startMs, endMs }) => endMs - startMs >= LEAST_BREAK_MS);
+  const breaks = joined(found).filter(({ startMs, endMs }) => endMs - startMs >= LEAST_BREAK_MS);
+  const brokenMs = breaks.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+  return brokenMs > evidence.durationMs * MOST_SHARE ? [] : breaks;
 }
 
 const isShort = ({ startMs, endMs }: Span): boolean => endMs - startMs <= LONGEST_CUT_MS;
@@ -60,18 +64,18 @@ function byLogo({ durationMs, blacks, silences }: Evidence, bare: readonly Span[
   });
 }
 
-/** Shares of certainty by how many ends are at a cut. */
-const CONFIDENCE = [0.6, 0.8, 0.95] as const;
+/** Certainty by how many ends are at a cut. */
+const CONFIDENCE = { 1: 0.8, 2: 0.95 } as const;
 
 /** A part without a logo, from edge to edge; undefined where too few of them were found. */
 function breakOf(part: Span, durationMs: number, [first, last]: readonly (Edge | undefined)[]): Break | undefined {
   const strong = [first, last].filter((one) => one?.strong).length;
-  if (strong === 0 && !(first && last)) return undefined;
+  if (strong === 0) return undefined; // speech pauses as often as a weak edge demands
   const { startMs, endMs } = atEnds(part, durationMs);
   return {
     startMs: first?.startMs ?? startMs,
     endMs: last?.endMs ?? endMs,
-    confidence: CONFIDENCE[strong] ?? CONFIDENCE[2],
+    confidence: strong === 1 ? CONFIDENCE[1] : CONFIDENCE[2],
   };
 }
 

@@ -1,7 +1,9 @@
 // Job live.finish: the parts of an ended recording become a file of its library. Each step can be repeated after its worker died.
+
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { bringBack } from '#areas/libraries/public.ts';
 import {
   findRecording,
@@ -42,7 +44,7 @@ export async function finishLiveRecording({ recordingId }: JobPayload<'live.fini
     await clear(work, row.id);
     return { itemId };
   } catch (error) {
-    const fault = faultOf(error, row);
+    const fault = await faultOf(work, error);
     if (fault instanceof FinalFailure) await giveUp(work, row, fault);
     throw fault;
   }
@@ -58,14 +60,18 @@ async function giveUp(work: Work, { id }: RecordingRow, { code }: FinalFailure):
   if (code === AWAY || !row || row.removed_at !== null) await clear(work, id);
 }
 
-function faultOf(error: unknown, row: RecordingRow): unknown {
+async function faultOf(work: Work, error: unknown): Promise<unknown> {
   if (error instanceof Unjoinable) return new FinalFailure('UNJOINABLE', error.message);
-  return error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(row) : error;
+  return error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(work) : error;
 }
 
-/** The pause grows with the time that it has waited. */
-function putOff(row: RecordingRow): Error {
-  const waitedMs = Date.now() - (row.ended_at ?? row.end_at).getTime();
+const Waiting = z.object({ since: z.number() });
+
+/** The pause grows with the time that it has waited, which counts from its first refusal: a server that was off tried nothing. */
+async function putOff(work: Work): Promise<Error> {
+  const kept = Waiting.safeParse(work.checkpoint).data;
+  if (!kept) await work.keep(work.db, { since: Date.now() });
+  const waitedMs = Date.now() - (kept?.since ?? Date.now());
   if (waitedMs > KEPT_MS) return new FinalFailure(AWAY, 'Its folder could not be written for seven days');
   return new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
 }

@@ -1,7 +1,7 @@
 // A tuner process that has to leave: its streams go on elsewhere, or at the next process of its tuner.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '#platform/db.ts';
-import { handOver, isAlone, otherTuners } from '#platform/live/hand-over.store.ts';
+import { handOver, hasStranded, otherTuners } from '#platform/live/hand-over.store.ts';
 import { runningTuners } from '#platform/live/tuners.ts';
 import type { Log } from '#platform/log.ts';
 import type { Redis } from '#platform/redis.ts';
@@ -20,12 +20,12 @@ async function others({ db, redis, tunerId }: Leaver): Promise<Set<string>> {
   return (await runningTuners(redis, await otherTuners(db, tunerId))) ?? new Set();
 }
 
-/** Waits while only this process can receive its streams, until another one of its tuner waits for the lease. */
+/** Waits while only this process can receive one of its streams, until another one of its tuner waits for the lease. */
 export async function waitForNext(leaver: Leaver, lease: TunerLease, limitMs: number): Promise<void> {
   const { db, log, tunerId } = leaver;
   try {
     for (const end = Date.now() + limitMs; Date.now() < end; await sleep(LOOK_MS)) {
-      if ((await lease.isRequested()) || !(await isAlone(db, tunerId, await others(leaver)))) return;
+      if ((await lease.isRequested()) || !(await hasStranded(db, tunerId, await others(leaver)))) return;
     }
   } catch (error) {
     log.warn({ err: (error as Error).message }, 'the streams end at once');
