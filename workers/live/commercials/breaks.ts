@@ -25,7 +25,7 @@ const LEAST_PROGRAMME_MS = 60_000;
 /** A longer part without a logo is a programme without one. */
 const LONGEST_BREAK_MS = 15 * 60_000;
 const LEAST_BREAK_MS = 20_000;
-/** No broadcast has more commercials: what was learned as its logo is a graphic that comes and goes. */
+/** No broadcast has more commercials: then its logo is a graphic of the programme that comes and goes. */
 const MOST_SHARE = 0.4;
 /** A logo goes at most this long before the cut, and comes back at most this long after it. */
 const LOGO = { earlyMs: 12_000, lateMs: 15_000, blurMs: 3000 };
