@@ -3,6 +3,7 @@ import { newId } from '../ids.ts';
 import type { ProbedStream } from '../media.ts';
 import type { Row } from '../typed-query.ts';
 import { type InUse, streamsOn } from './in-use.store.ts';
+import type { PresentTuners } from './tuners.ts';
 
 declare module '../column-types.ts' {
   interface ColumnTypes {
@@ -79,15 +80,15 @@ export type Tuned =
  * Opens the stream of a channel, or joins the open one, in one atomic step: run it in a transaction. Sources are tried in
  * order, those of running tuners first; an unused stream gives its slot when none is free.
  */
-export async function tune(db: Db, channelId: string, running: ReadonlySet<string> | undefined): Promise<Tuned> {
+export async function tune(db: Db, channelId: string, tuners: PresentTuners | undefined): Promise<Tuned> {
   await lockArbitration(db);
-  const joined = await joinStream(db, channelId, running);
+  const joined = await joinStream(db, channelId, tuners?.present);
   if (joined) return { kind: 'open', stream: joined };
   const all = await candidatesOf(db, channelId);
   if (all.length === 0) return { kind: 'none', drm: await hasEncrypted(db, channelId) };
   const candidates = [
-    ...all.filter((one) => running?.has(one.tuner_id) ?? true),
-    ...all.filter((one) => running && !running.has(one.tuner_id)),
+    ...all.filter((one) => tuners?.ready.has(one.tuner_id) ?? true),
+    ...all.filter((one) => tuners && !tuners.ready.has(one.tuner_id)),
   ];
   for (const one of candidates) {
     const slot = freeSlot(one);
@@ -101,17 +102,20 @@ export async function tune(db: Db, channelId: string, running: ReadonlySet<strin
   return { kind: 'busy', inUse: await streamsOn(db, [...new Set(all.map((one) => one.tuner_id))]) };
 }
 
-/** The open stream of a channel. One that was live and whose tuner does not run any more moves to another source, or ends. */
+/**
+ * The open stream of a channel. One that was live and whose tuner is gone moves to another source, or ends; a tuner that
+ * leaves still receives it.
+ */
 async function joinStream(
   db: Db,
   channelId: string,
-  running: ReadonlySet<string> | undefined,
+  present: ReadonlySet<string> | undefined,
 ): Promise<StreamRow | undefined> {
   const [row] = await db('live_streams')
     .where({ channel_id: channelId, ended_at: null })
     .update({ wanted_at: db.fn.now(), reserved_until: db.raw(`now() + ${RESERVED}`) })
     .returning('*');
-  if (row?.state !== 'live' || !running || running.has(row.tuner_id)) return row;
+  if (row?.state !== 'live' || !present || present.has(row.tuner_id)) return row;
   await leaveTuner(db, row);
   return findOpenStream(db, channelId);
 }

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { newId } from '#platform/ids.ts';
 import { listParts, PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
+import { wantRendition } from '#platform/live/renditions.store.ts';
 import { LIVE_BUCKET, listSegments, segmentKey } from '#platform/live/segments.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { LiveStage } from '#support/live-stage.ts';
@@ -98,6 +99,23 @@ describe('DVB picture subtitles', function () {
     const { body: off } = await viewer.changePlayback({ params: { id: session.id }, body: { subtitleStreamId: null } });
     expect(off.session.decision).to.deep.include({ method: 'direct_stream' }).and.not.have.property('subtitle');
     for (const one of [session.id, other.body.session.id, id]) await end(one);
+  });
+
+  it('are left out where the present source has no such stream, and the pictures go on', async () => {
+    const chosen = await watch({ subtitleLanguage: 'de' });
+    const { live, id } = chosen.body.session;
+    const rendition = live?.rendition ?? '';
+    const row = await api.deps.db('live_renditions').where({ channel_id: channel, rendition }).first();
+    expect(row?.options.video?.pictures).to.be.greaterThan(0);
+    const options = JSON.stringify({ ...row?.options, video: { ...row?.options.video, pictures: 40 } });
+    await api.deps.db('live_renditions').where({ channel_id: channel }).update({ ended_at: new Date() });
+    await wantRendition(api.deps.db, { channelId: channel, rendition, options: JSON.parse(options) });
+    const address = `/api/v1/live/sessions/${id}/${rendition}`;
+    await eventually(async () => {
+      const answer = await api.fetch(`${address}/index.m3u8`, { headers });
+      return answer.status === 200 && (await answer.text()).split('#EXTINF').length > 3;
+    }, 60_000);
+    await end(id);
   });
 
   it('stay in the file of a recording, where they can be burned in too', async () => {

@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
 import { listParts } from '#platform/live/parts.ts';
 import { segmentEnd } from '#platform/live/segments.ts';
-import { runningTuners } from '#platform/live/tuners.ts';
+import { tune } from '#platform/live/streams.store.ts';
+import { presentTuners, runningTuners } from '#platform/live/tuners.ts';
 import { LiveStage } from '#support/live-stage.ts';
 import { eventually, temporaryFolder } from '#support/stores.ts';
 import { tunerBox } from '#support/tuner-box.ts';
@@ -94,7 +95,13 @@ describe('a tuner that leaves', function () {
     await rounds(recorder, async () => (await parts(id)).length > 2);
     const exit = once(leaving, 'exit');
     leaving.kill('SIGTERM');
-    await sleep(3000);
+    await sleep(1000);
+    leaving.kill('SIGTERM'); // of its supervisor, after the one of the group
+    await eventually(async () => (await runningTuners(place.api.deps.redis, [attic]))?.size === 0, 10_000);
+    const present = await presentTuners(place.api.deps.redis, [attic]);
+    const viewer = await db().transaction((transaction) => tune(transaction, two, present));
+    expect(viewer).to.nested.include({ kind: 'open', 'stream.tuner_id': attic });
+    await sleep(1000);
     expect([leaving.exitCode, box.open.size]).to.deep.equal([null, 1]);
     const pod = { FOYER_POD: 'tuner-next', FOYER_TUNER_SPACE: temporaryFolder('next-space') };
     await Promise.all([exit, stage.process(attic, pod)]);

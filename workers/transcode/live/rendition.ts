@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '#platform/db.ts';
-import { type RenditionRow, releaseRendition, renewRendition } from '#platform/live/renditions.store.ts';
+import {
+  type RenditionOptions,
+  type RenditionRow,
+  releaseRendition,
+  renewRendition,
+} from '#platform/live/renditions.store.ts';
 import type { LiveSegment } from '#platform/live/segments.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
@@ -43,6 +48,8 @@ export class LiveRendition {
   readonly #deps: RenditionDeps;
   readonly #stop = new AbortController();
   #run: Run | undefined;
+  /** The present timeline has no stream of the subtitles that are burned in. */
+  #isPlain = false;
   #made = false;
   #failure: Error | undefined;
   #writes: Promise<void> = Promise.resolve();
@@ -104,6 +111,7 @@ export class LiveRendition {
     const last = [...(this.#run?.sent.values() ?? [])].at(-1);
     if (last && (last.discontinuity !== segment.discontinuity || last.sequence + 1 !== segment.sequence)) {
       await this.#finish();
+      this.#isPlain = false;
     }
     const ticks = firstTicks(bytes);
     if (ticks === undefined) return;
@@ -116,7 +124,8 @@ export class LiveRendition {
 
   async #start(): Promise<Run> {
     const { encoder, threads } = this.#deps;
-    const args = liveArguments(this.#row.options, encoder, threads);
+    const options = this.#isPlain ? withoutPictures(this.#row.options) : this.#row.options;
+    const args = liveArguments(options, encoder, threads);
     const ffmpeg = await startFfmpeg(args, { outputs: 1, gpu: encoder.gpu, input: true });
     ffmpeg.input?.on('error', () => undefined); // its exit shows why
     const sent = new Map<number, LiveSegment>();
@@ -124,9 +133,17 @@ export class LiveRendition {
     const run = { ffmpeg, cutter, sent, read: readAll(ffmpeg, cutter) };
     void ffmpeg.ended.then(({ code, words }) => {
       if (code === 0 || this.#stop.signal.aborted) return;
-      this.#failure = new Error(words.slice(-500));
+      if (options.video?.pictures === undefined) this.#failure = new Error(words.slice(-500));
+      else this.#goPlain(run, words);
     });
     return run;
+  }
+
+  /** Goes on without the subtitles, which another source or a new tuning may lack; the next timeline is tried with them. */
+  #goPlain(run: Run, words: string): void {
+    this.#deps.log.warn({ rendition: this.id, err: words.slice(-300) }, 'encoded without its picture subtitles');
+    this.#isPlain = true;
+    if (this.#run === run) this.#run = undefined;
   }
 
   /** Encodes the segments that went in to their end. */
@@ -154,6 +171,12 @@ export class LiveRendition {
       })
       .catch((error: Error) => this.#deps.log.warn({ err: error.message }, 'encoded segment not stored'));
   }
+}
+
+function withoutPictures({ video, ...options }: RenditionOptions): RenditionOptions {
+  if (!video) return options;
+  const { pictures: _, ...plain } = video;
+  return { ...options, video: plain };
 }
 
 /** Resolves at the end of the encoder's output. */

@@ -16,7 +16,7 @@ export interface Leaver {
   tunerId: string;
 }
 
-async function others({ db, redis, tunerId }: Leaver): Promise<Set<string>> {
+async function others({ db, redis, tunerId }: Leaver): Promise<ReadonlySet<string>> {
   return (await runningTuners(redis, await otherTuners(db, tunerId))) ?? new Set();
 }
 

@@ -20,10 +20,14 @@ export interface StoredFragments {
   sessionId: string;
   key: string;
   part: 'init' | 'fragment';
+  cacheControl: string;
 }
 
 /** Throws 404 when the segment is not stored. */
-export async function sendFragments(call: Call, { sessionId, key, part }: StoredFragments): Promise<Bytes> {
+export async function sendFragments(
+  call: Call,
+  { sessionId, key, part, cacheControl }: StoredFragments,
+): Promise<Bytes> {
   const { objects } = call.deps;
   const found = await objects.stat(LIVE_BUCKET, key);
   if (!found || found.size <= HEAD_BYTES) throw notFound();
@@ -34,7 +38,7 @@ export async function sendFragments(call: Call, { sessionId, key, part }: Stored
       etag: `${found.etag}-${part}`,
       modifiedAt: found.modifiedAt,
       type: 'video/mp4',
-      cacheControl: IMMUTABLE,
+      cacheControl,
     },
     read: ({ start, end }) => objects.get(LIVE_BUCKET, key, { start: from + start, end: from + end }),
   });

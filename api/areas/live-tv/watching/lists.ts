@@ -104,7 +104,8 @@ export async function sendLiveSegment(call: Call, rendition: Rendition, file: st
   const segment = await segmentAt(call, rendition, Number(digits));
   if (suffix === 'vtt') return captionsAnswer(call, rendition, segment);
   const key = segmentKey(trackOf(rendition), segment);
-  if (suffix === 'm4s') return sendFragments(call, { sessionId: rendition.row.id, key, part: 'fragment' });
+  if (suffix === 'm4s')
+    return sendFragments(call, { sessionId: rendition.row.id, key, part: 'fragment', cacheControl: IMMUTABLE });
   const sent = await sendObject(call, { bucket: 'foyer-live', key, type: 'video/mp2t', cacheControl: IMMUTABLE });
   return countSent(call, rendition.row.id, sent);
 }
@@ -113,7 +114,8 @@ async function sendInit(call: Call, rendition: Rendition, file: string): Promise
   const segment = initSource(await segmentsOf(call, rendition), file);
   if (!segment) throw notFound();
   const key = segmentKey(trackOf(rendition), segment);
-  return sendFragments(call, { sessionId: rendition.row.id, key, part: 'init' });
+  const cacheControl = file === 'init.mp4' ? 'no-store' : IMMUTABLE; // another one is the newest later
+  return sendFragments(call, { sessionId: rendition.row.id, key, part: 'init', cacheControl });
 }
 
 async function segmentAt(call: Call, rendition: Rendition, sequence: number): Promise<LiveSegment> {

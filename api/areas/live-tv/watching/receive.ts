@@ -13,7 +13,7 @@ import {
   type StreamRow,
   tune,
 } from '#platform/live/streams.store.ts';
-import { runningTuners } from '#platform/live/tuners.ts';
+import { presentTuners } from '#platform/live/tuners.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { tunersOf } from './sources.view.ts';
 
@@ -37,10 +37,10 @@ export async function receive(
   { replaces }: { replaces?: string | undefined },
 ): Promise<LiveStream> {
   const { deps } = call;
-  const running = await runningTuners(deps.redis, await tunersOf(deps.db, channelId));
+  const present = await presentTuners(deps.redis, await tunersOf(deps.db, channelId));
   const outcome = await deps.db.transaction(async (db) => {
     await makeRoom({ ...call, db }, replaces);
-    return tune(db, channelId, running);
+    return tune(db, channelId, present);
   });
   if (outcome.kind === 'busy') throw busy(outcome.inUse);
   if (outcome.kind === 'none') throw outcome.drm ? encrypted() : silent([]);
