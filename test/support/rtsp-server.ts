@@ -18,6 +18,8 @@ export interface RtspServerOptions {
   /** Changes the order of the packets of a datagram stream. */
   order?: (packets: Buffer[]) => Buffer[];
   host?: string;
+  /** Time from a request to its response. */
+  slowMs?: Partial<Record<string, number>>;
 }
 
 export interface ReceivedRequest {
@@ -33,6 +35,8 @@ export interface RtspServer {
   /** Sessions that are held now, by id. */
   held: Map<string, Session>;
   connections: number;
+  /** Connections that are open now. */
+  open(): number;
   methods(): string[];
 }
 
@@ -65,6 +69,7 @@ export async function rtspServer(bytes: Buffer, options: RtspServerOptions = {})
   const server: RtspServer = {
     ...{ url: '', port: 0, requests: [], held, connections: 0 },
     methods: () => server.requests.map(({ method }) => method),
+    open: () => sockets.size,
   };
   const udp = createSocket('udp4');
   const sockets = new Set<Socket>();
@@ -148,7 +153,10 @@ export async function rtspServer(bytes: Buffer, options: RtspServerOptions = {})
         server.requests.push(request);
         const answer = respond(request, socket);
         const text = `RTSP/1.0 ${answer.replace(/^([^\r]*)/, `$1\r\nCSeq: ${request.headers['cseq']}`)}`;
-        socket.write(text.includes('\r\n\r\n') ? text : `${text}\r\n\r\n`);
+        const whole = text.includes('\r\n\r\n') ? text : `${text}\r\n\r\n`;
+        const slowMs = options.slowMs?.[request.method];
+        if (slowMs === undefined) socket.write(whole);
+        else setTimeout(() => socket.write(whole), slowMs);
       }
     });
   }).listen(0, host);

@@ -11,6 +11,7 @@ import { type RtspServer, rtspServer } from '#support/rtsp-server.ts';
 import { atEnd } from '#support/stores.ts';
 import { broadcast } from '#support/tuner-box.ts';
 import { openSource } from '#workers/tuner/streams/reader.ts';
+import { RtpOrder } from '#workers/tuner/streams/rtsp/order.ts';
 
 const ENOUGH = 60_000;
 
@@ -93,8 +94,8 @@ describe('RTSP sources of a tuner', () => {
   });
 
   it('are opened with a password, which is sent in the clear only where nothing else is offered', async () => {
-    const login = { username: 'an a', password: 'p:ß' };
-    const words = 'an%20a:p%3A%C3%9F';
+    const login = { username: 'ał a', password: 'p:ß' };
+    const words = 'a%C5%82%20a:p%3A%C3%9F';
     for (const kind of ['digest', 'basic'] as const) {
       for (const qop of [false, true]) {
         const server = await rtspServer(broadcast('h264'), { login: { ...login, kind, qop } });
@@ -105,7 +106,7 @@ describe('RTSP sources of a tuner', () => {
           kind,
         ).to.equal(true);
         expect(server.requests.every(({ url }) => !url.includes('@'))).to.equal(true);
-        expect(await refusal(withLogin(server, 'an%20a:wrong'))).to.equal('refused');
+        expect(await refusal(withLogin(server, 'a%C5%82%20a:wrong'))).to.equal('refused');
         expect(await refusal(server.url)).to.equal('refused');
       }
     }
@@ -172,11 +173,13 @@ describe('RTSP sources of a tuner', () => {
     }
     const described = (sdp: string): string => `200 OK\r\nContent-Length: ${sdp.length}\r\n\r\n${sdp}`;
     const camera = 'v=0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=control:track1\r\n';
-    const injected = 'v=0\r\nm=video 0 RTP/AVP 33\r\na=control:x RTSP/1.0 GET\r\n';
+    const stream = 'm=video 0 RTP/AVP 33\r\na=control:';
+    const injected = `v=0\r\n${stream}x RTSP/1.0 GET\r\n`;
     for (const [sdp, reason] of [
       [camera, 'not-media'],
       ['', 'not-media'],
       [injected, 'refused'],
+      [`v=0\r\na=control:x y\r\n${stream}track1\r\n`, 'refused'],
     ] as const) {
       const server = await rtspServer(broadcast('h264'), { answers: { DESCRIBE: described(sdp) } });
       expect(await refusal(server.url), sdp).to.equal(reason);
@@ -194,6 +197,46 @@ describe('RTSP sources of a tuner', () => {
     await until(() => server.held.size === 0);
     expect(server.methods().at(-1)).to.equal('TEARDOWN');
     expect(server.held.size).to.equal(0);
+  });
+
+  it('leave no session, port or connection where the viewer goes before the server responds', async () => {
+    const server = await rtspServer(broadcast('h264'), { ways: ['udp'], slowMs: { SETUP: 200, PLAY: 200 } });
+    for (const method of ['SETUP', 'PLAY']) {
+      const stop = new AbortController();
+      const ways = { send: createOutboundStream(), connect: createOutboundSocket(), signal: stop.signal };
+      const opening = openSource({ url: server.url, headers: {} }, { ...ways, networks: { always: ['127.0.0.1/32'] } });
+      await until(() => server.methods().at(-1) === method && server.held.size > 0);
+      const { clientPort = 0 } = [...server.held.values()][0] ?? {};
+      stop.abort();
+      await opening.then(expect.fail, () => undefined);
+      await until(() => server.held.size === 0 && server.open() === 0);
+      expect([server.held.size, server.open()], method).to.deep.equal([0, 0]);
+      const free = createSocket('udp4').bind(clientPort, '127.0.0.1');
+      await once(free, 'listening');
+      free.close();
+    }
+  });
+
+  it('go on after a lost packet of a slow stream, and pass over what is no packet', () => {
+    let now = 0;
+    const order = new RtpOrder(() => now);
+    const packet = (number: number, first = 0x80, sender = 1): Buffer => {
+      const head = Buffer.alloc(13, 0);
+      head.writeUInt8(first);
+      head.writeUInt16BE(number, 2);
+      head.writeUInt32BE(sender, 8);
+      return head;
+    };
+    const numbers = (one: Buffer): number[] => order.push(one).map((each) => each.readUInt16BE(2));
+    expect(numbers(packet(1))).to.deep.equal([1]);
+    expect(numbers(packet(4))).to.deep.equal([]);
+    expect(numbers(packet(9, 0x40, 2)), 'another version').to.deep.equal([]);
+    expect(numbers(packet(2))).to.deep.equal([2]);
+    now = 200;
+    expect(numbers(packet(5)), 'waits for 3').to.deep.equal([]);
+    now = 300;
+    expect(numbers(packet(6))).to.deep.equal([4, 5, 6]);
+    expect(numbers(packet(3)), 'too late').to.deep.equal([]);
   });
 
   it('are the same for ffmpeg, so that the server of these tests speaks as others do', async () => {

@@ -3,7 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Credential } from '../../source.ts';
 
 const HASHES: Readonly<Record<string, string>> = { MD5: 'md5', 'SHA-256': 'sha256' };
-const PARAMETER = /([\w-]+)=(?:"([^"]*)"|([^\s,"]+))/g;
+/** The lookbehind keeps the search linear. */
+const PARAMETER = /(?<![\w-])([\w-]+)=(?:"([^"]*)"|([^\s,"]+))/g;
 
 type Parameters = Partial<Record<string, string>>;
 
@@ -51,7 +52,7 @@ export class Authorization {
     const target = hash(method, uri);
     const response = plain ? hash(secret, nonce, target) : hash(secret, nonce, nc, cnonce, 'auth', target);
     const quoted = {
-      username: username.replace(/["\\]/g, '\\$&'),
+      username: Buffer.from(username.replace(/["\\]/g, '\\$&')).toString('latin1'), // its bytes are UTF-8
       realm,
       nonce,
       uri,

@@ -8,6 +8,10 @@ import { bytesOf, type Frame, headerOf, RtspParser, type RtspRequest, type RtspR
 const UNAUTHORIZED = 401;
 /** Time in which a server ends a session; its connection is closed then. */
 const CLOSE_MS = 500;
+/** Requests without a response, of a server that sends packets alone. */
+const MOST_WAITING = 8;
+/** Requests that the server does not take. */
+const MOST_UNSENT = 64 << 10;
 
 export interface ConnectionOptions {
   credential: Credential | undefined;
@@ -79,9 +83,10 @@ export class RtspConnection {
   async close(last?: RtspRequest): Promise<void> {
     this.onFrame = () => undefined;
     this.#socket.resume();
-    if (last && this.#socket.writable) this.#write(last);
+    const late = sleep(CLOSE_MS);
+    if (last) await Promise.race([this.request(last).catch(() => undefined), late]);
     this.#socket.end();
-    await Promise.race([this.#closed.promise, sleep(CLOSE_MS)]);
+    await Promise.race([this.#closed.promise, late]);
     this.#socket.destroy();
   }
 
@@ -89,11 +94,20 @@ export class RtspConnection {
     if (this.#fault) return Promise.reject(this.#fault);
     const waiting: Waiting = Promise.withResolvers();
     try {
+      this.#requireRoom();
       this.#waiting.set(this.#write(request), waiting);
     } catch (error) {
       waiting.reject(error);
     }
     return waiting.promise;
+  }
+
+  #requireRoom(): void {
+    if (this.#socket.writableLength > MOST_UNSENT) throw new SourceFault('stalled', 'the server takes no requests');
+    const [oldest] = this.#waiting;
+    if (!oldest || this.#waiting.size < MOST_WAITING) return;
+    this.#waiting.delete(oldest[0]);
+    oldest[1].reject(new SourceFault('stalled', 'the server does not respond'));
   }
 
   #write({ method, url, headers }: RtspRequest): number {

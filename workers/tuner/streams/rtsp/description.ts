@@ -1,5 +1,6 @@
 // Descriptions of sessions (SDP) of which only the transport stream is used.
 import { SourceFault } from '../fault.ts';
+import { SAFE_WORD } from './messages.ts';
 
 export interface Description {
   /** Address that is set up. */
@@ -22,8 +23,10 @@ export function describedBy(sdp: string, base: string): Description {
   const [session, ...media] = sectionsOf(sdp);
   const found = media.find(({ isTransportStream }) => isTransportStream);
   if (!found) throw new SourceFault('not-media', 'the server offers no transport stream');
-  const whole = resolved(session?.control, base);
-  return { track: resolved(found.control, base), session: whole };
+  const description = { track: resolved(found.control, base), session: resolved(session?.control, base) };
+  if (!Object.values(description).every((address) => SAFE_WORD.test(address)))
+    throw new SourceFault('refused', 'the description names something that is no address');
+  return description;
 }
 
 function sectionsOf(sdp: string): Section[] {

@@ -86,7 +86,9 @@ function headOf(text: string): Head {
     const colon = line.indexOf(':');
     if (colon < 1) continue;
     const name = line.slice(0, colon).trim().toLowerCase();
-    headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
+    const values = headers.get(name) ?? [];
+    values.push(line.slice(colon + 1).trim());
+    headers.set(name, values);
   }
   const bodyBytes = Number(headerOf({ headers }, 'content-length') ?? 0);
   if (!Number.isInteger(bodyBytes) || bodyBytes < 0 || bodyBytes > MOST_BODY)
@@ -100,13 +102,14 @@ export interface RtspRequest {
   headers?: Readonly<Record<string, string>>;
 }
 
-const SAFE_ADDRESS = /^[\x21-\x7e]+$/;
+/** Text that cannot begin another part of a line, or another line. */
+export const SAFE_WORD = /^[\x21-\x7e]+$/;
 const SAFE_NAME = /^[\w-]+$/;
 const SAFE_VALUE = /^[\x20-\x7e\x80-\xff]*$/;
 
 /** The bytes of a request. Throws `SourceFault` where a part of it would begin another line. */
 export function bytesOf({ method, url, headers = {} }: RtspRequest): Buffer {
-  if (!SAFE_ADDRESS.test(url)) throw new SourceFault('refused', 'the address has characters that no address has');
+  if (!SAFE_WORD.test(url)) throw new SourceFault('refused', 'the address has characters that no address has');
   const lines = Object.entries(headers).map(([name, value]) => {
     if (!SAFE_NAME.test(name) || !SAFE_VALUE.test(value)) throw new SourceFault('refused', 'no header of a request');
     return `${name}: ${value}`;

@@ -1,5 +1,9 @@
 /** A packet that is late by more others is given up. */
 const WINDOW = 64;
+/** Packets of a slow stream, such as radio, wait no longer for a lost one. */
+const LONGEST_MS = 250;
+const HEAD = 12;
+const VERSION = 2;
 const HALF = 0x8000;
 
 /** Packets of RTP over UDP in the order of their numbers, each once. */
@@ -8,10 +12,17 @@ export class RtpOrder {
   #sender = 0;
   readonly #early = new Map<number, Buffer>();
   #old = 0;
+  /** Since when the early packets wait. */
+  #since = 0;
+  readonly #now: () => number;
+
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** The packets whose turn it is now. */
   push(packet: Buffer): Buffer[] {
-    if (packet.length < 12) return [];
+    if (packet.length < HEAD || (packet[0] ?? 0) >> 6 !== VERSION) return [];
     const number = packet.readUInt16BE(2);
     this.#follow(number, packet.readUInt32BE(8));
     const ahead = (number - (this.#next ?? number)) & 0xffff;
@@ -20,9 +31,12 @@ export class RtpOrder {
       return [];
     }
     this.#old = 0;
+    if (this.#early.size === 0) this.#since = this.#now();
     this.#early.set(number, packet);
-    if (this.#early.size > WINDOW) this.#skip();
-    return this.#due();
+    if (this.#early.size > WINDOW || this.#now() - this.#since > LONGEST_MS) this.#skip();
+    const due = this.#due();
+    if (due.length > 0) this.#since = this.#now();
+    return due;
   }
 
   /** Begins again where the sender does. */

@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamFault } from '#platform/live/streams.store.ts';
 import { SourceFault } from '../fault.ts';
 import { PacketQueue } from '../packets.ts';
 import type { RtspConnection } from './connection.ts';
 import { type Description, describedBy } from './description.ts';
-import { headerOf, type RtspResponse } from './messages.ts';
+import { headerOf, type RtspRequest, type RtspResponse, SAFE_WORD } from './messages.ts';
 import { noTransport, type Transport, WAYS, type Way } from './transport.ts';
 
 const OK = 200;
@@ -15,6 +16,8 @@ const FAULTS: Readonly<Record<number, StreamFault>> = { 453: 'busy', 503: 'busy'
 /** A server without another time forgets a session after a minute. */
 const FORGOTTEN_SEC = 60;
 const LONGEST_PAUSE_SEC = 30;
+/** A response that is on its way at the end may name a session, which would keep its tuner. */
+const LAST_RESPONSE_MS = 500;
 
 /** The server names another address. */
 export class Moved extends Error {
@@ -36,6 +39,7 @@ export class RtspSession {
   #held: string | undefined;
   #aliveEveryMs = 0;
   #timer: NodeJS.Timeout | undefined;
+  #playing: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(connection: RtspConnection, url: string) {
@@ -45,12 +49,18 @@ export class RtspSession {
   }
 
   /** Resolves when the server plays. Throws `SourceFault` or `Moved`. */
-  async play(): Promise<void> {
+  play(): Promise<void> {
+    this.#playing = this.#play();
+    return this.#playing;
+  }
+
+  async #play(): Promise<void> {
     const description = isSatIp(this.#url) ? undefined : await this.#describe();
     const response = await this.#setUp(description?.track ?? this.#url);
     const session = description?.session ?? streamAddress(this.#url, response);
     this.#held = session;
-    requireOk(await this.#connection.request({ method: 'PLAY', url: session }), 'PLAY');
+    requireOk(await this.#request({ method: 'PLAY', url: session }), 'PLAY');
+    this.#requireOpen();
     this.#timer = setInterval(() => void this.#stayAlive(session), this.#aliveEveryMs);
   }
 
@@ -71,16 +81,26 @@ export class RtspSession {
 
   async #end(): Promise<void> {
     clearInterval(this.#timer);
-    this.#packets.end(new SourceFault('ended', 'stopped'));
+    this.#packets.end(stopped());
+    await Promise.race([this.#playing.catch(() => undefined), sleep(LAST_RESPONSE_MS)]);
     await this.#connection.close(this.#held === undefined ? undefined : { method: 'TEARDOWN', url: this.#held });
     this.#transport?.close();
   }
 
+  #requireOpen(): void {
+    if (this.#closing) throw stopped();
+  }
+
+  async #request(request: RtspRequest): Promise<RtspResponse> {
+    this.#requireOpen();
+    return this.#connection.request(request);
+  }
+
   async #describe(): Promise<Description> {
-    const options = await this.#connection.request({ method: 'OPTIONS', url: this.#url });
+    const options = await this.#request({ method: 'OPTIONS', url: this.#url });
     this.#methods = headerOf(options, 'public') ?? '';
     const headers = { Accept: 'application/sdp' };
-    const response = await this.#connection.request({ method: 'DESCRIBE', url: this.#url, headers });
+    const response = await this.#request({ method: 'DESCRIBE', url: this.#url, headers });
     requireOk(response, 'DESCRIBE');
     const base = headerOf(response, 'content-base') ?? headerOf(response, 'content-location') ?? this.#url;
     return describedBy(response.body, /^rtsp:\/\//i.test(base) ? base : this.#url);
@@ -90,7 +110,7 @@ export class RtspSession {
     for (const way of WAYS) {
       const transport = await this.#by(way);
       const headers = { Transport: transport.header };
-      const response = await this.#connection.request({ method: 'SETUP', url, headers });
+      const response = await this.#request({ method: 'SETUP', url, headers });
       if (OTHER_WAY.has(response.status)) continue;
       requireOk(response, 'SETUP');
       this.#hold(url, response);
@@ -107,7 +127,7 @@ export class RtspSession {
     const transport = await way(this.#connection, this.#packets);
     if (this.#closing) {
       transport.close();
-      throw new SourceFault('ended', 'stopped');
+      throw stopped();
     }
     this.#transport = transport;
     return transport;
@@ -115,7 +135,7 @@ export class RtspSession {
 
   #hold(url: string, response: RtspResponse): void {
     const [id = '', ...rest] = (headerOf(response, 'session') ?? '').split(';');
-    if (!id) throw new SourceFault('not-media', 'the server names no session');
+    if (!SAFE_WORD.test(id.trim())) throw new SourceFault('not-media', 'the server names no session');
     this.#held = url;
     this.#connection.session = id.trim();
     const seconds = Number(rest.map((one) => /^\s*timeout=(\d+)/i.exec(one)?.[1]).find(Boolean) ?? FORGOTTEN_SEC);
@@ -132,6 +152,8 @@ export class RtspSession {
     if (status === NO_SESSION) this.#packets.end(new SourceFault('ended', 'the server ended the session'));
   }
 }
+
+const stopped = (): SourceFault => new SourceFault('ended', 'stopped');
 
 /** Addresses of SAT>IP say what is tuned, and have no description before. */
 function isSatIp(url: string): boolean {
