@@ -208,7 +208,11 @@ describe('RTSP sources of a tuner', () => {
       await until(() => server.methods().at(-1) === method && server.held.size > 0);
       const { clientPort = 0 } = [...server.held.values()][0] ?? {};
       stop.abort();
-      await opening.then(expect.fail, () => undefined);
+      const outcome = await opening.then(
+        () => 'opened',
+        () => 'stopped',
+      );
+      expect(outcome, method).to.equal('stopped');
       await until(() => server.held.size === 0 && server.open() === 0);
       expect([server.held.size, server.open()], method).to.deep.equal([0, 0]);
       const free = createSocket('udp4').bind(clientPort, '127.0.0.1');

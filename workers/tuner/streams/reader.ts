@@ -48,8 +48,11 @@ export async function openSource(source: SourceAddress, deps: ReaderDeps): Promi
     return { bytes: readDatagrams(new URL(source.url), deps.signal), silentMs: STREAM_SILENT_MS };
   }
   if (protocol === 'rtsp:') return { bytes: await openRtsp(source, deps), silentMs: STREAM_SILENT_MS };
-  if (protocol !== 'http:' && protocol !== 'https:')
-    throw new SourceFault('refused', 'this kind of address is not read');
+  if (protocol === 'http:' || protocol === 'https:') return openHttp(source, deps);
+  throw new SourceFault('refused', 'this kind of address is not read');
+}
+
+async function openHttp(source: SourceAddress, deps: ReaderDeps): Promise<Reading> {
   const { url, headers } = withoutCredential(source.url);
   const agent = source.userAgent ? { 'user-agent': source.userAgent } : {};
   const common = { ...deps.networks, signal: deps.signal, timeoutMs: HEAD_MS };
