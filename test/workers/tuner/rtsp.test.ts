@@ -221,7 +221,7 @@ describe('RTSP sources of a tuner', () => {
     }
   });
 
-  it('go on after a lost packet of a slow stream, and pass over what is no packet', () => {
+  it('go on after a lost packet of a slow stream, and pass over other datagrams', () => {
     let now = 0;
     const order = new RtpOrder(() => now);
     const packet = (number: number, first = 0x80, sender = 1): Buffer => {

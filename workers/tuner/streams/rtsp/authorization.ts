@@ -6,6 +6,9 @@ const HASHES: Readonly<Record<string, string>> = { MD5: 'md5', 'SHA-256': 'sha25
 /** The lookbehind keeps the search linear. */
 const PARAMETER = /(?<![\w-])([\w-]+)=(?:"([^"]*)"|([^\s,"]+))/g;
 
+/** Servers of before RFC 2617 name no quality of protection. */
+const takesAuth = (qop: string | undefined): boolean => qop === undefined || qop.split(/[\s,]+/).includes('auth');
+
 type Parameters = Partial<Record<string, string>>;
 
 const parametersOf = (text: string): Parameters =>
@@ -42,7 +45,7 @@ export class Authorization {
   ): string | undefined {
     const kind = HASHES[(algorithm ?? 'MD5').toUpperCase()];
     const plain = qop === undefined;
-    if (!kind || !(plain || qop.split(/[\s,]+/).includes('auth'))) return undefined;
+    if (!kind || !takesAuth(qop)) return undefined;
     const hash = (...parts: string[]): string => createHash(kind).update(parts.join(':')).digest('hex');
     const { username, password } = this.#credential;
     const cnonce = randomBytes(8).toString('hex');

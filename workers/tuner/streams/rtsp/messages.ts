@@ -81,6 +81,14 @@ export class RtspParser {
 function headOf(text: string): Head {
   const [first = '', ...lines] = text.split(/[\r\n]+/);
   if (!/\bRTSP\/\d\.\d\b/.test(first)) throw new SourceFault('not-media', 'no message of RTSP');
+  const headers = headersOf(lines);
+  const bodyBytes = Number(headerOf({ headers }, 'content-length') ?? 0);
+  if (!Number.isInteger(bodyBytes) || bodyBytes < 0 || bodyBytes > MOST_BODY)
+    throw new SourceFault('not-media', 'the body of a message is too long');
+  return { status: Number(/^RTSP\/\d\.\d (\d{3})\b/.exec(first)?.[1] ?? 0), headers, bodyBytes };
+}
+
+function headersOf(lines: readonly string[]): Map<string, string[]> {
   const headers = new Map<string, string[]>();
   for (const line of lines) {
     const colon = line.indexOf(':');
@@ -90,10 +98,7 @@ function headOf(text: string): Head {
     values.push(line.slice(colon + 1).trim());
     headers.set(name, values);
   }
-  const bodyBytes = Number(headerOf({ headers }, 'content-length') ?? 0);
-  if (!Number.isInteger(bodyBytes) || bodyBytes < 0 || bodyBytes > MOST_BODY)
-    throw new SourceFault('not-media', 'the body of a message is too long');
-  return { status: Number(/^RTSP\/\d\.\d (\d{3})\b/.exec(first)?.[1] ?? 0), headers, bodyBytes };
+  return headers;
 }
 
 export interface RtspRequest {

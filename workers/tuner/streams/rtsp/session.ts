@@ -155,7 +155,7 @@ export class RtspSession {
 
 const stopped = (): SourceFault => new SourceFault('ended', 'stopped');
 
-/** Addresses of SAT>IP say what is tuned, and have no description before. */
+/** An address of SAT>IP names its transponder, and has no description. */
 function isSatIp(url: string): boolean {
   const { searchParams } = new URL(url);
   return searchParams.has('msys') || (searchParams.has('freq') && searchParams.has('pids'));
