@@ -629,6 +629,7 @@ export interface Tables {
     id: Defaulted<number>;
     text: string;
     folded: Computed<string>;
+    words: Computed<string>;
   };
   home_hidden: {
     profile_id: string;
