@@ -5,7 +5,7 @@ export { answerChecks } from './checks/pods.ts';
 export { lookAtFolder, rememberStorage } from './checks/remember.ts';
 export { holdClocksBy } from './clocks.ts';
 export { removeFoldersBy } from './delete.ts';
-export { Absent, joined, type Listed, StorageFault, type StorageReader } from './readers/reader.ts';
+export { Absent, joined, type Listed, Occupied, StorageFault, type StorageReader, Unsent } from './readers/reader.ts';
 export { takePersonalHosts } from './registry.ts';
 export { folderOnStorage, readerById } from './serving/folders.ts';
 export { Looks } from './serving/looks.ts';
