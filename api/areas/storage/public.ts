@@ -10,7 +10,7 @@ export { takePersonalHosts } from './registry.ts';
 export { folderOnStorage, readerById } from './serving/folders.ts';
 export { Looks } from './serving/looks.ts';
 export { type MediaConfig, type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';
-export { addressOf } from './serving/ranges.ts';
+export { addressOf, streamOf } from './serving/ranges.ts';
 export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './serving/roots.ts';
 export {
   changeState,

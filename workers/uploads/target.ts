@@ -1,0 +1,31 @@
+// The library folder that an upload is written to: on a mount, or on a remote storage.
+import { findStorages } from '#areas/storage/public.ts';
+import type { UploadFolder, UploadRow } from '#areas/uploads/public.ts';
+import type { Work } from '../work.ts';
+import { StorageGone, type Wanted } from './naming.ts';
+import { isPlaced, placeUpload, topOf } from './place.ts';
+import { isPlacedRemotely, placeRemotely, remoteTopOf } from './remote.ts';
+
+export interface Target {
+  /** Whether the upload's file already lies where its row says. */
+  holds: (row: UploadRow) => Promise<boolean>;
+  /** Puts the file in its folder. Throws `StorageGone`, `Cancelled`, `Unfit`, and the error of a full disk. */
+  place: (row: UploadRow, wanted: Wanted) => Promise<void>;
+}
+
+const USABLE = ['available', 'degraded'];
+
+/** Throws `StorageGone` while the folder cannot be written. */
+export async function targetOf(work: Work, folder: UploadFolder): Promise<Target> {
+  const storage = (await findStorages(work.db, [folder.storageId])).get(folder.storageId);
+  if (!storage || !USABLE.includes(storage.state) || storage.readOnly) throw new StorageGone();
+  if (storage.kind !== 'mount') {
+    const top = await remoteTopOf(work, folder);
+    return {
+      holds: (row) => isPlacedRemotely(top, row),
+      place: (row, wanted) => placeRemotely(work, row, { top, wanted }),
+    };
+  }
+  const top = await topOf(work, { folder, storage });
+  return { holds: (row) => isPlaced(top, row), place: (row, wanted) => placeUpload(work, row, { top, wanted }) };
+}
