@@ -74,6 +74,7 @@ export class Walk {
   /** Lists a directory and puts its subdirectories on the stack. Undefined for an unchanged one, which is only counted. */
   #walk({ path, rules }: Waiting): WalkedDirectory | undefined {
     const directory = empty(path);
+    this.#moved();
     try {
       directory.modifiedMs = statSync(join(this.#order.root, path)).mtimeMs;
       const known = this.#trusted(path);
@@ -168,7 +169,12 @@ export class Walk {
     }
   }
 
+  #moved(): void {
+    if (this.#order.moved) Atomics.add(this.#order.moved, 0, 1);
+  }
+
   #file(directory: WalkedDirectory, name: string): void {
+    this.#moved();
     try {
       directory.files.push(fileOf(name, statSync(`${this.#order.root}/${joined(directory.path, name)}`)));
     } catch (error) {
@@ -287,7 +293,7 @@ function rulesIn(root: string, path: string): IgnoreRules[] {
 }
 
 /** Device and inode of the root and the folder: they change when another file system is mounted there. */
-export function identityOf({ root, folder }: Pick<WalkOrder, 'root' | 'folder'>): string {
+function identityOf({ root, folder }: Pick<WalkOrder, 'root' | 'folder'>): string {
   return [root, join(root, folder)]
     .map((path) => statSync(path))
     .map((stat) => `${stat.dev}:${stat.ino}`)

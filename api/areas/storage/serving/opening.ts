@@ -6,9 +6,9 @@ import type { Row } from '#platform/typed-query.ts';
 import { StorageFault } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
 import { findStorageRow } from '../storages.store.ts';
-import { Looks } from './looks.ts';
+import { looks } from './looks.ts';
 import { addressOf } from './ranges.ts';
-import { inTime, isBelow } from './roots.ts';
+import { isBelow } from './roots.ts';
 
 /** Row data of a media file or a sidecar file. */
 export interface Wanted {
@@ -79,9 +79,6 @@ function knownState({ state, unavailable }: Pick<FolderRow, 'state' | 'unavailab
   return unavailable ? UNAVAILABLE : undefined;
 }
 
-/** Shared by all requests, by library folder. */
-const looks = new Looks();
-
 const ABSENT: Opening = { kind: 'absent' };
 const UNAVAILABLE: Opening = { kind: 'unavailable', reason: 'root-missing' };
 
@@ -126,7 +123,7 @@ async function foldersOf(db: Db, { storageId, folderId }: Wanted): Promise<Folde
 /** The path of the storage in this process; undefined when its media root is gone or does not respond. */
 async function topOf(config: Deps['config'], row: Pick<FolderRow, 'root_name' | 'path'>): Promise<string | undefined> {
   const root = config.mediaRoots.find((one) => one.name === row.root_name);
-  const top = root && (await inTime(realpath(root.path).catch(() => undefined)));
+  const top = root && (await looks.run(root.path, () => realpath(root.path).catch(() => undefined)));
   return top === undefined || top === 'slow' ? undefined : join(top, row.path);
 }
 

@@ -50,7 +50,7 @@ function sendable(
     type: mediaType(source.path),
     cacheControl: 'private, no-cache',
     read: async (range) => {
-      const stream = streamMedia(file.absolute, range);
+      const stream = streamMedia(file.absolute, { ...range, folderId: source.folderId });
       return metered(call, stream, { itemId: source.itemId, session });
     },
   };
