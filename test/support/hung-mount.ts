@@ -41,10 +41,15 @@ export async function mountOverSsh(
   const signal = (name: NodeJS.Signals): void => {
     for (const pid of treeOf(server.pid ?? 0)) process.kill(pid, name);
   };
+  // Ends when this process does, however it ends: a mount that stays would hang whatever reads it next.
+  const guard = spawn('/bin/sh', ['-c', GUARD, 'guard', String(server.pid), target], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  const guarded = once(guard, 'exit');
   const end = async (): Promise<void> => {
-    signal('SIGCONT');
-    if (isMounted(target)) execFileSync('umount', ['-l', target]);
-    signal('SIGKILL');
+    guard.stdin.end();
+    await guarded;
     await gone;
   };
   try {
@@ -61,8 +66,6 @@ export async function mountOverSsh(
   return { hang: () => signal('SIGSTOP'), resume: () => signal('SIGCONT'), end };
 }
 
-const isMounted = (target: string): boolean => readFileSync('/proc/self/mounts', 'utf8').includes(` ${target} `);
-
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   return once(socket, 'connect').then(
@@ -73,6 +76,15 @@ async function answers(port: number): Promise<boolean> {
     () => false,
   );
 }
+
+/** Resumes all processes of the server ($1), unmounts the folder ($2), and ends them, once its input ends. */
+const GUARD = `
+  below() { for one in $(cat /proc/$1/task/$1/children 2>/dev/null); do echo $one; below $one; done; }
+  read -r _
+  all="$1 $(below $1)"
+  kill -CONT $all
+  umount -l "$2"
+  kill -KILL $all`;
 
 /** A process and all below it. */
 function treeOf(pid: number): number[] {

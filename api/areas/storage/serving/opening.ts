@@ -1,13 +1,14 @@
-import { opendir, realpath, stat } from 'node:fs/promises';
+import { opendir, realpath, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
+import { mountReader } from '../readers/mount.ts';
 import { StorageFault } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
 import { findStorageRow } from '../storages.store.ts';
 import { looks } from './looks.ts';
-import { addressOf } from './ranges.ts';
+import { addressOf, type RemoteFile } from './ranges.ts';
 import { isBelow } from './roots.ts';
 
 /** Row data of a media file or a sidecar file. */
@@ -26,6 +27,11 @@ export interface OpenFile {
   absolute: string;
   size: number;
   modifiedAt: Date;
+  /**
+   * How a process reads it that must not have it open: a file system of a user process (FUSE) is called when a file is closed, so
+   * that one that hangs would hold every start of a child process, which closes its copies.
+   */
+  blocks?: Pick<RemoteFile, 'reader' | 'path'>;
 }
 
 /** Unknown while the storage is unavailable; `absent` when the file does not exist or a link leads outside its library. */
@@ -70,7 +76,18 @@ export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<O
   if (found === 'slow') return { kind: 'unavailable', reason: 'timeout' };
   if (found === undefined) return (await holdsAnything(wanted.folderId, join(top, row.folder))) ? ABSENT : UNAVAILABLE;
   if (!(await isInside({ db, config }, { top, row, found }))) return ABSENT;
-  return openThere(found, wanted, row.state === 'suspect');
+  const opened = await openThere(found, wanted, row.state === 'suspect');
+  if (opened.kind !== 'there' || !(await isOfUserProcess(wanted.folderId, found))) return opened;
+  const reader = mountReader(config, { root: row.root_name ?? '', path: row.path });
+  return { ...opened, blocks: { reader, path: wanted.path } };
+}
+
+/** The type of a file system of a user process. */
+const FUSE = 0x65735546;
+
+async function isOfUserProcess(folderId: string, absolute: string): Promise<boolean> {
+  const found = await looks.run(folderId, () => statfs(absolute).catch(() => undefined));
+  return found === 'slow' || Number(found?.type) === FUSE;
 }
 
 /** Unavailable by what the workers observed. */
