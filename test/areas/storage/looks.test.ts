@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Looks } from '#areas/storage/public.ts';
 
@@ -16,7 +17,7 @@ describe('Looks', () => {
     expect(calls).to.equal(4);
     expect(await looks.run('b', () => Promise.resolve('there'))).to.equal('there');
     resolve('late');
-    await promise;
+    await setImmediate();
     expect(await looks.run('a', look)).to.equal('there');
     expect(calls).to.equal(5);
   });

@@ -17,9 +17,12 @@ export async function isFolderAt({ id, root }: Pick<Folder, 'id' | 'root'>, path
   return found !== 'slow' && found?.isDirectory() === true;
 }
 
-/** Its real path; undefined when it is gone, `slow` when its mount does not answer. */
-export const realFolder = ({ id, root, path }: Folder): Promise<string | undefined | 'slow'> =>
-  looks.run(id, () => realpath(join(root, path)).catch(() => undefined));
+/** Its real path, or the path that it is known by while its mount does not answer; undefined when it is gone. */
+export async function realFolder({ id, root, path }: Folder): Promise<string | undefined> {
+  const known = join(root, path);
+  const found = await looks.run(id, async () => ({ real: await realpath(known).catch(() => undefined) }));
+  return found === 'slow' ? known : found.real;
+}
 
 /** Device and inode of the root and the folder: they change when another file system is mounted there. */
 export async function identityNow({ id, root, path }: Folder): Promise<string> {

@@ -16,10 +16,8 @@ export class LibraryTops {
   /** The current real paths: a folder may be a link itself. One whose mount does not answer has the path that it is known by. */
   async all(): Promise<string[]> {
     const tops = this.#folders.map(async (folder) => {
-      const known = join(folder.root, folder.path);
-      if (isRemote(folder.root)) return known;
-      const real = await realFolder(folder);
-      return real === 'slow' ? known : (real ?? []);
+      if (isRemote(folder.root)) return join(folder.root, folder.path);
+      return (await realFolder(folder)) ?? [];
     });
     return (await Promise.all(tops)).flat();
   }

@@ -38,7 +38,7 @@ export class Looks {
     while (pending.late === 0 && pending.calls.size >= MOST_PENDING)
       if ((await inTime(Promise.race(pending.calls), this.#limitMs)) === 'slow') return 'slow';
     if (pending.late > 0) return 'slow';
-    return this.#call(place, pending, look());
+    return this.#call(place, pending, (async () => look())());
   }
 
   async #call<T>(place: string, pending: Pending, call: Promise<T>): Promise<T | 'slow'> {
