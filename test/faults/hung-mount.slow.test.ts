@@ -137,9 +137,9 @@ describe('a mount that hangs', function () {
     expect(near.body, JSON.stringify(near.body)).to.include({ ok: true, state: 'available' });
     const checked = await machine.owner.checkStorage({ params: { id: ids.farStorage } });
     expect(checked.body, JSON.stringify(checked.body)).to.include({ ok: false, reason: 'timeout' });
-    const away = async (): Promise<boolean> =>
+    const unavailable = async (): Promise<boolean> =>
       (await machine.owner.getStorage({ params: { id: ids.farStorage } })).body.state === 'unavailable';
-    await eventually(away, 90_000);
+    await eventually(unavailable, 90_000);
     print(`the storage was unavailable ${Date.now() - hung} ms after the hang`);
     const openings = await Promise.all(opened);
     expect(

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { isPassedOver } from '../names/kinds.ts';
 import { isMedia, isNoted } from '../names/media.ts';
 import { type IgnoreRules, isIgnored, readIgnore } from './ignore.ts';
-import { isOfDevice, lostAbove } from './lost.ts';
+import { isOfDevice, lostAbove, noteMove } from './lost.ts';
 import { contentOf, signatureOf } from './signatures.ts';
 import type { KnownDirectory, Same, WalkBatch, WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
 
@@ -74,7 +74,7 @@ export class Walk {
   /** Lists a directory and puts its subdirectories on the stack. Undefined for an unchanged one, which is only counted. */
   #walk({ path, rules }: Waiting): WalkedDirectory | undefined {
     const directory = empty(path);
-    this.#moved();
+    noteMove(this.#order);
     try {
       directory.modifiedMs = statSync(join(this.#order.root, path)).mtimeMs;
       const known = this.#trusted(path);
@@ -169,12 +169,8 @@ export class Walk {
     }
   }
 
-  #moved(): void {
-    if (this.#order.moved) Atomics.add(this.#order.moved, 0, 1);
-  }
-
   #file(directory: WalkedDirectory, name: string): void {
-    this.#moved();
+    noteMove(this.#order);
     try {
       directory.files.push(fileOf(name, statSync(`${this.#order.root}/${joined(directory.path, name)}`)));
     } catch (error) {

@@ -94,8 +94,9 @@ async function join(target: Target, id: string, etags: readonly string[]): Promi
   const xml = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`;
   const query = new URLSearchParams({ uploadId: id }).toString();
   const { answer } = await onlyNew((headers) => send(target, { method: 'POST', query, headers }, Buffer.from(xml)));
-  const [, code] = /<Error>[\s\S]*?<Code>([^<]*)/.exec(answer) ?? [];
-  if (code !== undefined) throw code === 'PreconditionFailed' ? occupied() : Object.assign(new Error(code), { code });
+  if (!answer.includes('<Error>')) return;
+  const [, code = 'InternalError'] = /<Code>([^<]*)/.exec(answer) ?? [];
+  throw code === 'PreconditionFailed' ? occupied() : Object.assign(new Error(code), { code });
 }
 
 interface Sending {

@@ -56,7 +56,7 @@ async function synced(sftp: SFTPWrapper, handle: Buffer): Promise<void> {
   }
 }
 
-/** Some servers rename over a file, so its absence is seen to first; OpenSSH itself refuses. */
+/** Some servers rename over a file, so its absence is checked first; OpenSSH itself refuses. */
 export async function moveOf(sftp: SFTPWrapper, from: string, to: string): Promise<void> {
   const isThere = (): Promise<boolean> =>
     promised<Stats>((done) => sftp.lstat(to, done)).then(

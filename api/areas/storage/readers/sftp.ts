@@ -67,10 +67,7 @@ export function sftpReader(reach: Reach, settings: SftpSettings, secrets: Record
         if (!(error instanceof Absent)) throw error;
       }),
     space: () => run((sftp) => spaceOf(sftp, at(''))),
-    close: async () => {
-      const opened = await session?.catch(() => undefined);
-      opened?.end();
-    },
+    close: async () => (await session?.catch(() => undefined))?.end(),
   };
   return reader;
 }

@@ -70,6 +70,10 @@ export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<O
   const known = knownState(row);
   if (known) return known;
   if (row.kind !== 'mount') return openRemote({ db, config }, wanted, row.state === 'suspect');
+  return openOnMount({ db, config }, wanted, row);
+}
+
+async function openOnMount({ db, config }: Deps, wanted: Wanted, row: FolderRow): Promise<Opening> {
   const top = await topOf(config, row);
   if (top === undefined) return { kind: 'unavailable', reason: 'unreachable' };
   const found = await looks.run(wanted.folderId, () => realpath(join(top, wanted.path)).catch(() => undefined));
