@@ -30,6 +30,6 @@ export async function whileThere<T>(scan: Scan, folder: ScannedFolder, work: (in
 
 async function isLost({ work: { db } }: Scan, { id, storageId }: ScannedFolder): Promise<boolean> {
   const storage = await db('storages').where({ id: storageId }).first('state', 'enabled');
-  const folder = await db('library_folders').where({ id }).first({ unavailable: 'away' });
+  const [folder] = await db('library_folders').where({ id }).select('id', { unavailable: 'away' });
   return !storage?.enabled || ['unavailable', 'suspect'].includes(storage.state) || folder?.unavailable === true;
 }
