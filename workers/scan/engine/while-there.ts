@@ -1,3 +1,4 @@
+import { rowsOf } from '#platform/rows.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { WalkFailed } from '../walk/walker.ts';
 import type { Scan } from './scan.ts';
@@ -28,8 +29,13 @@ export async function whileThere<T>(scan: Scan, folder: ScannedFolder, work: (in
   }
 }
 
+/** A folder that was removed is lost too. */
 async function isLost({ work: { db } }: Scan, { id, storageId }: ScannedFolder): Promise<boolean> {
-  const storage = await db('storages').where({ id: storageId }).first('state', 'enabled');
-  const [folder] = await db('library_folders').where({ id }).select('id', { unavailable: 'away' });
-  return !storage?.enabled || ['unavailable', 'suspect'].includes(storage.state) || folder?.unavailable === true;
+  const [found] = await rowsOf<{ lost: boolean }>(
+    db,
+    `select not s.enabled or s.state in ('unavailable', 'suspect') or f.away as lost
+     from storages s join library_folders f on f.id = ? where s.id = ?`,
+    [id, storageId],
+  );
+  return found?.lost ?? true;
 }
