@@ -18,6 +18,7 @@ import { makeFingerprints } from './fingerprint/fingerprint.ts';
 import { storeSimilarItems } from './items-similar.ts';
 import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
+import { findCommercials } from './live/commercials/commercials.ts';
 import { finishLiveRecording } from './live/finish/finish.ts';
 import { createGuideRefresh } from './live/guide/refresh.ts';
 import { createLiveScan } from './live/scan.ts';
@@ -116,5 +117,6 @@ export const handlers = {
   'live.guide': createGuideRefresh(),
   'live.trim': trimLive,
   'live.finish': finishLiveRecording,
+  'live.commercials': findCommercials,
   'live.schedule': scheduleRecordings,
 } satisfies Handlers;

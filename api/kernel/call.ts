@@ -62,6 +62,7 @@ function callOn(work: Work, db: Db, setting: Setting): Call {
       return setting.log();
     },
     now: new Date(),
+    began: ctx.state.began as number,
     get signal() {
       return setting.signal();
     },

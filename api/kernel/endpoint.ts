@@ -72,6 +72,8 @@ export interface Call {
   /** Runs after the commit, or at once outside a transaction. A failure is logged and does not fail the request. */
   afterCommit: (work: () => Promise<unknown>) => void;
   now: Date;
+  /** When the request arrived, on the clock of `performance.now()`: requests are in its order, whatever each waited for since. */
+  began: number;
   log: Log;
   /** Aborted when the client disconnects or the process ends. */
   signal: AbortSignal;
@@ -140,6 +142,9 @@ export const bytes = (...media: string[]): Answer<z.ZodCustom<Bytes, Bytes>> => 
   media,
 });
 
+/** Gives back resources that a request holds. A failure is logged and does not fail the request. */
+export type Release = () => Promise<unknown>;
+
 /** An undeclared part is `undefined`, so that using it is a type error. */
 type Part<S> = S extends Schema ? z.output<S> : undefined;
 export interface Input<P, Q, B> {
@@ -195,8 +200,11 @@ export interface Endpoint<
   unrepeated?: readonly string[];
   /** Writes run in one transaction unless `manual`. */
   transaction?: 'manual';
-  /** Runs before the transaction, such as what waits for the network; not for a repeat with the same `Idempotency-Key`. */
-  before?: (input: Input<P, Q, B>, call: Call) => Promise<void>;
+  /**
+   * Runs before the transaction, such as what waits for the network; not for a repeat with the same `Idempotency-Key`. The
+   * function that it returns runs after the transaction, whether that was committed or not.
+   */
+  before?: (input: Input<P, Q, B>, call: Call) => Promise<Release | undefined>;
   /** Served before Postgres is available (Server only). */
   beforeReady?: true;
   /** Served outside viewing hours too (Auth only). */

@@ -40,6 +40,7 @@ export interface Kernel {
 export function envelope({ deps }: Kernel): Middleware {
   return async (ctx, next) => {
     const began = performance.now();
+    ctx.state.began = began;
     const { requestId, headers } = headOf(ctx.req, deps);
     ctx.state.requestId = requestId;
     for (let at = 0; at < headers.length; at += 2) ctx.res.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
@@ -182,14 +183,22 @@ async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unk
   const reads = endpoint.method === 'get' || endpoint.transaction === 'manual';
   if (reads) return endpoint.handle(input as never, call);
   const request = repeatable(endpoint, input, call);
-  const before = async (): Promise<unknown> => endpoint.before?.(input as never, call);
-  const isRepeated = request !== undefined && (await isRepeat(call, request));
-  if (!isRepeated) await before();
-  return call.transact((inside) => {
-    const handle = (): Promise<unknown> => endpoint.handle(input as never, inside);
-    // The kept answer may become too old between the two looks at it; the request is then a first one.
-    return request ? once(inside, request, () => (isRepeated ? before().then(handle) : handle())) : handle();
-  });
+  const isRepeated = endpoint.before !== undefined && request !== undefined && (await isRepeat(call, request));
+  const before = async () => endpoint.before?.(input as never, call);
+  let release = isRepeated ? undefined : await before();
+  try {
+    return await call.transact((inside) => {
+      const handle = (): Promise<unknown> => endpoint.handle(input as never, inside);
+      // The kept answer may become too old between the two looks at it; the request is then a first one.
+      const first = async (): Promise<unknown> => {
+        if (isRepeated) release = await before();
+        return handle();
+      };
+      return request ? once(inside, request, first) : handle();
+    });
+  } finally {
+    if (release) call.afterCommit(release); // outside the transaction: now
+  }
 }
 
 async function answer(ctx: Context, endpoint: Endpoint, value: unknown): Promise<void> {

@@ -181,7 +181,7 @@ export const jobs = {
   'live.schedule': { queue: 'live', payload: z.object({}) },
   /** Joins the segments of an ended recording into its file. */
   'live.finish': { queue: 'live', payload: z.object({ recordingId: Id }) },
-  'live.commercials': { queue: 'live' },
+  'live.commercials': { queue: 'analysis', payload: z.object({ fileId: Id }) },
   'music.analyze': { queue: 'analysis' },
   'music.rollup': { queue: 'metadata' },
   'music.open-data': { queue: 'metadata' },

@@ -9,7 +9,7 @@ import type { Api } from '#support/api.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 
 const TICKS_PER_SECOND = 100;
-/** Programs that a test starts beside the server; of Postgres the backends count alone. */
+/** Programs that a test starts next to the server; of Postgres the backends count alone. */
 const STORES = /^(?:postgres|redis-server|weed)/;
 
 export interface Cost {

@@ -37,7 +37,7 @@ type Seen = { state: string; reason?: string | undefined };
 export interface ObservedBuckets {
   /** Entries that were refused, as messages for people. */
   troubles: string[];
-  /** Entries that the server has, as they were last seen. */
+  /** Entries that the server has, as they were last observed. */
   storages: (Seen & { name: string })[];
 }
 
@@ -57,7 +57,7 @@ export function bucketsIn({ media }: MediaServerSpec, secretOf: (name: string) =
 
 const trimmed = (path: string): string => path.split('/').filter(Boolean).join('/');
 
-const addressOf = (endpoint: unknown): string => String(endpoint).toLowerCase().replace(/\/+$/, '');
+const addressOf = (endpoint: unknown): string => String(endpoint).toLowerCase().split('/').slice(0, 3).join('/');
 
 const isAt = ({ settings: one }: Pick<ServerStorage, 'settings'>, { settings: other }: Bucket): boolean =>
   addressOf(one['endpoint']) === addressOf(other['endpoint']) &&

@@ -105,7 +105,9 @@ export const TunerDeviceSpec = z.strictObject({
   libraryRef: z
     .strictObject({ name: label().describe('Name of the Library.') })
     .optional()
-    .describe('The Library of type livetv that its channels belong to. Default: the oldest one.'),
+    .describe(
+      'The Library of type livetv that its channels belong to, and its recordings join. Changed later, it is that of later recordings. Default: the oldest one.',
+    ),
   recordings: z
     .strictObject({ media: label().describe('A writable entry of spec.media of the MediaServer.') })
     .optional()
@@ -128,6 +130,8 @@ export const TunerDeviceStatus = z.object({
     .object({ total: count().describe('Tuners of the device.'), inUse: count().describe('Tuners in use.') })
     .optional()
     .describe('Tuners.'),
+  live: count().describe('Channels that are being watched.'),
+  recording: count().describe('Recordings in progress.'),
   channels: count().describe('Channels.'),
   programmes: count().describe('Programmes in the guide.'),
   lastGuideRefresh: time().describe('When the guide was last read.'),
@@ -148,6 +152,8 @@ export const tunerDevice: Kind = {
     { name: 'Server', type: 'string', jsonPath: '.spec.serverRef.name' },
     { name: 'Channels', type: 'integer', jsonPath: '.status.channels' },
     { name: 'In Use', type: 'integer', jsonPath: '.status.tuners.inUse' },
+    { name: 'Live', type: 'integer', jsonPath: '.status.live' },
+    { name: 'Recording', type: 'integer', jsonPath: '.status.recording' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
     { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
   ],

@@ -28,7 +28,7 @@ import { isRecording, observeTuner, type Reports, type TunerTools, type Work } f
 import { release } from './release.ts';
 import type { SyncedTuner } from './server-tuner.ts';
 import { rowIn, storesOf } from './stores.ts';
-import { isSchedule, type ObservedTuner, tunerStatus, tunerVerdicts, withSynced } from './verdicts.ts';
+import { isSchedule, type ObservedTuner, tunerStatus, tunerVerdicts, useOf, withSynced } from './verdicts.ts';
 
 const LOOK_MS = 15_000;
 const LOOK_SOON_MS = 3000;
@@ -94,7 +94,7 @@ async function reconcileTuner(object: KubeObject, tuner: Tuner, work: Work): Pro
   await work.kube.setFinalizer(object, recording || row !== undefined);
   const refused = waiting ? undefined : await applyObjects(object, wanted, work.kube);
   const found = withSynced(tunerVerdicts(tuner.spec, { ...observed, waiting }, work.now), synced);
-  const rest = observed.pod ? tunerStatus(observed.pod) : statusBefore(object);
+  const rest = observed.pod ? tunerStatus(observed.pod) : { ...statusBefore(object), ...useOf(synced?.known) };
   await report(object, work, { verdicts: withRefusal(found, refused), rest });
   if (refused) throw refused;
   return after((observed.pod ? LOOK_MS : LOOK_SOON_MS) * (0.8 + Math.random() * 0.4));

@@ -33,6 +33,8 @@ export const TUNER_PORT = 8081;
 export const TEMPLATE = 'foyer.media/template';
 const USER = 1000;
 const GRACE_SECONDS = 30;
+/** The rest is for segments that are not uploaded yet. */
+const LEAVE_SECONDS = 18;
 /** The process accepts no less. */
 const SPACE_MIN = 1 << 20;
 const TIMESHIFT = { name: 'timeshift', mountPath: '/timeshift' };
@@ -159,7 +161,7 @@ function environment({ spec, server, row }: Tuner): EnvVar[] {
     FOYER_HOST: '0.0.0.0',
     FOYER_PORT: String(TUNER_PORT),
     FOYER_METRICS_PORT: String(METRICS_PORT),
-    ...(row && { FOYER_TUNER_ID: row.id, FOYER_TUNER_SPACE: TIMESHIFT.mountPath, ...spaceOf(spec) }),
+    ...(row && { FOYER_TUNER_ID: row.id, FOYER_TUNER_SPACE: TIMESHIFT.mountPath, ...spaceOf(spec), ...leaveOf(spec) }),
     ...Object.fromEntries(refs),
   });
   const named = new Set(own.map(({ name }) => name));
@@ -172,6 +174,10 @@ function spaceOf({ timeshift }: TunerDeviceSpec): Record<string, string> {
   const limit = amountOf(timeshift.storage?.emptyDir?.sizeLimit);
   return limit === undefined ? {} : { FOYER_TUNER_SPACE_BYTES: String(Math.max(SPACE_MIN, Math.floor(limit * 0.9))) };
 }
+
+/** The pod of a claim ends at once: the next one has the same space. */
+const leaveOf = ({ timeshift }: TunerDeviceSpec): Record<string, string> =>
+  timeshift.storage?.persistentVolumeClaim ? {} : { FOYER_TUNER_LEAVE_SECONDS: String(LEAVE_SECONDS) };
 
 const recordingVolumes = ({ spec, server }: Tuner): Volume[] =>
   mediaVolumes({ ...server.spec, media: server.spec.media.filter(({ name }) => name === spec.recordings?.media) });

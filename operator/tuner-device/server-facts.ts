@@ -15,7 +15,7 @@ export const ServerTuner = z.object({
   enabled: z.boolean(),
   slotCount: z.int(),
   numbering: z.enum(['source', 'sequential']),
-  slots: z.array(z.object({ recordings: z.int() })).default([]),
+  slots: z.array(z.object({ viewers: z.int().default(0), recordings: z.int() })).default([]),
   managedBy: Owner.nullish(),
 });
 export type ServerTuner = z.output<typeof ServerTuner>;
@@ -110,6 +110,8 @@ export function statusFrom({ tuners, guides, next }: ServerFacts, uid: string): 
   const nextRecordingAt = next.get(tuner.id);
   return {
     recording: tuner.slots.some(({ recordings }) => recordings > 0),
+    live: tuner.slots.filter(({ viewers }) => viewers > 0).length,
+    recordings: tuner.slots.reduce((sum, slot) => sum + slot.recordings, 0),
     ...(guide && { programmes: guide.programs, lastGuideRefresh: guide.lastRefreshAt ?? null }),
     ...(nextRecordingAt !== undefined && { nextRecordingAt }),
   };

@@ -30,12 +30,9 @@ export interface DeclaredTuner {
 /** What the resource declares, as the API spells it. */
 export function tunerBody(
   { name, spec, url }: DeclaredTuner,
-  library: LiveLibrary,
-  mediaId: (name: string) => string,
+  folder: LiveLibrary['folders'][number] | undefined,
 ): Record<string, unknown> {
   const { include, exclude, numbering } = spec.channels;
-  const media = spec.recordings?.media;
-  const folder = media && library.folders.find(({ storageId }) => storageId === mediaId(media));
   return {
     name: (spec.displayName ?? name).slice(0, 60),
     ...sourceOf(spec, url),
@@ -85,7 +82,7 @@ export async function syncTuner(declared: DeclaredTuner, syncing: Syncing): Prom
   const existing = facts.tuners.find((one) => one.managedBy?.uid === uid);
   const synced = await syncRow(declared, { ...syncing, existing });
   const known = statusFrom(facts, uid);
-  const isServed = synced.verdict.status === 'True';
+  const isServed = synced.isServed ?? synced.verdict.status === 'True';
   if (synced.tunerId === undefined || !isServed) return { ...synced, isServed, known };
   const guide = facts.guides.find((one) => one.managedBy?.uid === uid);
   const refusal = await syncGuide(declared, { request, managedBy, tunerId: synced.tunerId, existing: guide, sent });
@@ -95,27 +92,67 @@ export async function syncTuner(declared: DeclaredTuner, syncing: Syncing): Prom
 /** Fields that a later version of the resource may leave out: they return to none. */
 const OPTIONAL = ['include', 'exclude', 'recordingsFolderId', 'userAgent'];
 
+type SyncedRow = Pick<SyncedTuner, 'tunerId' | 'verdict'> & Partial<Pick<SyncedTuner, 'isServed'>>;
+
 async function syncRow(
   declared: DeclaredTuner,
   syncing: Syncing & { existing: ServerTuner | undefined },
-): Promise<Omit<SyncedTuner, 'known' | 'isServed'>> {
-  const { request, managedBy, facts, mediaId, existing, sent } = syncing;
-  const library = existing
-    ? facts.libraries.find(({ id }) => id === existing.libraryId)
-    : libraryOf(declared.spec, facts.libraries);
+): Promise<SyncedRow> {
+  const { request, managedBy, existing } = syncing;
+  if (existing) return changeRow(declared, { ...syncing, existing });
+  const { library, folder } = recordingsOf(declared, syncing);
   if (!library) return { verdict: missing(declared.spec) };
-  const body = tunerBody(declared, library, mediaId);
-  const wanted = digest(body);
-  if (existing && sent.get(managedBy.uid) === wanted) return { tunerId: existing.id, verdict: IN_SYNC };
   const kind = declared.spec.source.hdhomerun ? 'hdhomerun' : 'm3u';
-  const cleared = Object.fromEntries(OPTIONAL.filter((name) => !(name in body)).map((name) => [name, null]));
-  const answer = existing
-    ? await request('PATCH', `/live/tuners/${existing.id}`, { ...cleared, ...body, managedBy })
-    : await request('POST', '/live/tuners', { ...body, kind, libraryId: library.id, managedBy });
-  if (answer.status >= 300)
-    return { ...(existing && { tunerId: existing.id }), verdict: not('ApiRefused', refusalText(answer)) };
-  if (existing) sent.set(managedBy.uid, wanted); // a new one is sent once more, because the server may have known it
-  return { tunerId: ServerTuner.parse(answer.body).id, verdict: IN_SYNC };
+  const body = { ...tunerBody(declared, folder), kind, libraryId: library.id, managedBy };
+  const answer = await request('POST', '/live/tuners', body);
+  if (answer.status >= 300) return { verdict: not('ApiRefused', refusalText(answer)) };
+  return { tunerId: ServerTuner.parse(answer.body).id, verdict: IN_SYNC }; // it is sent once more, because the server may have known it
+}
+
+/** The channels stay in their library. Recordings made later join another one that libraryRef names since. */
+async function changeRow(declared: DeclaredTuner, syncing: Syncing & { existing: ServerTuner }): Promise<SyncedRow> {
+  const { request, managedBy, existing, sent } = syncing;
+  const { id: tunerId } = existing;
+  const { fault, folder } = recordingsOf(declared, syncing);
+  const verdict = fault ?? IN_SYNC;
+  const body = tunerBody(declared, folder);
+  const wanted = digest({ ...body, fault: fault?.message });
+  if (sent.get(managedBy.uid) === wanted) return { tunerId, verdict, isServed: true };
+  const left = OPTIONAL.filter((name) => !(name in body || (fault && name === 'recordingsFolderId'))); // recordings go on where they went
+  const cleared = Object.fromEntries(left.map((name) => [name, null]));
+  const answer = await request('PATCH', `/live/tuners/${tunerId}`, { ...cleared, ...body, managedBy });
+  if (answer.status >= 300) return { tunerId, verdict: not('ApiRefused', refusalText(answer)) };
+  sent.set(managedBy.uid, wanted);
+  return { tunerId, verdict, isServed: true };
+}
+
+interface Recordings {
+  /** The library that recordings join. */
+  library?: LiveLibrary | undefined;
+  folder?: LiveLibrary['folders'][number] | undefined;
+  /** Why recordings cannot join the declared library. */
+  fault?: Verdict;
+}
+
+/** Where the recordings of a device go: into the folder of the declared media, and in another library than that of its channels into any. */
+function recordingsOf(
+  { spec }: DeclaredTuner,
+  { facts, mediaId, existing }: Syncing & { existing: ServerTuner | undefined },
+): Recordings {
+  const own = facts.libraries.find(({ id }) => id === existing?.libraryId);
+  const library = existing && !spec.libraryRef ? own : libraryOf(spec, facts.libraries);
+  if (!library) return { fault: missing(spec) };
+  const isOther = existing !== undefined && library !== own;
+  const folder = folderIn(library, { media: spec.recordings?.media, mediaId, isOther });
+  return { library, folder, ...(isOther && !folder && { fault: withoutFolder(spec) }) };
+}
+
+function folderIn(
+  { folders }: LiveLibrary,
+  { media, mediaId, isOther }: { media: string | undefined; mediaId: Syncing['mediaId']; isOther: boolean },
+): Recordings['folder'] {
+  if (media !== undefined) return folders.find(({ storageId }) => storageId === mediaId(media));
+  return isOther ? folders[0] : undefined;
 }
 
 const IN_SYNC: Verdict = {
@@ -131,6 +168,11 @@ const not = (reason: 'ApiRefused' | 'LibraryMissing', message: string): Verdict 
 function missing({ libraryRef }: TunerDeviceSpec): Verdict {
   const which = libraryRef ? `Library ${libraryRef.name} of type livetv` : 'a library of type livetv';
   return not('LibraryMissing', `there is no ${which} yet: the tuner waits for it`);
+}
+
+function withoutFolder({ libraryRef, recordings }: TunerDeviceSpec): Verdict {
+  const place = recordings ? `in the media ${recordings.media}` : 'for recordings';
+  return not('LibraryMissing', `Library ${libraryRef?.name ?? ''} has no folder ${place}: add one to its spec.folders`);
 }
 
 /** The spec of a tuner that was added in the app, for the process of its device. */

@@ -19,6 +19,9 @@ export const PodStatus = z.object({
   lastGuideRefresh: z.iso.datetime().nullish(),
   nextRecordingAt: z.iso.datetime().nullish(),
   recording: z.boolean().default(false),
+  /** Channels that are watched, and recordings in progress: only the server knows them. */
+  live: count.optional(),
+  recordings: count.optional(),
 });
 export type PodStatus = z.output<typeof PodStatus>;
 
@@ -101,12 +104,22 @@ function isMissed(schedule: string, last: Date, now: Date): boolean {
   return second !== undefined && second < now;
 }
 
+/** The current use of its channels. */
+export const useOf = ({
+  live,
+  recordings,
+}: Partial<PodStatus> = {}): Pick<TunerDeviceStatus, 'live' | 'recording'> => ({
+  ...(live !== undefined && { live }),
+  ...(recordings !== undefined && { recording: recordings }),
+});
+
 /** The status without conditions and observedGeneration. */
 export function tunerStatus(pod: PodStatus | undefined): Omit<TunerDeviceStatus, 'conditions' | 'observedGeneration'> {
   if (!pod) return {};
   const { tuners, channels, programmes, lastGuideRefresh, nextRecordingAt } = pod;
   return {
     ...(tuners && { tuners }),
+    ...useOf(pod),
     ...(channels !== undefined && { channels }),
     ...(programmes !== undefined && { programmes }),
     ...(lastGuideRefresh && { lastGuideRefresh }),

@@ -3,10 +3,11 @@ import { expect } from 'chai';
 import { parseCues } from '#platform/subtitles/cues.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { longestProbeMs, type Watched } from '#support/cpu.ts';
+import { PATIENCE } from '#support/patience.ts';
 import { startApiProcess } from '#support/processes.ts';
 import { withBoundedTexts } from '#workers/probe/bounded-texts.ts';
 
-const MOST_MS = 100;
+const MOST_MS = 100 * PATIENCE;
 
 describe('one request', () => {
   let api: Api;

@@ -53,7 +53,7 @@ export class LiveStage {
   }
 
   /** The process of a tuner, as its pod runs it. */
-  async process(tunerId: string): Promise<ChildProcess> {
+  async process(tunerId: string, more: Record<string, string> = {}): Promise<ChildProcess> {
     const { config } = this.#api;
     const port = await freePort();
     const child = spawn(process.execPath, ['workers/tuner/main.ts'], {
@@ -70,6 +70,7 @@ export class LiveStage {
         FOYER_POD: `tuner-${tunerId}`,
         FOYER_PORT: String(port),
         FOYER_LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
+        ...more,
       },
       stdio: ['ignore', 'inherit', 'inherit'],
     });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { atEnd, atEndOfRun, temporaryFolder } from './stores.ts';
 
 /** `h264-mp2` has the sound of European HD channels. */
-export type Broadcast = 'h264' | 'h264-mp2' | 'mpeg2';
+export type Broadcast = 'h264' | 'h264-mp2' | 'mpeg2' | 'hevc';
 
 const PACKET = 188;
 const LOOP_SEC = 8;
@@ -20,6 +20,10 @@ const ENCODERS: Record<Broadcast, string[]> = {
   ],
   'h264-mp2': [
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'main', '-pix_fmt', 'yuv420p', '-g', '25', '-bf', '2'],
+    ...['-b:v', '400k', '-c:a', 'mp2', '-b:a', '128k', '-ac', '2'],
+  ],
+  hevc: [
+    ...['-c:v', 'libx265', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-x265-params', 'keyint=25:log-level=none'],
     ...['-b:v', '400k', '-c:a', 'mp2', '-b:a', '128k', '-ac', '2'],
   ],
   mpeg2: [

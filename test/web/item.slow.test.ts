@@ -150,6 +150,29 @@ describe('home, search and the pages of items in a browser', () => {
     await app.close();
   });
 
+  it('plays and marks the card with the focus on Home and in search by the keys of a grid', async () => {
+    const app = await open('/search?q=harbour');
+    const { page } = app;
+    const card = (place: string) => page.locator(`${place} .strip a:has-text("Harbour Lights")`).first();
+    const mark = async () =>
+      api.deps.db('item_states').join('items', 'items.id', 'item_id').where({ title: 'Harbour Lights' }).first();
+    await card('.results').focus();
+    await page.keyboard.press('w');
+    await eventually(async () => (await mark())?.watched === true);
+    await page.goto(`${api.url}/`);
+    await card('main').focus();
+    await page.keyboard.press('f');
+    await eventually(async () => (await mark())?.favorite === true);
+    await card('main').focus();
+    await page.keyboard.press('w');
+    await eventually(async () => (await mark())?.watched === false);
+    app.expectFault(/./); // the film has no bytes
+    await card('main').focus();
+    await page.keyboard.press('p');
+    await page.waitForURL('**/play/*');
+    await app.close();
+  });
+
   it('shows on Home what to continue, with the time that is left', async () => {
     const { db } = api.deps;
     const [episode] = show.episodes[1] ?? [];

@@ -30,7 +30,10 @@ describe('the player of an analysed film', function () {
     const quiet = { keep: async () => undefined, report: async () => undefined };
     await makePreviews({ libraryId: films.library.id }, { ...work, ...quiet });
     expect((await admin.getTrickplay({ params: { fileId: film.fileId } })).body.widths).to.have.length(1);
-    const markers = [{ kind: 'intro', startMs: 2000, endMs: 40_000 }];
+    const markers = [
+      { kind: 'intro', startMs: 2000, endMs: 40_000 },
+      { kind: 'commercial', startMs: 40_000, endMs: 54_000 },
+    ];
     await admin.setItemMarkers({ params: { id: film.itemId }, body: { fileId: film.fileId, markers } });
   });
 
@@ -54,11 +57,13 @@ describe('the player of an analysed film', function () {
     await app.close();
   });
 
-  it('offers to skip the opening, and does', async () => {
+  it('offers to skip the opening and a commercial break, and does', async () => {
     const app = await openSignedIn(api.url, `/play/${film.itemId}?t=5`);
     await playsFrom(app, 5.2);
     await app.page.getByRole('button', { name: 'Skip intro' }).click();
     await eventually(async () => (await playing(app.page)).at >= 40);
+    await app.page.getByRole('button', { name: 'Skip commercials' }).click();
+    await eventually(async () => (await playing(app.page)).at >= 54);
     await app.close();
   });
 });

@@ -115,6 +115,14 @@ describe('the recorder in the browser', function () {
     await page.goto(`${api.url}/live/recordings`);
     await page.locator('li:has-text("Evening News")').waitFor();
     expect(await violations(page)).to.deep.equal([]);
+    const breaks = page.locator('input[name=detectCommercials]');
+    expect(await breaks.isChecked()).to.equal(false);
+    await breaks.check();
+    await eventually(
+      async () => (await db('settings').where({ key: 'dvr.detectCommercials' }).first())?.value === true,
+    );
+    await page.reload();
+    await page.locator('input[name=detectCommercials]:checked').waitFor();
     await page.click('button[aria-label="Change Evening News"]');
     await page.fill('dialog [name=priority]', '80');
     await page.click('dialog button:has-text("Save")');

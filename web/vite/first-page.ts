@@ -1,6 +1,6 @@
 // One chunk with all that the first page needs: over HTTP/1.1 a browser has six connections, and each file is a request.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 
 /** What Home, the error page and the layouts around them consist of. */
@@ -13,13 +13,25 @@ const ROUTES = [
   '(app)/+page.svelte',
 ];
 const IMPORT = /^\s*(?:import|export)\b(?!\s+type\b)[^'\n]*'([^']+)'/gm;
+/** The end of an import of several lines, and a part that the page loads when it is opened. */
+const OTHERS = [/^\s*\} from '([^']+)'/gm, /\bimport\('([^']+)'\)/g];
+const TEXTS = '#messages/';
 
 /** Paths of the modules of the first page, without packages. */
-export function firstPage(root: string): ReadonlySet<string> {
+export const firstPage = (root: string): ReadonlySet<string> => modulesOf(root, [IMPORT]);
+
+/** Features whose texts the first page shows, or a part that is opened on it. */
+export function firstTexts(root: string): ReadonlySet<string> {
+  const sources = [...modulesOf(root, [IMPORT, ...OTHERS])].map((path) => readFileSync(path, 'utf8'));
+  const names = sources.flatMap((text) => [...text.matchAll(IMPORT)].map(([, specifier = '']) => specifier));
+  return new Set(names.filter((name) => name.startsWith(TEXTS)).map((name) => basename(name, '.ts')));
+}
+
+function modulesOf(root: string, patterns: readonly RegExp[]): ReadonlySet<string> {
   const found = new Set<string>();
 
   function pathOf(specifier: string, importer: string): string | undefined {
-    if (specifier.startsWith('#messages/')) return join(root, '.messages', specifier.slice('#messages/'.length));
+    if (specifier.startsWith(TEXTS)) return join(root, '.messages', specifier.slice(TEXTS.length));
     if (specifier.startsWith('#')) return join(root, 'src', specifier.slice(1));
     if (specifier === 'foyer-client') return resolve(root, '../api/client/index.ts');
     return specifier.startsWith('.') ? resolve(importer, '..', specifier) : undefined;
@@ -28,7 +40,8 @@ export function firstPage(root: string): ReadonlySet<string> {
   function walk(path: string): void {
     if (found.has(path) || !existsSync(path)) return;
     found.add(path);
-    for (const [, specifier = ''] of readFileSync(path, 'utf8').matchAll(IMPORT)) {
+    const text = readFileSync(path, 'utf8');
+    for (const [, specifier = ''] of patterns.flatMap((pattern) => [...text.matchAll(pattern)])) {
       const next = pathOf(specifier, path);
       if (next && /\.(ts|svelte|css)$/.test(next)) walk(next);
     }

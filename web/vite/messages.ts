@@ -1,16 +1,15 @@
 // Typed functions from messages/<tag>/<feature>.json, written to .messages/: one module a feature, one chunk a language, and
-// one more for the texts that the first page never shows.
+// one more for the texts that Home never shows.
 //   node web/vite/messages.ts   writes them; vite does so too, at its start and when a file changes
 // A text may hold {names}; a text with plural forms has the shape of api/platform/languages.ts and the parameter `count`.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Plugin } from 'vite';
+import { firstTexts } from './first-page.ts';
 
 const FALLBACK = 'en';
 /** The texts of src/ui, whose parts wait for pages. */
 const KIT = 'ui';
-/** Features whose texts load with their pages: a layout above these has `load = loadLaterTexts`. */
-const LATER = ['guide', 'live', 'maintenance', 'recorder', 'storages', 'tuners'];
 const FORMS = ['one', 'two', 'few', 'many', 'other'];
 
 type Text = string | Record<string, string>;
@@ -73,13 +72,14 @@ export function writeMessages(web: string): void {
     const lines = [`import { text } from '#core/messages/text.ts';`, '', ...functions, ''];
     writeFileSync(join(to, `${feature}.ts`), NOTE + lines.join('\n'));
   }
+  const first = firstTexts(web);
   const tags = listed(from);
   for (const tag of tags) {
     const table = { ...tableOf(FALLBACK, english, english), ...tableOf(tag, english, featuresOf(join(from, tag))) };
-    const { first = [], later = [] } = Object.groupBy(Object.entries(table), ([key]) =>
-      LATER.includes(key.split('.')[0] ?? '') ? 'later' : 'first',
+    const { own = [], later = [] } = Object.groupBy(Object.entries(table), ([key]) =>
+      first.has(key.split('.')[0] ?? '') ? 'own' : 'later',
     );
-    writeTable(join(to, `table-${tag}.ts`), first);
+    writeTable(join(to, `table-${tag}.ts`), own);
     writeTable(join(to, `later-${tag}.ts`), later);
   }
   const loaders = (kind: string): string =>

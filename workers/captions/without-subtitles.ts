@@ -13,12 +13,12 @@ export function sectionCheck(bytes: Uint8Array): number {
 }
 
 /**
- * Leaves subtitle streams out of ffmpeg's transport stream, and out of its program map: their texts are read before, and
- * segments hold pictures and sound alone.
+ * Leaves teletext out of ffmpeg's transport stream, and out of its program map: its texts are read before. Picture
+ * subtitles stay, for renditions that burn them in and for recordings.
  */
 export class SubtitleFilter {
   #pmtPid: number | undefined;
-  /** The map that goes out; `null` where it needs several packets without subtitles too, so that ffmpeg's own stays. */
+  /** The map that goes out; `null` where it needs several packets without teletext too, so that ffmpeg's own stays. */
   #pmt: Buffer | null | undefined;
   /** The map as far as it came: the packet before its section, and the section. */
   #coming: { head: Buffer; section: Buffer } | undefined;
@@ -26,7 +26,7 @@ export class SubtitleFilter {
   #sent = 0;
   readonly #dropped = new Set<number>();
 
-  /** The packet that stays; undefined for one of a subtitle stream. */
+  /** The packet that stays; undefined for one of a stream that is left out. */
   pass(bytes: Buffer): Buffer | undefined {
     const { pid, start, payload } = readPacket(bytes);
     if (pid === PAT && start) this.#pmtPid ??= tablePid(bytes, payload);
@@ -60,16 +60,19 @@ export class SubtitleFilter {
     if (section.length >= length) this.#pmt = this.#reduced(head, section.subarray(0, length - 4));
   }
 
-  /** The map without subtitle streams, in one packet. `section` has no check. */
+  /** The map without teletext, and with the picture subtitles that it has room for in one packet. `section` has no check. */
   #reduced(head: Buffer, section: Buffer): Buffer | null {
-    const streams = 12 + (section.readUInt16BE(10) & 0xfff);
-    const kept = [section.subarray(0, streams)];
-    for (let at = streams; at + 5 <= section.length; ) {
-      const next = at + 5 + (section.readUInt16BE(at + 3) & 0xfff);
-      const stream = section.subarray(at, next);
-      if (isSubtitle(stream)) this.#dropped.add(stream.readUInt16BE(1) & 0x1fff);
-      else kept.push(stream);
-      at = next;
+    const first = 12 + (section.readUInt16BE(10) & 0xfff);
+    const streams = streamsIn(section, first);
+    const sounds = streams.filter((stream) => kindOf(stream) === undefined);
+    let room = PACKET - head.length - first - 4 - sounds.reduce((sum, { length }) => sum + length, 0);
+    const kept = [section.subarray(0, first)];
+    for (const stream of streams) {
+      const kind = kindOf(stream);
+      const fits = kind === undefined || (kind === 'pictures' && stream.length <= room);
+      if (fits) kept.push(stream);
+      else this.#dropped.add(stream.readUInt16BE(1) & 0x1fff);
+      if (fits && kind !== undefined) room -= stream.length;
     }
     const body = Buffer.concat(kept);
     if (head.length + body.length + 4 > PACKET) {
@@ -83,9 +86,21 @@ export class SubtitleFilter {
   }
 }
 
-function isSubtitle(stream: Buffer): boolean {
-  if (stream[0] !== PRIVATE) return false;
-  for (let at = 5; at + 2 <= stream.length; at += 2 + (stream[at + 1] ?? 0))
-    if (stream[at] === TELETEXT_TAG || stream[at] === SUBTITLE_TAG) return true;
-  return false;
+function streamsIn(section: Buffer, first: number): Buffer[] {
+  const streams: Buffer[] = [];
+  for (let at = first; at + 5 <= section.length; ) {
+    const next = at + 5 + (section.readUInt16BE(at + 3) & 0xfff);
+    streams.push(section.subarray(at, next));
+    at = next;
+  }
+  return streams;
+}
+
+/** Undefined for a stream of pictures or sound. */
+function kindOf(stream: Buffer): 'teletext' | 'pictures' | undefined {
+  if (stream[0] !== PRIVATE) return undefined;
+  const tags: number[] = [];
+  for (let at = 5; at + 2 <= stream.length; at += 2 + (stream[at + 1] ?? 0)) tags.push(stream[at] ?? 0);
+  if (tags.includes(TELETEXT_TAG)) return 'teletext';
+  return tags.includes(SUBTITLE_TAG) ? 'pictures' : undefined;
 }

@@ -17,6 +17,7 @@ import { FinalFailure, type Work } from '../work.ts';
 import { searchFrequencies } from './deep-scan.ts';
 import { chosenOf, type LiveLineup } from './entries.ts';
 import { type LineupPlace, NotItsKind, type Reach, readLineup } from './lineup.ts';
+import { fetchLogos } from './logos.ts';
 import { matched } from './match.ts';
 import { SourceWriter } from './write-sources.ts';
 
@@ -44,6 +45,7 @@ export async function scanTuner(payload: ScanPayload, work: Work, seams: Partial
     await markStale(work.db);
     const lastScan = { ...counts, at: new Date().toISOString(), durationMs: Math.round(performance.now() - began) };
     await finish(row, keys, { lineup, lastScan, work });
+    await fetchLogos(work, seams.outbound);
     return lastScan;
   } catch (error) {
     if (!work.signal.aborted) await fail(row, work, error as Error);

@@ -51,6 +51,8 @@ const Environment = z.object({
     .int()
     .min(1 << 20)
     .default(2 * 2 ** 30),
+  /** How long a process that has to leave goes on with streams that only it can receive, until another one of its tuner waits. */
+  FOYER_TUNER_LEAVE_SECONDS: z.coerce.number().min(0).max(600).default(0),
   FOYER_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
@@ -69,7 +71,7 @@ export interface TunerConfig {
   metricsPort: number;
   logLevel: string;
   /** Row of the tuner and the stores; absent in a process that only polls. */
-  streams: { tunerId: string; stores: Config; space: { folder: string; bytes: number } } | undefined;
+  streams: { tunerId: string; stores: Config; space: { folder: string; bytes: number }; leaveMs: number } | undefined;
 }
 
 /** Throws with the names of invalid variables, never with values. */
@@ -92,6 +94,7 @@ export function readTunerConfig(environment: NodeJS.ProcessEnv = process.env): T
             tunerId: e.FOYER_TUNER_ID,
             stores: readConfig(environment),
             space: { folder: e.FOYER_TUNER_SPACE, bytes: e.FOYER_TUNER_SPACE_BYTES },
+            leaveMs: e.FOYER_TUNER_LEAVE_SECONDS * 1000,
           }
         : undefined,
   };

@@ -24,6 +24,7 @@ export async function runTuner(config: TunerConfig): Promise<void> {
     streams &&
     (await serveStreams({
       ...{ tunerId: streams.tunerId, config: streams.stores, log, networks: config.networks, space: streams.space },
+      leaveMs: streams.leaveMs,
       slots: () => ({ total: device.status.tuners?.total ?? 0, foreign: device.status.tuners?.inUse ?? 0 }),
       restarts: restartsOf(),
     }));
@@ -39,7 +40,8 @@ export async function runTuner(config: TunerConfig): Promise<void> {
     await stopStreams?.();
     setTimeout(() => void endProcess(0), 100).unref();
   };
-  process.once('SIGTERM', () => void leave());
-  process.once('SIGINT', () => void leave());
+  // A supervisor passes on the signal that its whole group got too: the second one must not end the process at once.
+  process.on('SIGTERM', () => void leave());
+  process.on('SIGINT', () => void leave());
   endWithSupervisor(() => void leave());
 }

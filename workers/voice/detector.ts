@@ -20,7 +20,7 @@ export class VoiceDetector {
   readonly #vad: Vad;
   readonly #window = new Float32Array(WINDOW);
   #filled = 0;
-  readonly #found: Speech[] = [];
+  #found: Speech[] = [];
 
   private constructor(vad: Vad) {
     this.#vad = vad;
@@ -56,6 +56,13 @@ export class VoiceDetector {
     this.#vad.flush();
     this.#collect();
     return this.#found;
+  }
+
+  /** Forgets the sound, for another one: loading the model again would take as long as 20 s of sound. */
+  restart(): void {
+    this.#vad.reset();
+    this.#filled = 0;
+    this.#found = [];
   }
 
   #collect(): void {

@@ -23,6 +23,7 @@ declare module 'sherpa-onnx-node' {
     front(external?: boolean): { start: number; samples: Float32Array };
     pop(): void;
     flush(): void;
+    reset(): void;
   }
   const sherpa: { Vad: typeof Vad };
   export default sherpa;

@@ -74,7 +74,10 @@ export const createLibrary = defineEndpoint({
   errors: ['STORAGE_UNAVAILABLE'],
   emits: ['library.access.granted', 'library.scan.started'],
 
-  before: ({ body }, call) => checkNewLibrary(call, body),
+  async before({ body }, call) {
+    await checkNewLibrary(call, body);
+    return undefined;
+  },
 
   async handle({ body }, call) {
     const { db, who } = call;

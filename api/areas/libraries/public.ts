@@ -13,7 +13,7 @@ export {
 export { switchesOf } from './analyses/analyze.ts';
 export { markByChapters } from './analyses/chapter-markers.ts';
 export { type AnalysisName, analyses, analysisNames } from './analyses/kinds.ts';
-export { type FoundMarker, lockMarkers, saveFound } from './analyses/markers.store.ts';
+export { type FoundMarker, lockMarkers, saveCommercials, saveFound } from './analyses/markers.store.ts';
 export { findVoice, saveVoice } from './analyses/voice.store.ts';
 export {
   nearHashes,

@@ -26,6 +26,7 @@ export {
   type Ending,
   endRecording,
   failConflicts,
+  finishOf,
   finishRecording,
   type HeldRecording,
   holdRecordings,

@@ -7,4 +7,5 @@ export { purgeStatesOfAccount, purgeStatesOfProfile, restoreStates } from './pro
 export { emitState } from './progress/state-event.ts';
 export { liveStart } from './sessions/change-live.ts';
 export { openRendition } from './sessions/live-rendition.ts';
+export { liveAddress, openSession } from './sessions/open-session.ts';
 export { toSession } from './sessions/session.view.ts';

@@ -33,6 +33,8 @@ export interface SessionOptions {
   /** Bits a second. */
   maxBitrate?: number | undefined;
   allow?: { directPlay: boolean; directStream: boolean; transcode: boolean };
+  /** Picture subtitles of a broadcast, which are no track of a file. */
+  subtitleStreamId?: string | null | undefined;
 }
 
 /** `read_at` is when the client read the reported state, by its clock; `last_bytes_at` is accurate to ten seconds. */

@@ -11,10 +11,20 @@ declare module '../column-types.ts' {
 /** How a rendition is encoded. */
 export interface RenditionOptions {
   /** Absent for sound alone. */
-  video?: { width: number; height: number; bitrate: number; deinterlace: boolean; fieldRate: boolean };
+  video?: {
+    width: number;
+    height: number;
+    bitrate: number;
+    deinterlace: boolean;
+    fieldRate: boolean;
+    /** Index of a stream of picture subtitles that are burned in. */
+    pictures?: number;
+  };
   audioBitrate: number;
   /** The pictures are copied. */
   copiesVideo?: boolean;
+  /** Its segments are fragmented MP4. */
+  fragments?: boolean;
 }
 
 export type RenditionRow = Row<'live_renditions'>;

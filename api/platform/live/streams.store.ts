@@ -3,6 +3,7 @@ import { newId } from '../ids.ts';
 import type { ProbedStream } from '../media.ts';
 import type { Row } from '../typed-query.ts';
 import { type InUse, streamsOn } from './in-use.store.ts';
+import type { PresentTuners } from './tuners.ts';
 
 declare module '../column-types.ts' {
   interface ColumnTypes {
@@ -29,7 +30,7 @@ export const LIVE_STREAMS = 'foyer_live';
 const RESERVED = `interval '25 seconds'`;
 
 /** SQL condition over live_streams `o`: it is watched, recorded or waited for. */
-const IN_USE = `(coalesce(greatest(o.reserved_until, o.recorded_until) > now(), false) or exists (
+export const IN_USE = `(coalesce(greatest(o.reserved_until, o.recorded_until) > now(), false) or exists (
   select from playback_sessions p where p.item_id = o.channel_id and p.state <> 'stopped'))`;
 
 /** One arbitration at a time over all processes. Held until the transaction ends. */
@@ -41,7 +42,7 @@ export async function announceStreams(db: Db, tunerId: string): Promise<void> {
   await db.raw('select pg_notify(?, ?)', [LIVE_STREAMS, tunerId]);
 }
 
-interface Candidate {
+export interface Candidate {
   source_id: string;
   tuner_id: string;
   slot_count: number;
@@ -51,7 +52,7 @@ interface Candidate {
 }
 
 /** Enabled sources of a channel in order, with the taken slots of their tuners. */
-async function candidatesOf(db: Db, channelId: string): Promise<Candidate[]> {
+export async function candidatesOf(db: Db, channelId: string): Promise<Candidate[]> {
   const { rows } = await db.raw<{ rows: Candidate[] }>(
     `select s.id as source_id, s.tuner_id, t.slot_count, coalesce(t.tested_until > now(), false) as tested,
             array(select o.slot from live_streams o where o.tuner_id = s.tuner_id and o.ended_at is null) as taken
@@ -79,15 +80,15 @@ export type Tuned =
  * Opens the stream of a channel, or joins the open one, in one atomic step: run it in a transaction. Sources are tried in
  * order, those of running tuners first; an unused stream gives its slot when none is free.
  */
-export async function tune(db: Db, channelId: string, running: ReadonlySet<string> | undefined): Promise<Tuned> {
+export async function tune(db: Db, channelId: string, tuners: PresentTuners | undefined): Promise<Tuned> {
   await lockArbitration(db);
-  const joined = await joinStream(db, channelId, running);
+  const joined = await joinStream(db, channelId, tuners?.present);
   if (joined) return { kind: 'open', stream: joined };
   const all = await candidatesOf(db, channelId);
   if (all.length === 0) return { kind: 'none', drm: await hasEncrypted(db, channelId) };
   const candidates = [
-    ...all.filter((one) => running?.has(one.tuner_id) ?? true),
-    ...all.filter((one) => running && !running.has(one.tuner_id)),
+    ...all.filter((one) => tuners?.ready.has(one.tuner_id) ?? true),
+    ...all.filter((one) => tuners && !tuners.ready.has(one.tuner_id)),
   ];
   for (const one of candidates) {
     const slot = freeSlot(one);
@@ -101,17 +102,20 @@ export async function tune(db: Db, channelId: string, running: ReadonlySet<strin
   return { kind: 'busy', inUse: await streamsOn(db, [...new Set(all.map((one) => one.tuner_id))]) };
 }
 
-/** The open stream of a channel. One that was live and whose tuner does not run any more moves to another source, or ends. */
+/**
+ * The open stream of a channel. One that was live and whose tuner is gone moves to another source, or ends; a tuner that
+ * leaves still receives it.
+ */
 async function joinStream(
   db: Db,
   channelId: string,
-  running: ReadonlySet<string> | undefined,
+  present: ReadonlySet<string> | undefined,
 ): Promise<StreamRow | undefined> {
   const [row] = await db('live_streams')
     .where({ channel_id: channelId, ended_at: null })
     .update({ wanted_at: db.fn.now(), reserved_until: db.raw(`now() + ${RESERVED}`) })
     .returning('*');
-  if (row?.state !== 'live' || !running || running.has(row.tuner_id)) return row;
+  if (row?.state !== 'live' || !present || present.has(row.tuner_id)) return row;
   await leaveTuner(db, row);
   return findOpenStream(db, channelId);
 }
@@ -200,13 +204,14 @@ export async function moveStream(
   return 'moved';
 }
 
-interface Place {
+export interface Place {
   source_id: string;
   tuner_id: string;
   slot: number;
 }
 
-function nextPlace(
+/** The first source with a free slot that was not tried. */
+export function nextPlace(
   candidates: readonly Candidate[],
   row: StreamRow,
   tried: readonly Pick<Tried, 'sourceId'>[],
@@ -219,7 +224,8 @@ function nextPlace(
   return undefined;
 }
 
-async function relocate(db: Db, row: StreamRow, { tried, ...place }: Place & { tried: Tried[] }): Promise<void> {
+/** Moves a stream to another source under a higher epoch, and announces it to the process of its tuner. */
+export async function relocate(db: Db, row: StreamRow, { tried, ...place }: Place & { tried: Tried[] }): Promise<void> {
   await db('live_streams')
     .where({ id: row.id })
     .update({

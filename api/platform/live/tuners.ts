@@ -20,15 +20,34 @@ export const liveTunerKey = (tunerId: string): string => `foyer:live:tuner:${tun
 /** A tuner process that has been silent for this long is not running. */
 const SILENT_MS = 15_000;
 
-/** Those of these tuners whose process runs; undefined when Redis is unavailable. */
-export async function runningTuners(redis: Redis, tunerIds: readonly string[]): Promise<Set<string> | undefined> {
-  if (tunerIds.length === 0) return new Set();
+/** Tuners by their processes. */
+export interface PresentTuners {
+  /** They take new streams. */
+  ready: ReadonlySet<string>;
+  /** Those, and the ones that leave: they still receive the streams that they have. */
+  present: ReadonlySet<string>;
+}
+
+/** Those of these tuners whose process takes new streams; undefined when Redis is unavailable. */
+export async function runningTuners(
+  redis: Redis,
+  tunerIds: readonly string[],
+): Promise<ReadonlySet<string> | undefined> {
+  return (await presentTuners(redis, tunerIds))?.ready;
+}
+
+/** Undefined when Redis is unavailable. */
+export async function presentTuners(redis: Redis, tunerIds: readonly string[]): Promise<PresentTuners | undefined> {
+  if (tunerIds.length === 0) return { ready: new Set(), present: new Set() };
   const texts = await redis.mget(tunerIds.map(liveTunerKey)).catch(() => undefined);
   if (!texts) return undefined;
-  const isRunning = (text: string | null | undefined): boolean => {
-    if (!text) return false;
-    const report = JSON.parse(text) as TunerReport;
-    return report.ready && Date.now() - report.at < SILENT_MS;
+  const reports = tunerIds.flatMap((id, at) => {
+    const text = texts[at];
+    return text ? [{ id, ...(JSON.parse(text) as TunerReport) }] : [];
+  });
+  const fresh = reports.filter(({ at }) => Date.now() - at < SILENT_MS);
+  return {
+    ready: new Set(fresh.filter(({ ready }) => ready).map(({ id }) => id)),
+    present: new Set(fresh.map(({ id }) => id)),
   };
-  return new Set(tunerIds.filter((_, at) => isRunning(texts[at])));
 }

@@ -152,6 +152,34 @@ describe('watching live television', function () {
     await end(id);
   });
 
+  it('answers other requests at once while more viewers wait for a slow tuner than the pool has connections', async () => {
+    const waiting = 2 * (api.deps.db.client as unknown as { pool: { max: number } }).pool.max;
+    const silent = await stage.tuner(waiting); // its process does not run
+    const names = Array.from({ length: waiting }, (_, at) => `Silent ${at}`);
+    const channels = await Promise.all(names.map((name) => stage.channel(name, [{ tunerId: silent, url: box.url }])));
+    const gone = new AbortController();
+    const watched = channels.map((id) =>
+      api
+        .fetch(`/api/v1/live/channels/${id}/watch`, {
+          ...{ method: 'POST', body: '{"client":{"builtIn":"chromium"}}', signal: gone.signal },
+          headers: { ...headers, 'Content-Type': 'application/json' },
+        })
+        .then(
+          (answer) => answer.status,
+          () => 'waited',
+        ),
+    );
+    const open = () => api.deps.db('live_streams').where({ tuner_id: silent, ended_at: null }).select('id');
+    await eventually(async () => (await open()).length === waiting);
+    for (const id of channels.slice(0, 3)) {
+      const began = Date.now();
+      expect((await viewer.addLiveFavorite({ params: { id } })).status).to.equal(204);
+      expect(Date.now() - began).to.be.lessThan(1000);
+    }
+    gone.abort();
+    expect(new Set(await Promise.all(watched))).to.deep.equal(new Set(['waited']));
+  });
+
   it('takes the next source when one fails, also in mid-stream', async () => {
     const [first, second] = [await tunerBox('h264', 1), await tunerBox('h264', 1)];
     const [roof, cellar] = [await stage.tuner(1), await stage.tuner(1)];

@@ -201,7 +201,7 @@ describe('the playback decision', () => {
       allow: { directPlay: false, directStream: true, transcode: true },
     };
     const streamed = outcome([file({ tracks: [h264, aac, pgs] })], external);
-    expect(streamed.decision.subtitle, 'also beside a stream').to.include({ delivery: 'pictures' });
+    expect(streamed.decision.subtitle, 'also with a stream').to.include({ delivery: 'pictures' });
     for (const other of [{ codec: 'dvb_subtitle' }, { externalPath: 'Film.sup' }]) {
       const track = { ...pgs, ...other };
       const unread = outcome([file({ tracks: [h264, aac, track] })], { tracks, profile: profile('native') });

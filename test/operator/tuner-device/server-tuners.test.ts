@@ -6,6 +6,7 @@ import { addedTunersController } from '#operator/tuner-device/added.ts';
 import { tunerDeviceController } from '#operator/tuner-device/controller.ts';
 import { TUNER_ROW } from '#operator/tuner-device/labels.ts';
 import { ServerTuners } from '#operator/tuner-device/server-tuners.ts';
+import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { images, MemoryKube, mediaServer, secret } from '../media-server/support.ts';
@@ -144,6 +145,66 @@ describe('tuners of a cluster in their server', function () {
     kube.put(device());
     await pass(toolsAt(url));
     expect(await guides()).to.deep.equal([]);
+  });
+
+  it('show in their status how many channels are watched and how many recordings run', async () => {
+    const { db } = api.deps;
+    const [made] = await tuners();
+    const tunerId = made?.id ?? '';
+    const library_id = made?.libraryId ?? '';
+    const [watched, recorded] = [newId(), newId()];
+    for (const [slot, id] of [watched, recorded].entries()) {
+      const names = { title: `${slot}`, sort_title: `${slot}`, identity_key: `${slot}` };
+      await db('items').insert({ ...names, id, library_id, type: 'channel' });
+      await db('live_channels').insert({ id, library_id, number: `${slot}`, number_order: slot, name: `${slot}` });
+      await db('live_streams').insert({ id: newId(), channel_id: id, tuner_id: tunerId, slot, epoch: 0 });
+    }
+    const { accountId, profileId } = admin;
+    await db('playback_sessions').insert({
+      ...{ id: newId(), account_id: accountId, profile_id: profileId, item_id: watched, file_id: watched, library_id },
+      ...{ method: 'direct_stream', decision: '{}', url: '', address: '127.0.0.1', is_remote: false },
+    });
+    const times = { start_at: new Date(), end_at: new Date(Date.now() + 60_000), start_pad_ms: 0, end_pad_ms: 0 };
+    for (const title of ['One', 'Two'])
+      await db('recordings').insert({
+        ...{ id: newId(), channel_id: recorded, channel_name: 'Two', title, state: 'recording', library_id, ...times },
+      });
+    await pass();
+    const status = () => kube.get('TunerDevice', 'media', 'tv')?.status as { live?: number; recording?: number };
+    expect(status()).to.include({ live: 1, recording: 2 });
+    for (const table of ['recordings', 'playback_sessions', 'live_streams'] as const) await db(table).delete();
+    await pass();
+    expect(status()).to.include({ live: 0, recording: 0 });
+    await db('items').whereIn('id', [watched, recorded]).delete();
+  });
+
+  it('take later recordings into another library that their resource names since, once it is there', async () => {
+    const { db } = api.deps;
+    const [before] = await tuners();
+    kube.put(device({ libraryRef: { name: 'archive' } }));
+    const tools = toolsAt(url);
+    await pass(tools);
+    expect([condition('Synced'), condition('Ready')]).to.deep.equal(['False LibraryMissing', 'False Starting']);
+    const own = api.as({ ...admin, headers: { Authorization: `Bearer ${api.operatorKey}` } });
+    const managedBy = { kind: 'Library', namespace: 'media', name: 'archive', uid: 'archive-uid' };
+    const { body: archive } = await own.createLibrary({
+      body: { name: 'Archive', type: 'livetv', folders: [], managedBy },
+    });
+    await pass(toolsAt(url));
+    expect(condition('Synced'), 'it has no folder').to.equal('False LibraryMissing');
+    const folder = newId();
+    await db('library_folders').insert({
+      id: folder,
+      library_id: archive.id,
+      storage_id: api.given.storageId,
+      path: 'archive',
+    });
+    await pass(toolsAt(url));
+    expect(condition('Synced')).to.equal('True InSync');
+    expect((await tuners())[0]).to.include({ libraryId: before?.libraryId, recordingsFolderId: folder });
+    kube.put(device());
+    await pass(toolsAt(url));
+    expect((await tuners())[0]).to.not.have.property('recordingsFolderId');
   });
 
   it('that are added in the app have a pod until they are switched off', async () => {

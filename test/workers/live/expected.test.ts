@@ -8,7 +8,7 @@ import { listParts } from '#platform/live/parts.ts';
 import { finishLiveRecording } from '#workers/live/finish/finish.ts';
 import { partsOfPath } from '#workers/live/finish/names.ts';
 import { endItem, giveItem } from '#workers/live/recorder/item.ts';
-import { FinalFailure } from '#workers/work.ts';
+import { FinalFailure, Postponed } from '#workers/work.ts';
 import { newPlace, type Place } from '../scan/support.ts';
 
 describe('the item of a running recording', function () {
@@ -111,7 +111,13 @@ describe('the item of a running recording', function () {
     await db('recordings').where({ id }).update({ state: 'completed', ended_at: ended, recorded_ms: 1 });
     const storage = db('storages').where({ id: place.api.given.storageId });
     await storage.clone().update({ state: 'unavailable' });
-    const fault = await finishLiveRecording({ recordingId: id }, place.work()).catch((error: unknown) => error);
+    const tried = (since?: number): Promise<unknown> =>
+      finishLiveRecording(
+        { recordingId: id },
+        Object.assign(place.work(), { checkpoint: since ? { since } : null }),
+      ).catch((error: unknown) => error);
+    expect(await tried(), 'first tried a week after its end').to.be.instanceOf(Postponed);
+    const fault = await tried(ended.getTime());
     await storage.clone().update({ state: 'available' });
     expect(fault).to.be.instanceOf(FinalFailure).and.include({ code: 'TARGET_AWAY' });
     expect(await listParts(place.api.deps, id)).to.deep.equal([]);

@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { newId } from '#platform/ids.ts';
-import { listParts } from '#platform/live/parts.ts';
+import { listParts, partKey } from '#platform/live/parts.ts';
 import { keepStreamWanted, tune } from '#platform/live/streams.store.ts';
+import { saveSettings } from '#platform/settings.ts';
 import { parseCues } from '#platform/subtitles/cues.ts';
 import { CaptionScript, line21, withCaptions } from '#support/captions.ts';
 import { LiveStage } from '#support/live-stage.ts';
@@ -134,8 +135,18 @@ describe('the recorder', function () {
     expect(gapsMs(caught.gaps)).to.be.lessThan(10_000);
     expect(seconds(caught)).to.be.within(6, 18);
     expect(box.most).to.equal(1);
+    const { db, settings } = place.api.deps;
+    await saveSettings(db, { 'dvr.detectCommercials': true }, null);
+    await settings.reload();
     await finish(id);
     const done = await row(id);
+    const file = await db('media_files')
+      .where({ item_id: done.item_id ?? '' })
+      .first('id');
+    const looking = await db('jobs').where({ kind: 'live.commercials' }).select('payload');
+    expect(looking).to.deep.equal([{ payload: { fileId: file?.id } }]);
+    await saveSettings(db, { 'dvr.detectCommercials': false }, null);
+    await settings.reload();
     expect(done.cleared_at).to.not.equal(null);
     expect(await parts(id)).to.deep.equal([]);
     const [name = '', ...others] = files();
@@ -215,6 +226,38 @@ describe('the recorder', function () {
     await finish(id);
     expect(files().filter((name) => !before.includes(name))).to.deep.equal(placed);
     expect(readdirSync(place.path)).to.not.include('.foyer-recordings');
+  });
+
+  it('keeps parts that cannot be joined until their recording is deleted, with or without its file', async () => {
+    const { db, objects } = place.api.deps;
+    const owner = place.api.as(await place.api.given.owner());
+    for (const deleteFile of [false, true]) {
+      const id = await plan(one, [-60, 30], { state: 'partial', ended_at: new Date(), recorded_ms: 8000 });
+      const part = {
+        sequence: 1,
+        epoch: 0,
+        startMs: Date.now(),
+        durationMs: 4000,
+        bytes: 5,
+        discontinuity: 0,
+        streamId: newId(),
+      };
+      await objects.put('foyer-recordings', partKey(id, part), Buffer.from('noise'));
+      const failed = await finishLiveRecording({ recordingId: id }, place.work()).catch((error: unknown) => error);
+      expect(failed).to.include({ code: 'UNJOINABLE' });
+      expect(await parts(id)).to.have.lengthOf(1);
+      expect((await owner.deleteRecording({ params: { id }, query: { deleteFile } })).status).to.equal(204);
+      if (deleteFile) await rounds(recorderOf('h'), async () => (await row(id)).cleared_at);
+      else {
+        const job = await db('jobs')
+          .where({ key: `live.finish:${id}` })
+          .first('state');
+        expect(job?.state).to.equal('waiting');
+        await finishLiveRecording({ recordingId: id }, place.work()).catch(() => undefined);
+      }
+      expect(await parts(id)).to.deep.equal([]);
+      expect((await row(id)).cleared_at).to.not.equal(null);
+    }
   });
 
   it('waits for a slot, and says why it has none', async () => {

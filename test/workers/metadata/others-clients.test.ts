@@ -20,7 +20,7 @@ describe('clients of others on the fake catalogues', function () {
     const extra = Array.from({ length: 45 }, (_, n) => ({ id: 2000 + n, title: `Sequel ${n}`, date: '2001-01-01' }));
     const catalogue = await startTmdb({ extra });
     const here: typeof fetch = (address, init) => {
-      const url = new URL(String(address));
+      const url = new URL(address instanceof Request ? address.url : address);
       return fetch(`${catalogue.url}${url.pathname}${url.search}`, init);
     };
     const client = new TMDB(tmdbKey, { fetch: here });
@@ -85,7 +85,7 @@ describe('clients of others on the fake catalogues', function () {
   it('IGDB: igdb-api-node searches and reads with a token of Twitch', async () => {
     const catalogue = await startIgdb();
     const query = new URLSearchParams({ client_id: igdbKeys.id, client_secret: igdbKeys.secret });
-    const login = await fetch(`${catalogue.url}/oauth2/token?${query}&grant_type=client_credentials`, {
+    const login = await fetch(`${catalogue.url}/oauth2/token?${query.toString()}&grant_type=client_credentials`, {
       method: 'POST',
     });
     const { access_token: token } = (await login.json()) as { access_token: string };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { cuesOf, subripOf } from '#workers/subtitles/speech/cues.ts';
-import { cutAt } from '#workers/subtitles/speech/cut.ts';
+import { cutsAt } from '#workers/subtitles/speech/cut.ts';
 import { betterLanguage } from '#workers/subtitles/speech/languages.ts';
 import { tellingPart } from '#workers/subtitles/speech/sound.ts';
 import { wordsOf } from '#workers/subtitles/speech/words.ts';
@@ -62,16 +62,19 @@ describe('text from speech', () => {
     expect(first).to.deep.equal({ startMs: 11_000, endMs: 11_500, text: 'A' });
   });
 
-  it('is cut in the longest silence of the second half of a minute', () => {
+  it('is heard in parts of at most half a minute, which end in the longest silence of their last third', () => {
     const speech = [
       [0, 20_000],
-      [25_000, 40_000],
-      [40_500, 50_000],
+      [22_000, 27_000],
+      [27_400, 44_000],
+      [44_500, 50_000],
       [52_000, 60_000],
     ].map(([startMs = 0, endMs = 0]) => ({ startMs, endMs }));
-    expect(cutAt(speech, 60_000)).to.equal(51_000);
-    expect(cutAt(speech, 45_000), 'the rest of a film').to.equal(45_000);
-    expect(cutAt([{ startMs: 0, endMs: 60_000 }], 60_000), 'no silence').to.equal(60_000);
+    expect(cutsAt(speech, 60_000)).to.deep.equal([21_000, 50_500]);
+    expect(cutsAt(speech, 45_000), 'the rest of a film').to.deep.equal([21_000, 45_000]);
+    expect(cutsAt(speech, 59_000), 'longer than two parts').to.deep.equal([21_000, 50_500]);
+    expect(cutsAt(speech, 25_000)).to.deep.equal([25_000]);
+    expect(cutsAt([{ startMs: 0, endMs: 60_000 }], 60_000), 'no silence').to.deep.equal([30_000, 60_000]);
   });
 
   it('has its language judged by the half minute after the first speech, if there is enough speech in it', () => {

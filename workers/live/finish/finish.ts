@@ -1,7 +1,9 @@
 // Job live.finish: the parts of an ended recording become a file of its library. Each step can be repeated after its worker died.
+
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { bringBack } from '#areas/libraries/public.ts';
 import {
   findRecording,
@@ -42,26 +44,34 @@ export async function finishLiveRecording({ recordingId }: JobPayload<'live.fini
     await clear(work, row.id);
     return { itemId };
   } catch (error) {
-    const fault = faultOf(error, row);
+    const fault = await faultOf(work, error);
     if (fault instanceof FinalFailure) await giveUp(work, row, fault);
     throw fault;
   }
 }
 
-/** It gets no file, so its item goes. The parts go too once they have waited for their folder for the longest time. */
+/**
+ * It gets no file, so its item goes. The parts go too once they have waited for their folder for the longest time, or when the
+ * recording was deleted: deleteRecording enqueues this job again.
+ */
 async function giveUp(work: Work, { id }: RecordingRow, { code }: FinalFailure): Promise<void> {
   await work.db.transaction((tx) => endItem(tx, id));
-  if (code === AWAY) await clear(work, id);
+  const row = await findRecording(work.db, id);
+  if (code === AWAY || !row || row.removed_at !== null) await clear(work, id);
 }
 
-function faultOf(error: unknown, row: RecordingRow): unknown {
+async function faultOf(work: Work, error: unknown): Promise<unknown> {
   if (error instanceof Unjoinable) return new FinalFailure('UNJOINABLE', error.message);
-  return error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(row) : error;
+  return error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(work) : error;
 }
 
-/** The pause grows with the time that it has waited. */
-function putOff(row: RecordingRow): Error {
-  const waitedMs = Date.now() - (row.ended_at ?? row.end_at).getTime();
+const Waiting = z.object({ since: z.number() });
+
+/** The pause grows with the time that it has waited, which counts from its first refusal: a server that was off tried nothing. */
+async function putOff(work: Work): Promise<Error> {
+  const kept = Waiting.safeParse(work.checkpoint).data;
+  if (!kept) await work.keep(work.db, { since: Date.now() });
+  const waitedMs = Date.now() - (kept?.since ?? Date.now());
   if (waitedMs > KEPT_MS) return new FinalFailure(AWAY, 'Its folder could not be written for seven days');
   return new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
 }
@@ -71,11 +81,12 @@ async function advance(work: Work, row: RecordingRow): Promise<string> {
   if (!folder) throw new FolderUnavailable();
   const top = await placeOf(work, folder);
   const path = (await placed(top, row)) ?? (await place(work, row, { folder, top }));
-  const itemId = await itemOf(work, folder, path);
-  if (itemId === undefined) {
+  const file = await fileOf(work, folder, path);
+  if (file === undefined) {
     await scanPlace(work, row, { folder, path });
     throw new Postponed(soon(1500));
   }
+  const { fileId, itemId } = file;
   await work.db.transaction(async (tx) => {
     await leaveTrash(tx, work, itemId);
     // The file may belong to another item after all, such as a film that came in the meantime.
@@ -83,6 +94,12 @@ async function advance(work: Work, row: RecordingRow): Promise<string> {
     else await describeExpected(tx, work, { libraryId: folder.libraryId, itemId });
     await finishRecording(tx, row.id, itemId);
     await notifyOwner(tx, row, { kind: 'recording-finished', itemId });
+    if (!work.settings.get('dvr.detectCommercials')) return;
+    const target = { kind: 'recording', id: row.id, title: row.title };
+    await work.enqueue(tx, 'live.commercials', {
+      payload: { fileId },
+      options: { key: `live.commercials:${fileId}`, target },
+    });
   });
   return itemId;
 }
@@ -160,12 +177,16 @@ async function noteAt(
 
 const inStorage = ({ path: top }: Folder, path: string): string => [top, path].filter(Boolean).join('/');
 
-async function itemOf({ db }: Work, folder: Folder, path: string): Promise<string | undefined> {
+async function fileOf(
+  { db }: Work,
+  folder: Folder,
+  path: string,
+): Promise<{ fileId: string; itemId: string } | undefined> {
   const file = await db('media_files')
     .where({ folder_id: folder.id, path: inStorage(folder, path) })
     .whereNull('missing_since')
-    .first('item_id');
-  return file?.item_id ?? undefined;
+    .first('id', 'item_id');
+  return file?.item_id ? { fileId: file.id, itemId: file.item_id } : undefined;
 }
 
 async function scanPlace(

@@ -5,10 +5,13 @@ import { dirname, join } from 'node:path';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { requireSpace } from '#platform/disk.ts';
 import { PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
+import { findFacts } from '#platform/live/recorded.store.ts';
 import type { LiveSegment } from '#platform/live/segments.ts';
+import type { ProbedStream } from '#platform/media.ts';
 import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
 import type { Work } from '#workers/work.ts';
-import { type CaptionArguments, captionArguments, JUMP_SECONDS } from './captions.ts';
+import { JUMP_SECONDS } from './caption-files.ts';
+import { type CaptionArguments, captionArguments } from './captions.ts';
 import { tagsOf } from './names.ts';
 
 /** The parts cannot be joined: no other try helps. */
@@ -16,6 +19,12 @@ export class Unjoinable extends Error {}
 
 /** Texts are seldom: what waits in memory for the next one ends after ten seconds (in microseconds). */
 const INTERLEAVED = ['-max_interleave_delta', '10000000'];
+
+/** Indexes of the streams of DVB picture subtitles, which Matroska holds as they are. */
+function picturesIn(streams: readonly ProbedStream[] | undefined): number[] {
+  const pictures = (streams ?? []).filter(({ codec }) => codec === 'dvb_subtitle' || codec === 'dvbsub');
+  return pictures.map(({ index }) => index);
+}
 
 function argumentsOf(row: RecordingRow, target: string, captions: CaptionArguments): string[] {
   return [
@@ -34,14 +43,16 @@ export async function joinParts(
   { row, parts, target }: { row: RecordingRow; parts: readonly LiveSegment[]; target: string },
 ): Promise<void> {
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  const pictures = picturesIn(await findFacts(work.db, parts)).flatMap((index) => ['-map', `0:${index}?`]);
   await requireSpace(dirname(target), bytes);
   const { scratchDir } = work.config;
   await mkdir(scratchDir, { recursive: true });
   const folder = await mkdtemp(join(scratchDir, 'captions-'));
   try {
-    const captions = await captionArguments(work, { recordingId: row.id, parts, folder });
+    const texts = await captionArguments(work, { recordingId: row.id, parts, folder });
+    const captions = { inputs: texts.inputs, outputs: [...texts.outputs, ...pictures] };
     const joining = { row, parts, target, bytes };
-    const hasCaptions = captions.inputs.length > 0;
+    const hasCaptions = captions.outputs.length > 0;
     try {
       await run(work, argumentsOf(row, target, captions), joining);
     } catch (error) {

@@ -23,6 +23,7 @@ import type { JobPayload } from '#platform/jobs.ts';
 import { ringOf } from '#platform/keys.ts';
 import type { Outbound } from '#platform/outbound.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
+import { fetchLogos } from '../logos.ts';
 import { LINE_COLUMNS } from './entries.ts';
 import { type Fetched, fetchGuide, fetchHead } from './fetch-guide.ts';
 import { requireXmltv } from './open-guide.ts';
@@ -85,6 +86,7 @@ async function refresh(refreshing: Refreshing): Promise<object> {
     const fetched = await fetchGuide({ deps: work, place, signal: work.signal, outbound }, path, known);
     const counts = fetched.unchanged ? {} : await takeOver(refreshing, { path, fetched });
     await succeeded(refreshing);
+    await fetchLogos(work, outbound);
     return { unchanged: fetched.unchanged, ...counts };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import {
   type Ending,
   endRecording,
   failConflicts,
+  finishOf,
   type HeldRecording,
   holdRecordings,
   markCleared,
@@ -154,11 +155,7 @@ export class Recorder {
     const { db } = this.#deps;
     await db.transaction(async (tx) => {
       if (!(await endRecording(tx, row, { ...ending, ...covered, lastSequence: row.last_sequence }))) return;
-      if (covered.recordedMs > 0)
-        await enqueue(tx, 'live.finish', {
-          payload: { recordingId: row.id },
-          options: { key: `live.finish:${row.id}`, target: { kind: 'recording', id: row.id, title: row.title } },
-        });
+      if (covered.recordedMs > 0) await enqueue(tx, 'live.finish', finishOf(row));
       else await this.#clear(tx, row);
       if (ending.state === 'failed') await notifyOwner(tx, row, { kind: 'recording-failed' });
     });

@@ -4,7 +4,7 @@ import { notify } from '#areas/notifications/public.ts';
 import { stopSession } from '#areas/viewing/public.ts';
 import type { Db } from '#platform/db.ts';
 import { keepStreamWanted, lockArbitration, type Tuned, tune } from '#platform/live/streams.store.ts';
-import { runningTuners } from '#platform/live/tuners.ts';
+import { presentTuners } from '#platform/live/tuners.ts';
 import { findVictim, hasFreeSlot, lastFault, markYielding, takeYielded } from '#platform/live/yielding.store.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 
@@ -31,11 +31,11 @@ export async function holdSlot(deps: Deps, channelId: string): Promise<Missing |
 
 async function openSlot({ db, redis }: Deps, channelId: string): Promise<Tuned> {
   const tuners = (await tunersOfChannels(db, [channelId])).get(channelId) ?? [];
-  const running = await runningTuners(redis, tuners);
+  const present = await presentTuners(redis, tuners);
   return db.transaction(async (tx) => {
     await lockArbitration(tx);
     for (const sessionId of await takeYielded(tx, tuners)) await stopSession(tx, sessionId, { reason: 'limit' });
-    return tune(tx, channelId, running);
+    return tune(tx, channelId, present);
   });
 }
 

@@ -66,6 +66,13 @@ function parsed(line: string): unknown {
   }
 }
 
+export interface Wish {
+  language: string;
+  task: string;
+  /** Beginning and end of each part in seconds, at most half a minute. */
+  parts: readonly (readonly [from: number, to: number])[];
+}
+
 export class Child {
   readonly device: ChildOptions['device'];
   /** Codes of the languages that its model hears. */
@@ -113,9 +120,9 @@ export class Child {
     return this.#process.pid;
   }
 
-  /** Hears at most a minute of sound: samples of 16 bits, 16,000 a second. */
-  async hear(sound: Buffer, { language, task }: { language: string; task: string }): Promise<Heard> {
-    return this.#order({ op: 'hear', language, task, bytes: sound.length }, sound, Heard);
+  /** Hears parts of at most a minute of sound: samples of 16 bits, 16,000 a second. */
+  async hear(sound: Buffer, wish: Wish): Promise<Heard> {
+    return this.#order({ op: 'hear', ...wish, bytes: sound.length }, sound, Heard);
   }
 
   /** The likeliest languages of half a minute of sound, best first. */

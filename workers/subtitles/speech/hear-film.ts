@@ -16,9 +16,10 @@ import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { Settings } from '#platform/settings.ts';
+import type { Speech } from '../../voice/detector.ts';
 import { type Child, ChildFailed } from './child.ts';
 import { cuesOf, subripOf } from './cues.ts';
-import { cutAt, STRETCH_MS } from './cut.ts';
+import { cutsAt, STRETCH_MS } from './cut.ts';
 import { betterLanguage, COMPARED, judgeLanguage } from './languages.ts';
 import { codeOf, toTag } from './load-model.ts';
 import { firstOf, openSoundtrack, readSound, type Sound, type Soundtrack, tellingPart } from './sound.ts';
@@ -159,9 +160,11 @@ async function hearStretch(
   const sound = await readSound(track, { fromMs, lengthMs: STRETCH_MS, signal });
   signal.throwIfAborted();
   await refuseBroken(deps, row, { sound, fromMs });
-  const lengthMs = cutAt(sound.speech, sound.lengthMs);
+  const cuts = cutsAt(sound.speech, sound.lengthMs);
+  const lengthMs = cuts.at(-1) ?? 0;
   const speech = sound.speech.filter(({ startMs }) => startMs < lengthMs);
-  const over = sound.lengthMs < STRETCH_MS - 100 || fromMs + lengthMs >= row.duration_ms;
+  const isLast = sound.lengthMs < STRETCH_MS - 100 && lengthMs === sound.lengthMs;
+  const over = isLast || fromMs + lengthMs >= row.duration_ms;
   let words: Word[] = [];
   let heard: string | undefined;
   if (speech.length > 0) {
@@ -170,12 +173,20 @@ async function hearStretch(
     const telling = compare ? tellingPart({ samples: part, speech }) : undefined;
     const [likeliest] = telling ? await child.detect(telling) : [];
     heard = likeliest && toTag(likeliest[0]);
-    words = wordsOf(await child.hear(part, { language: codeOf(spoken), task: row.task }), speech, fromMs);
+    const parts = partsOf(cuts, speech);
+    words = wordsOf(await child.hear(part, { language: codeOf(spoken), task: row.task, parts }), speech, fromMs);
   }
   const [number, toMs] = [before.length, fromMs + lengthMs];
   const seconds = (performance.now() - began) / 1000;
   await must(keepStretch(db, row, { number, fromMs, toMs, words, heard, seconds }));
   return over;
+}
+
+/** The parts in which someone speaks, in seconds. */
+function partsOf(cuts: readonly number[], speech: readonly Speech[]): [number, number][] {
+  const parts = cuts.map((to, i) => ({ from: cuts[i - 1] ?? 0, to }));
+  const spoken = parts.filter(({ from, to }) => speech.some(({ startMs, endMs }) => startMs < to && endMs > from));
+  return spoken.map(({ from, to }) => [from / 1000, to / 1000]);
 }
 
 /**

@@ -10,6 +10,9 @@ import os
 import sys
 
 
+RATE = 16000
+
+
 def say(message):
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
@@ -29,7 +32,7 @@ def load(folder, device, compute_type, threads):
     try:
         import ctranslate2
         import numpy
-        from faster_whisper import WhisperModel
+        from faster_whisper import BatchedInferencePipeline, WhisperModel
     except Exception as error:  # an incomplete installation fails in many ways
         say({"error": {"reason": "no-module", "message": str(error)[:300]}})
         sys.exit(1)
@@ -44,28 +47,49 @@ def load(folder, device, compute_type, threads):
         say(fault_of(error))
         sys.exit(1)
     say({"loaded": {"languages": list(model.supported_languages)}})
-    return model, numpy
+    return model, BatchedInferencePipeline, numpy
 
 
-def segment_of(segment):
+def segment_of(segment, offset):
     return {
         "text": segment.text,
         "compression": segment.compression_ratio,
         "noSpeech": segment.no_speech_prob,
-        "words": [[word.start, word.end, word.word] for word in segment.words or []],
+        "words": [[offset + word.start, offset + word.end, word.word] for word in segment.words or []],
     }
 
 
-def hear(model, sound, order):
-    segments, info = model.transcribe(
-        sound,
-        language=order["language"],
-        task=order["task"],
-        beam_size=5,
-        word_timestamps=True,
-        condition_on_previous_text=False,
+# Text that repeats itself (a litany reaches 2.4), or that the model doubts: heard alone, a part is tried at higher temperatures too.
+MOST_COMPRESSION = 2.8
+LEAST_LOGPROB = -1.0
+
+
+def is_doubtful(segment):
+    return segment.compression_ratio > MOST_COMPRESSION or segment.avg_logprob < LEAST_LOGPROB
+
+
+def hear(model, batched, sound, order):
+    """The parts are heard at once, which takes a fifth less CPU than one after the other."""
+    options = {
+        "language": order["language"],
+        "task": order["task"],
+        "beam_size": 5,
+        "word_timestamps": True,
+        "condition_on_previous_text": False,
+    }
+    parts = [{"start": start, "end": end} for start, end in order["parts"]]
+    found, info = batched(model).transcribe(
+        sound, batch_size=len(parts), vad_filter=False, clip_timestamps=parts, **options
     )
-    return {"segments": [segment_of(one) for one in segments], "language": info.language}
+    found, segments = list(found), []
+    for part in parts:
+        own = [one for one in found if part["start"] <= one.start < part["end"]]
+        if own and not any(is_doubtful(one) for one in own):
+            segments += [segment_of(one, 0) for one in own]
+            continue
+        again, _ = model.transcribe(sound[int(part["start"] * RATE) : int(part["end"] * RATE)], **options)
+        segments += [segment_of(one, part["start"]) for one in again]
+    return {"segments": segments, "language": info.language}
 
 
 def detect(model, sound):
@@ -75,18 +99,18 @@ def detect(model, sound):
     return {"languages": sorted(probabilities, key=lambda one: -one[1])[:5]}
 
 
-def answer(model, sound, order):
+def answer(model, batched, sound, order):
     try:
         if order["op"] == "detect":
             return detect(model, sound)
-        return hear(model, sound, order)
+        return hear(model, batched, sound, order)
     except Exception as error:
         return fault_of(error)
 
 
 def main():
     folder, device, compute_type, threads = sys.argv[1:5]
-    model, numpy = load(folder, device, compute_type, int(threads))
+    model, batched, numpy = load(folder, device, compute_type, int(threads))
     pipe = os.fdopen(0, "rb", buffering=1 << 20)
     while line := pipe.readline():
         order = json.loads(line)
@@ -94,7 +118,7 @@ def main():
         if len(data) < order["bytes"]:
             return
         sound = numpy.frombuffer(data, numpy.int16).astype(numpy.float32) / 32768
-        say(answer(model, sound, order))
+        say(answer(model, batched, sound, order))
 
 
 main()

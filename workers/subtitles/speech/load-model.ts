@@ -103,8 +103,9 @@ async function tryModel(
   try {
     child = await start();
     const began = performance.now();
-    const { segments } = await child.hear(sample, { language: 'en', task: 'transcribe' });
-    const pace = (performance.now() - began) / 1000 / (sample.length / 2 / RATE / 60);
+    const seconds = sample.length / 2 / RATE;
+    const { segments } = await child.hear(sample, { language: 'en', task: 'transcribe', parts: [[0, seconds]] });
+    const pace = (performance.now() - began) / 1000 / (seconds / 60);
     const heard = segments.map(({ text }) => text).join(' ');
     if (shareHeard(heard) >= LEAST_HEARD) return { child, pace };
     child.end();

@@ -76,8 +76,12 @@ export function tellingPart({ samples, speech }: Pick<Sound, 'samples' | 'speech
   return spokenMs > TELLING_MS ? samples.subarray(bytesOf(fromMs), bytesOf(toMs)) : undefined;
 }
 
+/** Of this process, which hears one stretch at a time. */
+let detector: VoiceDetector | undefined;
+
 async function speechIn(samples: Buffer): Promise<Speech[]> {
-  const detector = await VoiceDetector.load();
+  detector ??= await VoiceDetector.load();
+  detector.restart();
   const floats = new Float32Array(Math.floor(samples.length / SAMPLE_BYTES));
   for (let i = 0; i < floats.length; i += 1) floats[i] = samples.readInt16LE(i * SAMPLE_BYTES) / 32_768;
   for (let at = 0; at < floats.length; at += VOICE_RATE) {

@@ -2,8 +2,8 @@ import type { Word } from '#areas/subtitles/speech/requests.store.ts';
 import type { Speech } from '../../voice/detector.ts';
 import type { Heard } from './child.ts';
 
-/** Text that repeats itself compresses better than speech does. */
-const MOST_COMPRESSION = 2.4;
+/** Text that repeats itself compresses better than speech does; half a minute of a litany reaches 2.4. */
+const MOST_COMPRESSION = 2.8;
 /** A line that comes more often in a row is a repetition of the model. */
 const MOST_REPEATS = 2;
 /** The voice detector begins late and ends early by so much. */

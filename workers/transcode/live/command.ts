@@ -28,21 +28,35 @@ export function liveArguments(options: RenditionOptions, encoder: Encoder, threa
   ];
 }
 
-function pictureArguments(
-  { width, height, bitrate, deinterlace, fieldRate }: NonNullable<RenditionOptions['video']>,
-  encoder: Encoder,
-  threads: number,
-): string[] {
-  const filters = [
+type Pictured = NonNullable<RenditionOptions['video']>;
+
+/** The filters up to the size of the rendition, and those after it. */
+function filtersOf({ width, height, deinterlace, fieldRate }: Pictured, encoder: Encoder): [string, string] {
+  const before = [
     ...(deinterlace ? [`bwdif=mode=${fieldRate ? 'send_field' : 'send_frame'}`] : []),
     `scale=w=${width}:h=${height}:flags=bicubic`,
-    'setsar=1',
-    'format=yuv420p',
-    ...encoder.filters,
   ];
+  return [before.join(','), ['setsar=1', 'format=yuv420p', ...encoder.filters].join(',')];
+}
+
+/** With picture subtitles laid over the pictures, where they were chosen. */
+function mapped(video: Pictured, encoder: Encoder): string[] {
+  const [before, after] = filtersOf(video, encoder);
+  const { width, height, pictures } = video;
+  if (pictures === undefined) return ['-map', '0:v:0', '-vf', `${before},${after}`];
+  const graph = [
+    `[0:v:0]${before}[film]`,
+    `[0:${pictures}]scale=w=${width}:h=${height}[words]`,
+    `[film][words]overlay=eof_action=pass,${after}[picture]`,
+  ];
+  return ['-filter_complex', graph.join(';'), '-map', '[picture]'];
+}
+
+function pictureArguments(video: Pictured, encoder: Encoder, threads: number): string[] {
+  const { bitrate } = video;
   const rate = String(bitrate);
   return [
-    ...['-map', '0:v:0', '-vf', filters.join(','), '-c:v', encoder.codec, ...encoder.options],
+    ...[...mapped(video, encoder), '-c:v', encoder.codec, ...encoder.options],
     ...['-profile:v', 'high', '-bf', '0', '-threads:v', String(threads)],
     ...(encoder.gpu ? ['-b:v', rate] : ['-rc-lookahead', '10']),
     ...['-maxrate', rate, '-bufsize', String(Math.round(bitrate * PEAK))],

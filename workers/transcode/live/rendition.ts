@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '#platform/db.ts';
-import { type RenditionRow, releaseRendition, renewRendition } from '#platform/live/renditions.store.ts';
+import {
+  type RenditionOptions,
+  type RenditionRow,
+  releaseRendition,
+  renewRendition,
+} from '#platform/live/renditions.store.ts';
 import type { LiveSegment } from '#platform/live/segments.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
@@ -9,6 +14,7 @@ import type { Encoder } from '../encoders.ts';
 import { type FfmpegProcess, startFfmpeg } from '../ffmpeg.ts';
 import { liveArguments } from './command.ts';
 import { EncodedCutter, type EncodedPiece, firstTicks } from './cutter.ts';
+import { toFragments } from './fragments.ts';
 import { type Tracks, tracksOf } from './tracks.ts';
 
 export interface RenditionDeps {
@@ -42,6 +48,8 @@ export class LiveRendition {
   readonly #deps: RenditionDeps;
   readonly #stop = new AbortController();
   #run: Run | undefined;
+  /** The present timeline has no stream of the subtitles that are burned in. */
+  #isPlain = false;
   #made = false;
   #failure: Error | undefined;
   #writes: Promise<void> = Promise.resolve();
@@ -103,6 +111,7 @@ export class LiveRendition {
     const last = [...(this.#run?.sent.values() ?? [])].at(-1);
     if (last && (last.discontinuity !== segment.discontinuity || last.sequence + 1 !== segment.sequence)) {
       await this.#finish();
+      this.#isPlain = false;
     }
     const ticks = firstTicks(bytes);
     if (ticks === undefined) return;
@@ -115,7 +124,8 @@ export class LiveRendition {
 
   async #start(): Promise<Run> {
     const { encoder, threads } = this.#deps;
-    const args = liveArguments(this.#row.options, encoder, threads);
+    const options = this.#isPlain ? withoutPictures(this.#row.options) : this.#row.options;
+    const args = liveArguments(options, encoder, threads);
     const ffmpeg = await startFfmpeg(args, { outputs: 1, gpu: encoder.gpu, input: true });
     ffmpeg.input?.on('error', () => undefined); // its exit shows why
     const sent = new Map<number, LiveSegment>();
@@ -123,9 +133,17 @@ export class LiveRendition {
     const run = { ffmpeg, cutter, sent, read: readAll(ffmpeg, cutter) };
     void ffmpeg.ended.then(({ code, words }) => {
       if (code === 0 || this.#stop.signal.aborted) return;
-      this.#failure = new Error(words.slice(-500));
+      if (options.video?.pictures === undefined) this.#failure = new Error(words.slice(-500));
+      else this.#goPlain(run, words);
     });
     return run;
+  }
+
+  /** Goes on without the subtitles, which another source or a new tuning may lack; the next timeline is tried with them. */
+  #goPlain(run: Run, words: string): void {
+    this.#deps.log.warn({ rendition: this.id, err: words.slice(-300) }, 'encoded without its picture subtitles');
+    this.#isPlain = true;
+    if (this.#run === run) this.#run = undefined;
   }
 
   /** Encodes the segments that went in to their end. */
@@ -140,19 +158,25 @@ export class LiveRendition {
     const source = sent.get(piece.sequence);
     for (const number of sent.keys()) if (number < piece.sequence) sent.delete(number);
     if (!source) return;
-    const segment: LiveSegment = {
+    const segment = {
       ...source,
       startMs: source.startMs + Math.round(piece.lateTicks / 90),
       durationMs: Math.max(1, Math.round(piece.durationTicks / 90)),
-      bytes: piece.bytes.length,
     };
     this.#writes = this.#writes
       .then(async () => {
-        await this.#tracks.write(segment, piece.bytes);
+        const bytes = this.#row.options.fragments ? await toFragments(piece.bytes) : piece.bytes;
+        await this.#tracks.write({ ...segment, bytes: bytes.length }, bytes);
         this.#made = true;
       })
       .catch((error: Error) => this.#deps.log.warn({ err: error.message }, 'encoded segment not stored'));
   }
+}
+
+function withoutPictures({ video, ...options }: RenditionOptions): RenditionOptions {
+  if (!video) return options;
+  const { pictures: _, ...plain } = video;
+  return { ...options, video: plain };
 }
 
 /** Resolves at the end of the encoder's output. */

@@ -15,6 +15,7 @@ import { createSettings } from '#platform/settings.ts';
 import { trimBuffer } from './buffer.ts';
 import { StreamKeeper } from './keeper.ts';
 import { TunerLease } from './lease.ts';
+import { passStreams, waitForNext } from './leaving.ts';
 import { Spool } from './spool.ts';
 
 const LOOK_MS = 1000;
@@ -36,32 +37,33 @@ export interface StreamsSetting {
   slots: () => { total: number; foreign: number };
   /** Starts of this process by its supervisor. */
   restarts: number;
+  /** How long it goes on at its end with streams that only it can receive. */
+  leaveMs: number;
 }
 
 /** Receives the streams of one tuner until the returned function is called. */
 export async function serveStreams(setting: StreamsSetting): Promise<() => Promise<void>> {
   const { tunerId, config, log } = setting;
   const stores = await connectStores(setting);
-  const { db, redis, objects, settings } = stores;
+  const { db, redis, settings } = stores;
   const lease = new TunerLease(redis, { tunerId, pod: config.pod });
   const { keeper, spool } = await openKeeper(setting, stores);
-  let held = false;
+  let held: boolean | undefined;
+  let leaving = false;
   const hold = async (): Promise<void> => {
+    const before = held;
     held = await lease.hold();
-    if (held) return;
+    if (held || before === false) return;
     log.warn('another pod has this tuner');
     await keeper.rest();
   };
   const look = async (): Promise<void> => {
+    if (held === false) await hold();
     if (held) await keeper.look();
   };
   const report = async (): Promise<void> => {
-    const text = JSON.stringify(reportOf(keeper, setting, held));
+    const text = JSON.stringify(reportOf(keeper, setting, held === true && !leaving));
     await redis.set(liveTunerKey(tunerId), text, 'EX', 60).catch(() => null);
-  };
-  const trim = (): Promise<void> => {
-    const limits = { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') };
-    return trimBuffer({ db, redis, objects }, limits);
   };
   await hold();
   await report();
@@ -69,15 +71,20 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
     [LEASE_EVERY_MS, hold],
     [LOOK_MS, look],
     [REPORT_MS, report],
-    [TRIM_MS, trim],
+    [TRIM_MS, () => trim(stores)],
   ];
   const timers = rounds.map(([ms, work]) => every(ms, work, log));
   const stopListening = listenFor(setting, look);
   return async () => {
+    leaving = true;
+    await report(); // no other stream comes here now
+    const leaver = { db, redis, log, tunerId };
+    if (held) await waitForNext(leaver, lease, setting.leaveMs);
     for (const timer of timers) clearInterval(timer);
     stopListening();
-    await keeper.stop();
+    await keeper.leave();
     await spool.drain(DRAIN_MS);
+    if (held) await passStreams(leaver);
     await lease.release();
     settings.stop();
     redis.disconnect();
@@ -98,6 +105,11 @@ async function connectStores({ config, log }: StreamsSetting) {
 }
 
 type Stores = Awaited<ReturnType<typeof connectStores>>;
+
+function trim({ db, redis, objects, settings }: Stores): Promise<void> {
+  const limits = { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') };
+  return trimBuffer({ db, redis, objects }, limits);
+}
 
 async function openKeeper({ tunerId, config, log, space, networks }: StreamsSetting, stores: Stores) {
   const { db, redis, objects, keys, settings } = stores;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { unseal } from '#platform/keys.ts';
 import { moveStream } from '#platform/live/streams.store.ts';
@@ -17,6 +18,9 @@ interface Running {
 
 /** How long a source that fails at once is left alone. */
 const PAUSES_MS = [0, 500, 1000, 2000, 5000];
+
+/** For the last bytes of a source that is silent. */
+const LEAVE_MS = 1500;
 
 /** Receives what the open rows of its tuner name. Postgres is the truth: each look compares the rows with what runs. */
 export class StreamKeeper {
@@ -55,9 +59,13 @@ export class StreamKeeper {
     await this.#end([...this.#running.values()]);
   }
 
-  /** Rests for good. */
-  async stop(): Promise<void> {
+  /** Rests for good, with everything that was received so far. */
+  async leave(): Promise<void> {
     this.#stopped = true;
+    const running = [...this.#running.values()];
+    for (const { reception } of running) reception.leave();
+    const ended = Promise.all(running.map(({ over }) => over));
+    await Promise.race([ended, sleep(LEAVE_MS, undefined, { ref: false })]);
     await this.rest();
   }
 

@@ -1,6 +1,8 @@
 import type { Redis } from '#platform/redis.ts';
 
 export const LEASE_MS = 10_000;
+/** How long a request for the lease counts; it is repeated each second. */
+const REQUESTED_MS = 3000;
 const keyOf = (tunerId: string): string => `foyer:live:lease:${tunerId}`;
 
 /** Taken when it is free or when another process of the same pod has it; the answer is the epoch of the holder, or 0. */
@@ -38,10 +40,16 @@ export class TunerLease {
       }
       const epoch = Number(await this.#redis.eval(TAKE, 2, key, `${key}:epoch`, this.#pod, LEASE_MS));
       this.#epoch = epoch || undefined;
+      if (epoch === 0) await this.#redis.set(`${key}:requested`, this.#pod, 'PX', REQUESTED_MS);
       return epoch > 0;
     } catch {
       return true;
     }
+  }
+
+  /** Whether another pod waits for the lease. */
+  async isRequested(): Promise<boolean> {
+    return (await this.#redis.exists(`${keyOf(this.#tunerId)}:requested`).catch(() => 0)) === 1;
   }
 
   /** Gives the lease to the next process at once. */

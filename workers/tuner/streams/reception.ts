@@ -51,6 +51,7 @@ export class Reception {
   #live = false;
   /** The source ended, and ffmpeg ends with it. */
   #ending = false;
+  #leaving = false;
   #writes: Promise<void> = Promise.resolve();
   #waiting = 0;
   /** Length of the pieces so far, and when the first one came. */
@@ -76,7 +77,12 @@ export class Reception {
     this.#stop.abort();
   }
 
-  /** The reason for which the source failed; undefined after `stop`. */
+  /** Stops once everything that was received is cut and stored. */
+  leave(): void {
+    this.#leaving = true;
+  }
+
+  /** The reason for which the source failed; undefined after `stop` or `leave`. */
   async run(): Promise<StreamFault | undefined> {
     try {
       this.#begun = this.#begin();
@@ -85,7 +91,7 @@ export class Reception {
       throw this.#fault ?? new SourceFault('ended', 'the source ended');
     } catch (error) {
       await this.#writes.catch(() => undefined);
-      if (this.#stop.signal.aborted && !this.#fault) return undefined;
+      if ((this.#stop.signal.aborted || this.#leaving) && !this.#fault) return undefined;
       const fault = this.#fault ?? (error as Error);
       const reason = fault instanceof SourceFault ? fault.reason : 'not-media';
       this.#deps.log.warn({ channel: this.#attempt.channelId, reason, err: fault.message }, 'source failed');
@@ -154,7 +160,7 @@ export class Reception {
         this.#receivedAt ||= Date.now();
         this.#heardAt = performance.now();
         captions.announced.push(chunk);
-        if (this.#stop.signal.aborted) break;
+        if (this.#stop.signal.aborted || this.#leaving) break;
         if (ffmpeg.input && !ffmpeg.input.write(chunk)) await roomIn(ffmpeg.input, this.#stop.signal);
         await this.#pace();
       }

@@ -33,3 +33,25 @@ export async function saveFound(
     ...{ id: newId(), item_id: itemId, file_id: fileId, kind, start_ms, end_ms, confidence, source: 'analysis' },
   });
 }
+
+/**
+ * Replaces the commercial breaks that were found earlier in the file of a recording. Those of people and chapters stay,
+ * and no other overlaps them; a locked file stays as it is.
+ */
+export async function saveCommercials(
+  db: Db,
+  { fileId, itemId }: { fileId: string; itemId: string },
+  breaks: readonly Omit<FoundMarker, 'kind'>[],
+): Promise<void> {
+  const file = await db('media_files').where({ id: fileId }).forUpdate().first('markers_locked');
+  if (!file || file.markers_locked) return;
+  await db('markers').where({ file_id: fileId, kind: 'commercial', source: 'recording' }).delete();
+  const kept = await db('markers').where({ file_id: fileId, kind: 'commercial' }).select('start_ms', 'end_ms');
+  const added = breaks
+    .map(({ startMs, endMs, confidence }) => ({
+      ...{ id: newId(), item_id: itemId, file_id: fileId, kind: 'commercial' as const, source: 'recording' },
+      ...{ start_ms: Math.round(startMs), end_ms: Math.round(endMs), confidence },
+    }))
+    .filter((one) => !kept.some((other) => one.start_ms < other.end_ms && other.start_ms < one.end_ms));
+  if (added.length > 0) await db('markers').insert(added);
+}

@@ -6,6 +6,7 @@ import { conflict, notFound } from '#kernel/errors.ts';
 import { lockSchedule } from '../schedule/schedule.store.ts';
 import { findOwnFile } from './keeping.store.ts';
 import { planNow } from './plan-now.ts';
+import { finishOf } from './recorder.store.ts';
 import { isOpen, lockRecording, type RecordingRow, updateRecordingRow } from './recordings.store.ts';
 import { trashRecording } from './removal.ts';
 import { getOwnRecording } from './visible.ts';
@@ -44,6 +45,13 @@ async function remove(call: Call, row: RecordingRow, deleteFile: boolean): Promi
   const thrown = deleteFile && !isJoined && { state: 'cancelled' as const, stop_at: now };
   if (deleteFile && isJoined) await trashItem(call, row);
   await updateRecordingRow(db, row.id, { removed_at: now, rule_id: null, keep_days: null, ...thrown });
+  if (!isJoined && !thrown) await finish(call, row);
+}
+
+/** Its file is still to come. Parts that could not be joined have no other job that removes them. */
+async function finish({ enqueue }: Call, row: RecordingRow): Promise<void> {
+  const { payload, options } = finishOf(row);
+  await enqueue('live.finish', payload, options);
 }
 
 /** As deleteItem does with its files; an item that is gone already needs nothing. */

@@ -97,6 +97,12 @@ export async function markCleared(db: Db, id: string): Promise<void> {
   await db('recordings').where({ id }).update({ cleared_at: db.fn.now(), lease_holder: null, lease_until: null });
 }
 
+/** The job that joins the parts of a recording, or removes those of a deleted one that cannot be joined. */
+export const finishOf = ({ id, title }: Pick<RecordingRow, 'id' | 'title'>) => ({
+  payload: { recordingId: id },
+  options: { key: `live.finish:${id}`, target: { kind: 'recording' as const, id, title } },
+});
+
 /** Where the file will be, written before it appears, so that a repeated run finds it. */
 export async function notePlace(db: Db, id: string, { folderId, path }: { folderId: string; path: string }) {
   await db('recordings').where({ id }).update({ file_folder_id: folderId, file_path: path });

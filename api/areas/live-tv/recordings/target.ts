@@ -5,7 +5,8 @@ import { conflict, invalid } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 
-const TYPES = ['livetv', 'movies', 'shows', 'videos'];
+/** Types of libraries that recordings may join. */
+export const RECORDED_TYPES = ['livetv', 'movies', 'shows', 'videos'] as const;
 
 export interface Target {
   libraryId: string;
@@ -49,7 +50,9 @@ export interface Choice {
  * tuner, else the first library of live television with a folder that may be written. Throws 400, and 409 `no-folder` and `disk-full`.
  */
 export async function chooseTarget(call: Call, choice: Choice): Promise<Target> {
-  const libraries = (await listVisibleLibraries(call.db, call.who)).filter(({ type }) => TYPES.includes(type));
+  const libraries = (await listVisibleLibraries(call.db, call.who)).filter(({ type }) =>
+    RECORDED_TYPES.some((one) => one === type),
+  );
   const known = new Set(libraries.map(({ id }) => id));
   if (choice.libraryId !== undefined && !known.has(choice.libraryId))
     throw invalid(['body', 'libraryId'], 'unknown_library', 'a library of type livetv, movies, shows or videos');

@@ -31,7 +31,7 @@ export async function changeTuner(call: Call, id: string, given: TunerChange): P
   const { force: _force, managedBy: _by, ...fields } = change;
   refuseManaged(call, before, Object.keys(fields));
   requireFitting(before, change);
-  await requireFolder(call.db, before.library_id, change.recordingsFolderId);
+  await requireFolder(call.db, change.recordingsFolderId);
   const object = change.playlist ? await keepPlaylist(call, change.playlist) : undefined;
   try {
     const changed = { change, object, declared: declaredFields(given) };

@@ -28,7 +28,7 @@ export async function createTunerOf(call: Call, draft: TunerDraft): Promise<{ ro
   if (made) return { row: made, repeated: true };
   requireOnePlace(draft);
   await requireLiveLibrary(call.db, draft.libraryId);
-  await requireFolder(call.db, draft.libraryId, draft.recordingsFolderId);
+  await requireFolder(call.db, draft.recordingsFolderId);
   await refuseDuplicate(call, { url: draft.url, deviceId: draft.deviceId });
   const object = draft.playlist ? await keepPlaylist(call, draft.playlist) : null;
   try {

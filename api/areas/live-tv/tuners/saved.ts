@@ -3,6 +3,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { enqueue, startNow } from '#platform/queue.ts';
+import { RECORDED_TYPES } from '../recordings/target.ts';
 import { findTunerRow, type TunerRow, useOf } from './tuners.store.ts';
 
 /** Throws 403 when live television is closed to the account, and 404 for an unknown tuner. */
@@ -42,11 +43,13 @@ export async function requireLiveLibrary(db: Db, libraryId: string): Promise<voi
   if (!row) throw invalid(['body', 'libraryId'], 'not_live_tv', 'a library of type livetv');
 }
 
-/** Throws 400 unless the folder belongs to the library. */
-export async function requireFolder(db: Db, libraryId: string, id: string | null | undefined): Promise<void> {
+/** Throws 400 unless recordings may go into the library of the folder. */
+export async function requireFolder(db: Db, id: string | null | undefined): Promise<void> {
   if (!id) return;
-  const row = await db('library_folders').where({ id, library_id: libraryId }).first('id');
-  if (!row) throw invalid(['body', 'recordingsFolderId'], 'unknown_folder', 'a folder of the library');
+  const libraries = db('libraries').whereIn('type', RECORDED_TYPES).whereNull('deleted_at').select('id');
+  const row = await db('library_folders').where({ id }).whereIn('library_id', libraries).first('id');
+  if (!row)
+    throw invalid(['body', 'recordingsFolderId'], 'unknown_folder', 'a folder of a library that recordings may join');
 }
 
 interface ScanRequest {

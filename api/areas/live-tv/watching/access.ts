@@ -6,7 +6,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { recordedRendition } from '#platform/live/renditions.store.ts';
 import { findOpenStream, keepStreamWanted, tune } from '#platform/live/streams.store.ts';
-import { runningTuners } from '#platform/live/tuners.ts';
+import { presentTuners } from '#platform/live/tuners.ts';
 import { keepRendition } from './renditions.ts';
 import { tunersOf } from './sources.view.ts';
 
@@ -44,6 +44,6 @@ export async function keepAlive(call: Call, row: LiveRow): Promise<void> {
   await keepRendition(call, channelId, recordedRendition(row.live.rendition, recordingId));
   if (recordingId !== undefined) return;
   if ((await keepStreamWanted(db, channelId, 'viewer')) || (await findOpenStream(db, channelId))) return;
-  const running = await runningTuners(redis, await tunersOf(db, channelId));
-  await db.transaction((transaction) => tune(transaction, channelId, running));
+  const present = await presentTuners(redis, await tunersOf(db, channelId));
+  await db.transaction((transaction) => tune(transaction, channelId, present));
 }

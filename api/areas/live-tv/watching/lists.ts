@@ -2,15 +2,17 @@ import { countSent, sendObject } from '#areas/streaming/public.ts';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { arrivalsOf } from '#platform/arrivals.ts';
+import { FRAGMENTS } from '#platform/live/fragments.ts';
 import { renditionTrack } from '#platform/live/renditions.store.ts';
 import { type LiveSegment, listSegments, liveNews, segmentKey } from '#platform/live/segments.ts';
 import { findOpenStream } from '#platform/live/streams.store.ts';
 import { keepAlive, type LiveRow } from './access.ts';
 import { withinAge } from './age.ts';
 import { captionSegment, isCaptions } from './captions.ts';
+import { IMMUTABLE, initName, initSource, sendFragments } from './fragments.ts';
 import { liveMaster } from './master.ts';
 import { livePlaylist, targetOf, windowOf } from './playlist.ts';
-import { IMMUTABLE, late, recordedFacts } from './recorded.ts';
+import { late, recordedFacts } from './recorded.ts';
 import type { PlaylistQuery } from './watching.schemas.ts';
 
 const FIRST_SEGMENT_MS = 20_000;
@@ -74,9 +76,15 @@ export async function playlistOf(call: Call, rendition: Rendition, query: Playli
   const { segments, inTime } = await segmentsWhen(call, rendition, { ready, limitMs });
   if (!inTime) throw late();
   const skip = query._HLS_skip !== undefined;
-  const suffix = isCaptions(name) ? ('vtt' as const) : ('ts' as const);
-  const options = { window: query.window, skip, ticket: query.ticket, startMs: row.live.startMs, suffix };
+  const suffix = suffixOf(name);
+  const inits = suffix === 'm4s' && { initOf: initName };
+  const options = { window: query.window, skip, ticket: query.ticket, startMs: row.live.startMs, suffix, ...inits };
   return livePlaylist(windowOf(segments, query.window), options);
+}
+
+function suffixOf(rendition: string): 'ts' | 'vtt' | 'm4s' {
+  if (isCaptions(rendition)) return 'vtt';
+  return rendition === FRAGMENTS ? 'm4s' : 'ts';
 }
 
 /** The master playlist of a session. */
@@ -90,13 +98,24 @@ export async function masterOf(call: Call, row: LiveRow, ticket: string | undefi
 
 /** A segment by its number: at once when it is stored, else when it was received. Throws 404 for one out of the buffer. */
 export async function sendLiveSegment(call: Call, rendition: Rendition, file: string): Promise<Bytes> {
-  const [, digits, suffix] = /^(\d{1,12})\.(ts|vtt)$/.exec(file) ?? [];
-  if (digits === undefined || (suffix === 'vtt') !== isCaptions(rendition.name)) throw notFound();
+  if (rendition.name === FRAGMENTS && file.startsWith('init')) return sendInit(call, rendition, file);
+  const [, digits, suffix] = /^(\d{1,12})\.(ts|vtt|m4s)$/.exec(file) ?? [];
+  if (digits === undefined || suffix !== suffixOf(rendition.name)) throw notFound();
   const segment = await segmentAt(call, rendition, Number(digits));
   if (suffix === 'vtt') return captionsAnswer(call, rendition, segment);
   const key = segmentKey(trackOf(rendition), segment);
+  if (suffix === 'm4s')
+    return sendFragments(call, { sessionId: rendition.row.id, key, part: 'fragment', cacheControl: IMMUTABLE });
   const sent = await sendObject(call, { bucket: 'foyer-live', key, type: 'video/mp2t', cacheControl: IMMUTABLE });
   return countSent(call, rendition.row.id, sent);
+}
+
+async function sendInit(call: Call, rendition: Rendition, file: string): Promise<Bytes> {
+  const segment = initSource(await segmentsOf(call, rendition), file);
+  if (!segment) throw notFound();
+  const key = segmentKey(trackOf(rendition), segment);
+  const cacheControl = file === 'init.mp4' ? 'no-store' : IMMUTABLE; // another one is the newest later
+  return sendFragments(call, { sessionId: rendition.row.id, key, part: 'init', cacheControl });
 }
 
 async function segmentAt(call: Call, rendition: Rendition, sequence: number): Promise<LiveSegment> {

@@ -9,7 +9,9 @@ export interface PlaylistOptions {
   /** Where playback starts, Unix ms. */
   startMs?: number | undefined;
   /** Of the files of segments. */
-  suffix?: 'ts' | 'vtt';
+  suffix?: 'ts' | 'vtt' | 'm4s';
+  /** Name of the init segment of a segment, where they have one. */
+  initOf?: (segment: LiveSegment) => string;
 }
 
 const SHORT_MS = 30_000;
@@ -57,8 +59,11 @@ export function recordedPlaylist(
 export function livePlaylist(segments: readonly LiveSegment[], options: PlaylistOptions): string {
   const first = segments[0];
   const target = targetOf(segments);
-  const entries = segments.map((one, at) => entryOf(one, segments[at - 1], options));
   const skipped = options.skip ? skippedOf(segments, target) : 0;
+  const entries = segments.map((one, at) => [
+    ...(at === skipped && at > 0 ? mapOf(one, options) : []),
+    ...entryOf(one, segments[at - 1], options),
+  ]);
   const lines = [
     '#EXTM3U',
     `#EXT-X-VERSION:${skipped > 0 ? 9 : 8}`,
@@ -107,15 +112,24 @@ const startAt = (ms: number): string => `#EXT-X-START:TIME-OFFSET=${(ms / 1000).
 function entryOf(
   one: LiveSegment,
   before: LiveSegment | undefined,
-  { ticket, suffix = 'ts' }: Pick<PlaylistOptions, 'ticket' | 'suffix'>,
+  options: Pick<PlaylistOptions, 'ticket' | 'suffix' | 'initOf'>,
 ): string[] {
-  const ending = `.${suffix}${ticket ? `?${new URLSearchParams({ ticket }).toString()}` : ''}`;
-  const missing = before ? one.sequence - before.sequence - 1 : 0;
+  const ending = `.${options.suffix ?? 'ts'}${queryOf(options)}`;
+  const lines = linesOf(one, ending);
+  if (!before) return [...mapOf(one, options), ...lines];
+  const missing = one.sequence - before.sequence - 1;
   const isListed = missing > 0 && missing <= MOST_MISSING;
-  const gaps = before && isListed ? gapsBetween(before, one, { missing, ending }) : [];
-  const isNew = before && (before.discontinuity !== one.discontinuity || missing > MOST_MISSING);
-  return [...gaps, ...(isNew ? ['#EXT-X-DISCONTINUITY'] : []), ...linesOf(one, ending)];
+  const gaps = isListed ? gapsBetween(before, one, { missing, ending }) : [];
+  const isNew = before.discontinuity !== one.discontinuity || missing > MOST_MISSING;
+  return [...gaps, ...(isNew ? ['#EXT-X-DISCONTINUITY', ...mapOf(one, options)] : []), ...lines];
 }
+
+const queryOf = ({ ticket }: Pick<PlaylistOptions, 'ticket'>): string =>
+  ticket ? `?${new URLSearchParams({ ticket }).toString()}` : '';
+
+/** The init segment from this segment on. */
+const mapOf = (one: LiveSegment, options: Pick<PlaylistOptions, 'ticket' | 'initOf'>): string[] =>
+  options.initOf ? [`#EXT-X-MAP:URI="segments/${options.initOf(one)}${queryOf(options)}"`] : [];
 
 const linesOf = ({ sequence, startMs, durationMs }: LiveSegment, ending: string): string[] => [
   `#EXT-X-PROGRAM-DATE-TIME:${new Date(startMs).toISOString()}`,

@@ -5,17 +5,20 @@ import { ApiError, conflict, notFound } from '#kernel/errors.ts';
 import { arrivalsOf } from '#platform/arrivals.ts';
 import type { InUse } from '#platform/live/in-use.store.ts';
 import { liveNews } from '#platform/live/segments.ts';
-import { endReservation, findStream, giveUpStream, type StreamRow, tune } from '#platform/live/streams.store.ts';
-import { runningTuners } from '#platform/live/tuners.ts';
+import {
+  endReservation,
+  findOpenStream,
+  findStream,
+  giveUpStream,
+  type StreamRow,
+  tune,
+} from '#platform/live/streams.store.ts';
+import { presentTuners } from '#platform/live/tuners.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { tunersOf } from './sources.view.ts';
 
 /** Until then a source has to give data. */
 const FIRST_DATA_MS = 15_000;
-
-/** Requests of this process that tune. Each holds a connection of its pool and needs a second one; more would take all. */
-const MOST_WAITING = 4;
-let waiting = 0;
 
 export type LiveStream = StreamRow & { facts: ProbedStream[] };
 
@@ -26,29 +29,18 @@ const silent = (tried: readonly { tunerId: string; reason: string }[]): ApiError
 
 /**
  * Opens or joins the stream of a channel and waits for its first segment. The session that it replaces, and the choice of
- * a slot, are committed at once, because the process of the tuner reads them.
+ * a slot, are committed at once, because the process of the tuner reads them. Run it outside a transaction.
  */
 export async function receive(
   call: Call,
   channelId: string,
   { replaces }: { replaces?: string | undefined },
 ): Promise<LiveStream> {
-  if (waiting >= MOST_WAITING)
-    throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Too many channels are being tuned', { retryAfterSec: 2 });
-  waiting += 1;
-  try {
-    return await tuned(call, channelId, replaces);
-  } finally {
-    waiting -= 1;
-  }
-}
-
-async function tuned(call: Call, channelId: string, replaces: string | undefined): Promise<LiveStream> {
   const { deps } = call;
-  const running = await runningTuners(deps.redis, await tunersOf(deps.db, channelId));
+  const present = await presentTuners(deps.redis, await tunersOf(deps.db, channelId));
   const outcome = await deps.db.transaction(async (db) => {
     await makeRoom({ ...call, db }, replaces);
-    return tune(db, channelId, running);
+    return tune(db, channelId, present);
   });
   if (outcome.kind === 'busy') throw busy(outcome.inUse);
   if (outcome.kind === 'none') throw outcome.drm ? encrypted() : silent([]);
@@ -73,6 +65,13 @@ async function makeRoom(call: Call, replaces: string | undefined): Promise<void>
     await stopSession(db, id, { reason: 'replaced' });
     await stopTranscodeSessions(db, id);
   }
+}
+
+/** The stream of a channel that is on. Throws 502 when it ended since. */
+export async function streamOf({ db }: Call, channelId: string): Promise<LiveStream> {
+  const stream = await findOpenStream(db, channelId);
+  if (stream?.facts) return stream as LiveStream;
+  throw silent([]);
 }
 
 async function firstData(call: Call, stream: StreamRow): Promise<LiveStream> {

@@ -8,6 +8,7 @@ import { findFacts, findRecorded } from '#platform/live/recorded.store.ts';
 import { type LiveSegment, segmentEnd } from '#platform/live/segments.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { keepAlive, type LiveRow } from './access.ts';
+import { IMMUTABLE } from './fragments.ts';
 import { recordedPlaylist } from './playlist.ts';
 import type { PlaylistQuery } from './watching.schemas.ts';
 
@@ -18,8 +19,6 @@ const FRESH_MS = 1500;
 const MOST_LISTS = 200;
 /** An encoder ends its last part at a frame. */
 const SLACK_MS = 1500;
-
-export const IMMUTABLE = 'private, max-age=86400, immutable';
 
 export const late = (): ApiError =>
   new ApiError('TRANSCODE_LIMIT_REACHED', 'The segment was not received in time', { retryAfterSec: 1 });

@@ -2,15 +2,17 @@ import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import {
   decideLive,
   type LiveChoice,
+  liveAddress,
   liveStart,
   openRendition,
+  openSession,
   type PlaybackStart,
   profileOf,
   toSession,
 } from '#areas/playback/public.ts';
-import { insertSession, refuseRemote, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
+import { refuseRemote, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
 import { requireAllowed } from '#identity/restrictions.ts';
-import type { Call } from '#kernel/endpoint.ts';
+import type { Call, Release } from '#kernel/endpoint.ts';
 import { ApiError, conflict, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { listSegments, recentBitrate } from '#platform/live/segments.ts';
@@ -18,28 +20,34 @@ import { endReservation, findOpenStream } from '#platform/live/streams.store.ts'
 import { refuseAge } from './age.ts';
 import { getChannelRow } from './channel.view.ts';
 import { programmesOf } from './programmes.ts';
-import { type LiveStream, receive } from './receive.ts';
+import { type LiveStream, receive, streamOf } from './receive.ts';
 import { liveSessionOf } from './session.view.ts';
 import type { WatchLive } from './watching.schemas.ts';
 
-/** Tunes to a channel and opens a session for it. */
+/** Tunes to a channel before its session is opened, outside a transaction: it waits for the tuner. */
+export async function tuneFor(call: Call, channelId: string, body: WatchLive): Promise<Release | undefined> {
+  if (body.dryRun) return undefined;
+  await watchable(call, channelId);
+  await profileOf(call, body.client, true);
+  refuseRemote(call);
+  const stream = await receive(call, channelId, body);
+  return () => endReservation(call.deps.db, stream);
+}
+
+/** Opens a session for a channel that is on. */
 export async function watch(call: Call, channelId: string, body: WatchLive): Promise<PlaybackStart> {
   const item = await watchable(call, channelId);
   const { given, profile } = await profileOf(call, body.client, body.dryRun);
   if (body.dryRun) return dryWatch(call, item, { ...body, profile });
-  refuseRemote(call);
-  const stream = await receive(call, channelId, body);
-  try {
-    const bitrate = await bitrateOf(call, channelId);
-    const source = { channelId, streams: stream.facts, bitrate, reason: 'live-source' as const };
-    const choice = await decideLive(call, source, { ...body, profile });
-    await admit(call, choice);
-    await openRendition(call, channelId, choice);
-    const row = await open(call, { item, choice, stream, body, given });
-    return liveStart({ ...toSession(row, call.who), live: await liveSessionOf(call, row) });
-  } finally {
-    call.afterCommit(() => endReservation(call.deps.db, stream));
-  }
+  const stream = await streamOf(call, channelId);
+  const bitrate = await bitrateOf(call, channelId);
+  const source = { channelId, streams: stream.facts, bitrate, reason: 'live-source' as const };
+  const choice = await decideLive(call, source, { ...body, profile });
+  await admit(call, choice);
+  await openRendition(call, channelId, choice);
+  const row = await open(call, { item, choice, stream, body, given });
+  const session = { ...toSession(row, call.who), live: await liveSessionOf(call, row) };
+  return { ...liveStart(session), subtitles: choice.offered };
 }
 
 async function watchable({ db, who }: Call, channelId: string): Promise<VisibleItem> {
@@ -73,43 +81,18 @@ interface Opening {
 }
 
 async function open(call: Call, { item, choice, stream, body, given }: Opening): Promise<SessionRow> {
-  const { db, who, client, now } = call;
   const id = newId();
   const startMs = await startOf(call, item.id, body.startAt);
-  return insertSession(
-    db,
-    {
-      id,
-      account_id: who.accountId,
-      profile_id: who.profileId,
-      item_id: item.id,
-      file_id: item.id,
-      library_id: item.libraryId,
-      device_id: who.deviceId,
-      client_name: client.name,
-      address: client.address,
-      is_remote: !client.local,
-      method: choice.decision.method,
-      decision: choice.decision,
-      profile: given,
-      wish: { quality: body.quality, maxBitrate: body.maxBitrate },
-      url: `/api/v1/live/sessions/${id}/master.m3u8`,
-      transcode_session_id: null,
-      position_ms: startMs ?? now.getTime(),
-      duration_ms: null,
-      implicit: false,
-      encodes: choice.decision.method === 'transcode',
-      cast_device_id: body.castDeviceId,
-      room_id: body.roomId,
-      live: {
-        channelId: item.id,
-        streamId: stream.id,
-        rendition: choice.rendition,
-        ...(startMs !== undefined && { startMs }),
-      },
-    },
-    choice.decision.reasons,
-  );
+  const { subtitle } = choice.decision;
+  const { quality, maxBitrate } = body;
+  const started = startMs !== undefined && { startMs };
+  return openSession(call, {
+    ...{ id, item, body, decision: choice.decision, profile: given, url: liveAddress(id) },
+    wish: { quality, maxBitrate, ...(subtitle && { subtitleStreamId: subtitle.streamId }) },
+    position_ms: startMs ?? call.now.getTime(),
+    duration_ms: null,
+    live: { channelId: item.id, streamId: stream.id, rendition: choice.rendition, ...started },
+  });
 }
 
 /** Where playback begins, Unix ms, as far as the buffer reaches; undefined at the live edge. */

@@ -7,7 +7,7 @@ import { getManagedLive, getOwnLive } from './access.ts';
 import { masterOf, PLAYLIST, playlistAnswer, playlistOf, renditionOf, sendLiveSegment } from './lists.ts';
 import { growingList, sendPart } from './recorded.ts';
 import { liveSessionOf } from './session.view.ts';
-import { watch } from './watch.ts';
+import { tuneFor, watch } from './watch.ts';
 import {
   MasterQuery,
   PlaylistQuery,
@@ -39,6 +39,8 @@ export const watchLiveChannel = defineEndpoint({
     'CONFLICT',
   ],
   emits: ['playback.started'],
+
+  before: ({ params, body }, call) => tuneFor(call, params.id, body),
 
   async handle({ params, body }, call) {
     return watch(call, params.id, body);
@@ -110,7 +112,7 @@ export const getLiveSegment = defineEndpoint({
   path: '/live/sessions/:id/:rendition/segments/:segment',
   summary: 'Read a segment of a live session',
   description:
-    'The segment is <sequence>.ts, or <sequence>.vtt for captions. It is immutable, with an ETag. A segment that was not received yet is awaited for up to 6 seconds; one that has left the buffer is 404.',
+    'The segment is <sequence>.ts, <sequence>.m4s with the init segment that the playlist names (init.mp4 is the newest), or <sequence>.vtt for captions. It is immutable, with an ETag. A segment that was not received yet is awaited for up to 6 seconds; one that has left the buffer is 404.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: SegmentParams,

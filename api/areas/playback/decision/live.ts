@@ -1,12 +1,14 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
+import { FRAGMENTS } from '#platform/live/fragments.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import type { Rung } from '#platform/settings.ts';
-import type { PlaybackDecision, PlaybackReason } from '../playback.schemas.ts';
+import type { PlaybackDecision, PlaybackReason, PlaybackStart } from '../playback.schemas.ts';
 import { readPreferences } from '../progress/preferences.ts';
 import { type CandidateFile, copiedAudio, copiedVideo, type DecisionInput, failed } from './candidates.ts';
 import { type Frame, rungFrame, rungsFor } from './ladder.ts';
 import { capsOf, limitsFrom, quality } from './limits.ts';
+import { chosenPictures, offeredPictures } from './live-pictures.ts';
 import type { Profile } from './profiles.ts';
 import { audioFaults, videoFaults } from './support.ts';
 import { chooseAudio, type Track } from './tracks.ts';
@@ -16,12 +18,19 @@ export interface LiveOptions {
   quality?: string | undefined;
   maxBitrate?: number | undefined;
   audioLanguage?: string | undefined;
+  /** Picture subtitles that are burned in. */
+  subtitleStreamId?: string | null | undefined;
+  subtitleLanguage?: string | null | undefined;
 }
 
 export interface LiveChoice {
   decision: PlaybackDecision;
-  /** `source` for the segments as they were received, `sound` for their pictures with encoded sound, else the ladder id of a rendition. */
+  /** `source` for the segments as they were received, `sound` for their pictures with encoded sound, `fragments` for the same in fragmented MP4, else the ladder id of a rendition. */
   rendition: string;
+  /** Index of the stream whose pictures are burned in. */
+  pictures?: number;
+  /** Picture subtitles that may be chosen. */
+  offered: PlaybackStart['subtitles'];
 }
 
 /** Bits a second of the sound that is encoded to copied pictures. */
@@ -44,15 +53,22 @@ export async function decideLive(call: Call, source: LiveSource, options: LiveOp
   const video = file.tracks.find((track) => track.kind === 'video');
   const audio = chooseAudio(file.tracks, input.tracks);
   const { reason } = source;
-  const received = { file, video, audio, reason };
+  const words = video && chosenPictures(file.tracks, options);
+  const received = { file, video, audio, reason, words };
   const [others, heard] = [faultsOf(received, input), soundFaults(received, input)];
-  const reasons = [...new Set([...others, ...heard])];
+  const reasons = [...new Set([...others, ...heard, ...failed([['subtitle-burn-in', !words]])])];
   if (reasons.length === 0) return copied(received, input);
-  const { limits } = input;
-  if (video && others.length === 0 && encodesSound(input)) return withSound(received, input, reasons);
-  const may = !limits.remuxOnly && (video ? limits.videoTranscode : limits.audioTranscode);
-  if (!may) throw new ApiError('MEDIA_TRANSCODE_DISABLED', 'This needs a transcode, which is not allowed', { reasons });
+  if (video && !words) {
+    if (others.length === 0 && encodesSound(input)) return withSound(received, input, reasons);
+    if (takesFragments(received, input)) return inFragments(received, input, reasons);
+  }
+  if (!mayEncode(input, video))
+    throw new ApiError('MEDIA_TRANSCODE_DISABLED', 'This needs a transcode, which is not allowed', { reasons });
   return encoded(received, input, reasons);
+}
+
+function mayEncode({ limits }: DecisionInput, video: Track | undefined): boolean {
+  return !limits.remuxOnly && (video ? limits.videoTranscode : limits.audioTranscode);
 }
 
 async function inputOf({ db, who, deps, client }: Call, options: LiveOptions): Promise<DecisionInput> {
@@ -96,6 +112,8 @@ interface Received {
   file: CandidateFile;
   video: Track | undefined;
   audio: Track | undefined;
+  /** Subtitles to burn in. */
+  words?: Track | undefined;
 }
 
 const CARRIED_VIDEO = ['h264', 'mpeg2'];
@@ -153,6 +171,7 @@ type Played = Received & Pick<LiveSource, 'reason'>;
 function copied({ file, video, audio, reason }: Played, input: DecisionInput): LiveChoice {
   return {
     rendition: 'source',
+    offered: offeredPictures(file.tracks, file.id),
     decision: {
       method: 'direct_stream',
       reasons: [reason],
@@ -174,6 +193,7 @@ function withSound(
 ): LiveChoice {
   return {
     rendition: 'sound',
+    offered: offeredPictures(file.tracks, file.id),
     decision: {
       method: 'direct_stream',
       reasons: [reason, ...reasons],
@@ -188,11 +208,30 @@ function withSound(
   };
 }
 
+/** HEVC, which players take in fragmented MP4 alone. The parts of a recording are transport streams until they are a file. */
+function takesFragments({ file, video, reason }: Played, input: DecisionInput): boolean {
+  const { hls } = input.profile;
+  if (reason !== 'live-source' || video?.codec !== 'hevc') return false;
+  if (!hls?.segments.includes('fmp4') || !encodesSound(input)) return false;
+  const faults = [
+    ...videoFaults(video, hls.video, input.profile),
+    ...capsOf(input).faults(file.bitrate, video.height ?? 0),
+  ];
+  return faults.length === 0;
+}
+
+function inFragments(received: Played, input: DecisionInput, reasons: PlaybackReason[]): LiveChoice {
+  const { decision, offered } = withSound(received, input, reasons);
+  return { rendition: FRAGMENTS, offered, decision: { ...decision, container: 'fmp4' } };
+}
+
 function encoded(received: Played, input: DecisionInput, reasons: PlaybackReason[]): LiveChoice {
-  const { file, video, audio } = received;
+  const { file, video, audio, words } = received;
   const rung = rungOf(video, input);
   return {
-    rendition: rung.id,
+    rendition: words ? `${rung.id}-s${words.index}` : rung.id,
+    ...(words && { pictures: words.index }),
+    offered: offeredPictures(file.tracks, file.id),
     decision: {
       method: 'transcode',
       reasons: [received.reason, ...reasons],
@@ -200,6 +239,7 @@ function encoded(received: Played, input: DecisionInput, reasons: PlaybackReason
       container: 'ts',
       ...(video && { video: encodedVideo(video, rung) }),
       ...(audio && { audio: encodedAudio(audio, rung) }),
+      ...(words && { subtitle: { streamId: words.id, delivery: 'burn-in' } }),
       bitrate: rung.videoBitrate + rung.audioBitrate,
       quality: rung.id,
       alternatives: alternativesOf(received, input),

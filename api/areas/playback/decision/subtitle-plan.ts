@@ -19,7 +19,7 @@ export function isText({ codec, externalPath }: Track): boolean {
 /** getSubtitleImages has the pictures of these, where they are inside the film. */
 const STREAMED_PICTURES = ['pgs', 'vobsub'];
 
-/** A client that draws pictures reads them beside the stream; it cannot read other kinds, or a file of their own. */
+/** A client that draws pictures reads them separately from the stream; it cannot read other kinds, or a file of their own. */
 const drawsItself = ({ codec, externalPath }: Track, { subtitles }: Profile): boolean =>
   subtitles.pictures && externalPath === undefined && STREAMED_PICTURES.includes(codec);
 

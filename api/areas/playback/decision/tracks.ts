@@ -24,7 +24,7 @@ export interface TrackOptions {
 }
 
 /** `en-GB` matches `en`. */
-function speaks(track: Track, language: string): boolean {
+export function speaks(track: Track, language: string): boolean {
   const own = (track.language ?? '').toLowerCase();
   const wanted = language.toLowerCase();
   return own === wanted || own.split('-')[0] === wanted.split('-')[0];

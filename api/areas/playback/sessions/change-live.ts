@@ -23,11 +23,12 @@ export async function changeLive(call: Call, before: SessionRow, body: ChangePla
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
   const options = optionsOf(before, body);
-  const { decision, rendition } = await decideLive(call, source, { ...options, profile });
+  const choice = await decideLive(call, source, { ...options, profile });
+  const { decision, rendition } = choice;
   const encodes = decision.method === 'transcode';
   if (encodes && !before.encodes) await takeEncodingPlace(call, before);
-  if (growing) await openPartsRendition(call, growing, { decision, rendition });
-  else await openRendition(call, before.item_id, { decision, rendition });
+  if (growing) await openPartsRendition(call, growing, choice);
+  else await openRendition(call, before.item_id, choice);
   const row = await updateSession(db, before.id, {
     ...{ method: decision.method, decision: JSON.stringify(decision), encodes },
     ...{ profile: JSON.stringify(given), wish: JSON.stringify(options) },
@@ -36,7 +37,7 @@ export async function changeLive(call: Call, before: SessionRow, body: ChangePla
     ...(growing && { url: `/api/v1/live/sessions/${before.id}/master.m3u8?rendition=${rendition}` }),
     ...(body.positionMs !== undefined && { position_ms: body.positionMs }),
   });
-  return liveStart(toSession(row, who));
+  return { ...liveStart(toSession(row, who)), subtitles: choice.offered };
 }
 
 /** Of a session that plays the parts of a recording. Throws 404 once those are gone. */
@@ -57,9 +58,10 @@ async function broadcastOf({ db }: Call, { item_id: channelId, decision }: Sessi
 const optionsOf = (
   { wish: stored }: SessionRow,
   body: ChangePlayback,
-): Pick<ChangePlayback, 'quality' | 'maxBitrate'> => ({
+): Pick<ChangePlayback, 'quality' | 'maxBitrate' | 'subtitleStreamId'> => ({
   quality: body.quality ?? stored.quality,
   maxBitrate: body.maxBitrate ?? stored.maxBitrate,
+  subtitleStreamId: body.subtitleStreamId === undefined ? stored.subtitleStreamId : body.subtitleStreamId,
 });
 
 async function takeEncodingPlace({ db, who, deps }: Call, { id }: SessionRow): Promise<void> {

@@ -1,6 +1,6 @@
 // A recording whose file is not there yet: a growing HLS list from its beginning, of the parts in the object store.
 import type { VisibleItem } from '#areas/items/public.ts';
-import { insertSession, type SessionRow } from '#areas/viewing/public.ts';
+import type { SessionRow } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { newId } from '#platform/ids.ts';
 import type { Growing } from '#platform/live/recorded.store.ts';
@@ -8,6 +8,7 @@ import { decideLive, type LiveChoice, type LiveOptions } from '../decision/live.
 import type { PlaybackStart, StartPlayback } from '../playback.schemas.ts';
 import { liveStart } from './change-live.ts';
 import { growingSource, openPartsRendition } from './growing-source.ts';
+import { liveAddress, openSession } from './open-session.ts';
 import { toSession } from './session.view.ts';
 import { drySession } from './start-answer.ts';
 
@@ -31,46 +32,23 @@ export async function startGrowing(call: Call, opening: GrowingStart): Promise<P
   if (body.dryRun) {
     call.reply.status(200);
     const session = drySession(call, { itemId: item.id, fileId: item.id, durationMs: growing.lengthMs, decision });
-    return { ...liveStart(session), resume };
+    return { ...liveStart(session), resume, subtitles: choice.offered };
   }
   await admit(decision);
   await openPartsRendition(call, growing, choice);
   const row = await open(call, opening, choice);
-  return { ...liveStart(toSession(row, call.who)), resume };
+  return { ...liveStart(toSession(row, call.who)), resume, subtitles: choice.offered };
 }
 
 async function open(call: Call, opening: GrowingStart, { decision, rendition }: LiveChoice): Promise<SessionRow> {
-  const { db, who, client } = call;
   const { item, growing, body, given, startMs } = opening;
+  const { quality, maxBitrate, allow, subtitleStreamId } = body;
   const id = newId();
-  return insertSession(
-    db,
-    {
-      id,
-      account_id: who.accountId,
-      profile_id: who.profileId,
-      item_id: item.id,
-      file_id: item.id,
-      library_id: item.libraryId,
-      device_id: who.deviceId,
-      client_name: client.name,
-      address: client.address,
-      is_remote: !client.local,
-      method: decision.method,
-      decision,
-      profile: given,
-      wish: { quality: body.quality, maxBitrate: body.maxBitrate, allow: body.allow },
-      url: `/api/v1/live/sessions/${id}/master.m3u8`,
-      transcode_session_id: null,
-      position_ms: startMs,
-      duration_ms: Math.round(growing.lengthMs),
-      implicit: false,
-      encodes: decision.method === 'transcode',
-      cast_device_id: body.castDeviceId,
-      room_id: body.roomId,
-      queue_id: body.queueId,
-      live: { channelId: growing.channelId ?? item.id, streamId: '', rendition, startMs, recordingId: growing.id },
-    },
-    decision.reasons,
-  );
+  return openSession(call, {
+    ...{ id, item, decision, body, profile: given, url: liveAddress(id) },
+    wish: { quality, maxBitrate, allow, ...(subtitleStreamId && { subtitleStreamId }) },
+    position_ms: startMs,
+    duration_ms: Math.round(growing.lengthMs),
+    live: { channelId: growing.channelId ?? item.id, streamId: '', rendition, startMs, recordingId: growing.id },
+  });
 }

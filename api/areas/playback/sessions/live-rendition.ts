@@ -1,5 +1,6 @@
 import { offerTranscodeSession } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { FRAGMENTS } from '#platform/live/fragments.ts';
 import {
   isRenditionOpen,
   type RenditionOptions,
@@ -13,17 +14,16 @@ import { placesOf, refuseFull } from './places.ts';
 const FIELD_RATE_BITS = 2_500_000;
 const SOUND_BITS = 128_000;
 
-function optionsOf({ decision: { video, audio } }: LiveChoice): RenditionOptions {
-  if (video?.action === 'copy') return { audioBitrate: audio?.bitrate ?? SOUND_BITS, copiesVideo: true };
-  return {
-    audioBitrate: audio?.bitrate ?? SOUND_BITS,
-    ...(video && {
-      video: {
-        ...{ width: video.width, height: video.height, bitrate: video.bitrate, deinterlace: video.deinterlaced },
-        fieldRate: video.deinterlaced && video.bitrate >= FIELD_RATE_BITS,
-      },
-    }),
-  };
+function optionsOf({ rendition, pictures, decision: { video, audio } }: Omit<LiveChoice, 'offered'>): RenditionOptions {
+  const audioBitrate = audio?.bitrate ?? SOUND_BITS;
+  if (!video) return { audioBitrate };
+  if (video.action === 'copy') {
+    return { audioBitrate, copiesVideo: true, ...(rendition === FRAGMENTS && { fragments: true }) };
+  }
+  const { width, height, bitrate, deinterlaced: deinterlace } = video;
+  const fieldRate = deinterlace && bitrate >= FIELD_RATE_BITS;
+  const burned = pictures === undefined ? {} : { pictures };
+  return { audioBitrate, video: { width, height, bitrate, deinterlace, fieldRate, ...burned } };
 }
 
 /**
@@ -33,7 +33,7 @@ function optionsOf({ decision: { video, audio } }: LiveChoice): RenditionOptions
 export async function openRendition(
   call: Call,
   channelId: string,
-  choice: LiveChoice & { recordingId?: string | undefined },
+  choice: Omit<LiveChoice, 'offered'> & { recordingId?: string | undefined },
 ): Promise<void> {
   if (choice.rendition === 'source') return;
   const rendition = recordedRendition(choice.rendition, choice.recordingId);

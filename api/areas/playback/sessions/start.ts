@@ -6,14 +6,7 @@ import {
   type StreamOptions,
   stopTranscodeSessions,
 } from '#areas/streaming/public.ts';
-import {
-  findSession,
-  insertSession,
-  refuseRemote,
-  type SessionRow,
-  stopSession,
-  takePlace,
-} from '#areas/viewing/public.ts';
+import { findSession, refuseRemote, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
@@ -24,6 +17,7 @@ import type { PlaybackStart, StartPlayback } from '../playback.schemas.ts';
 import { findState } from '../progress/progress.store.ts';
 import { type GrowingStart, startGrowing } from './growing.ts';
 import { growingOf } from './growing-source.ts';
+import { openSession } from './open-session.ts';
 import { type Places, placesOf, refuseFull } from './places.ts';
 import { dryStart, toStart } from './start-answer.ts';
 import { rememberTracks } from './track-choices.ts';
@@ -65,7 +59,10 @@ async function grow(call: Call, { profile, ...growth }: Growth): Promise<Playbac
   if (!body.dryRun) refuseRemote(call);
   return startGrowing(call, {
     ...growth,
-    options: { profile, quality: body.quality, maxBitrate: body.maxBitrate },
+    options: {
+      ...{ profile, quality: body.quality, maxBitrate: body.maxBitrate },
+      subtitleStreamId: body.subtitleStreamId,
+    },
     startMs: withinFile(body.startMs ?? resume.positionMs, { durationMs: growing.lengthMs }),
     admit: async (decision) => makeRoom(call, { decision, stream: undefined }, body.replaces),
   });
@@ -142,38 +139,16 @@ interface Opening {
 }
 
 async function open(call: Call, { item, choice, startMs, profile, body }: Opening): Promise<SessionRow> {
-  const { db, who, client } = call;
   const id = newId();
+  const { decision, file } = choice;
   const stream = await openStream(call, { id, item, choice, startMs });
-  return insertSession(
-    db,
-    {
-      id,
-      account_id: who.accountId,
-      profile_id: who.profileId,
-      item_id: item.id,
-      file_id: choice.file.id,
-      library_id: item.libraryId,
-      device_id: who.deviceId,
-      client_name: client.name,
-      address: client.address,
-      is_remote: !client.local,
-      method: choice.decision.method,
-      decision: choice.decision,
-      profile,
-      wish: { quality: body.quality, maxBitrate: body.maxBitrate, allow: body.allow },
-      url: stream?.url ?? `/api/v1/files/${choice.file.id}/stream?session=${id}`,
-      transcode_session_id: stream?.id ?? null,
-      position_ms: startMs,
-      duration_ms: choice.file.durationMs || null,
-      implicit: false,
-      encodes: choice.decision.method === 'transcode',
-      cast_device_id: body.castDeviceId,
-      room_id: body.roomId,
-      queue_id: body.queueId,
-    },
-    choice.decision.reasons,
-  );
+  return openSession(call, {
+    ...{ id, item, decision, profile, body, fileId: file.id, transcodeSessionId: stream?.id },
+    wish: { quality: body.quality, maxBitrate: body.maxBitrate, allow: body.allow },
+    url: stream?.url ?? `/api/v1/files/${file.id}/stream?session=${id}`,
+    position_ms: startMs,
+    duration_ms: file.durationMs || null,
+  });
 }
 
 interface StreamOpening {

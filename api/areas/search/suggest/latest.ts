@@ -3,19 +3,29 @@ import type { Call } from '#kernel/endpoint.ts';
 import { type Db, stopStatement, withConnection } from '#platform/db.ts';
 import { limits, MOST_MS } from '../found/within.ts';
 
-/** What ends the database work of the latest question of each device. */
-const latest = new Map<string, AbortController>();
+interface Question {
+  /** When it arrived. */
+  began: number;
+  /** Ends its database work. */
+  end: AbortController;
+}
+
+/** The latest question of each device that is being answered. */
+const latest = new Map<string, Question>();
 
 /**
- * Runs the reads of a question in one transaction. They end when the same device sends another question, when the caller disconnects, and
- * after two seconds; the result is then undefined.
+ * Runs the reads of a question in one transaction. They end when the same device sends a later question, when the caller disconnects, and
+ * after two seconds; the result is then undefined. Questions are in the order in which they arrived: an earlier one that waited longer
+ * before it came here does not end a later one.
  */
 export async function latestOfDevice<T>(call: Call, read: (db: Db) => Promise<T>): Promise<T | undefined> {
   const device = call.who.deviceId ?? `${call.who.accountId}:${call.client.id ?? ''}`;
-  const own = new AbortController();
-  latest.get(device)?.abort();
+  const other = latest.get(device);
+  if (other && other.began > call.began) return undefined;
+  other?.end.abort();
+  const own: Question = { began: call.began, end: new AbortController() };
   latest.set(device, own);
-  const ended = AbortSignal.any([own.signal, call.signal]);
+  const ended = AbortSignal.any([own.end.signal, call.signal]);
   try {
     return await call.db.transaction((transaction) =>
       withConnection(transaction, async (connection) => {

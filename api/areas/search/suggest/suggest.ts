@@ -21,8 +21,9 @@ const MOST_GENRES = 2;
 export async function suggestions(call: Call, query: SuggestQuery): Promise<{ items: Suggestion[]; tookMs: number }> {
   const began = performance.now();
   await countQuestion(call);
-  call.reply.header('cache-control', 'private, max-age=30');
   const items = await latestOfDevice(call, (db) => read({ ...call, db }, query));
+  // Nothing was read for a question that ended early: a browser must not keep that for the same letters.
+  call.reply.header('cache-control', items ? 'private, max-age=30' : 'no-store');
   return { items: items ?? [], tookMs: Math.round(performance.now() - began) };
 }
 

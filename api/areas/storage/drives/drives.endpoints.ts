@@ -20,7 +20,10 @@ export const connectDrive = defineEndpoint({
   answer: json(201, Storage),
   errors: ['CONFLICT', 'FORBIDDEN', 'RATE_LIMITED'],
 
-  before: ({ body }, call) => tryDrive(call, body),
+  async before({ body }, call) {
+    await tryDrive(call, body);
+    return undefined;
+  },
 
   async handle({ body }, call) {
     return describeStorage(call, await connect(call, body));

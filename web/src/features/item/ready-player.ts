@@ -1,6 +1,7 @@
 // The script of the player, loaded while a page rests, so that Play begins with the request of the session.
 import { whenCalm } from '#core/cache/calm.ts';
 import { queryClient } from '#core/cache/query.ts';
+import { readyTexts } from '#features/session/language.ts';
 import { preloadCode } from '$app/navigation';
 
 let opener: typeof import('#features/player/opener.ts') | undefined;
@@ -17,7 +18,7 @@ export function readyPlayer(): () => void {
 
 async function preloadPlayer(): Promise<void> {
   try {
-    await preloadCode(PLAYER);
+    await Promise.all([preloadCode(PLAYER), readyTexts()]);
     opener = await import('#features/player/opener.ts');
     await Promise.all([import('#core/player/hls.ts'), opener.measureBrowser()]);
   } catch {} // Play loads the missing parts, and reports a failure

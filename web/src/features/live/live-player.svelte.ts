@@ -35,6 +35,8 @@ export class LivePlayer {
   captions = $state.raw<LiveCaption[]>([]);
   /** Name of those that are shown. */
   caption = $state<string>();
+  /** Language of the picture subtitles that are burned in; they stay with the next channel that has them. */
+  pictures = $state<string>();
   readonly #home: LiveHome;
   #source: LiveSource | undefined;
   /** Raised by each channel; what an older one answers later is left out. */
@@ -82,7 +84,10 @@ export class LivePlayer {
     try {
       const client = await clientProfile(browserProbe(), storage);
       const [start, { liveSource }] = await Promise.all([
-        api.watchLiveChannel({ params: { id: channelId }, body: { client, ...(replaces && { replaces }) } }),
+        api.watchLiveChannel({
+          params: { id: channelId },
+          body: { client, ...(replaces && { replaces }), ...(this.pictures && { subtitleLanguage: this.pictures }) },
+        }),
         import('#core/player/live-source.ts'),
       ]);
       if (turn !== this.#turn) return void api.endPlaybackSession({ params: { id: start.session.id } });
@@ -133,6 +138,13 @@ export class LivePlayer {
     this.#chosen = this.captions.find((one) => one.name === name);
     this.caption = this.#chosen?.name;
     this.#source?.showCaption(this.caption);
+  }
+
+  /** Burns picture subtitles in, or no longer: that is another stream, which begins at the newest picture. */
+  showPictures(language: string | undefined): void {
+    if (language === this.pictures) return;
+    this.pictures = language;
+    void this.open(this.channelId);
   }
 
   #found(captions: LiveCaption[]): void {

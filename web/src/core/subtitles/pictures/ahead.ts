@@ -62,7 +62,7 @@ export class Ahead {
     return isHere ? this.#window.pictures.find((one) => holds(one, ms)) : undefined;
   }
 
-  /** Loads what is around a moment, unless it is here or on its way. */
+  /** Loads the stretches around a moment, unless it is here or on its way. */
   #load(ms: number): void {
     const isHere = [...this.#read, ...(this.#loading ? [this.#loading] : [])].some((one) => holds(one, ms));
     if (isHere || ms < 0 || this.#home.now() < this.#waitsUntil) return;

@@ -11,7 +11,7 @@ const SD_WIDTH = 720;
 /** The size of a plane that is in the middle of the stage, above a picture there. */
 export function planeSize(plane: Size, picture: Size, stage: Size): Size {
   if (plane.width <= SD_WIDTH) return picture;
-  // A film without its black bars is smaller than its plane, which covers it; nothing of a plane leaves the stage.
+  // A film without its black bars is smaller than its plane, which covers it; no part of a plane leaves the stage.
   const over = Math.max(picture.width / plane.width, picture.height / plane.height);
   const scale = Math.min(over, stage.width / plane.width, stage.height / plane.height);
   return { width: plane.width * scale, height: plane.height * scale };

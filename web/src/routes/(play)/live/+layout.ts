@@ -1,3 +1,0 @@
-import { loadLaterTexts } from '#features/session/later-texts.ts';
-
-export const load = loadLaterTexts;
