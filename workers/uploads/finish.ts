@@ -68,6 +68,7 @@ async function advance(work: Work, row: UploadRow): Promise<void> {
   if (!folder) throw new StorageGone();
   const target = await targetOf(work, folder);
   if (!(await target.holds(row))) {
+    await target.tidy(row);
     const sha256 = await arrive(work, row);
     const importing = { ...row, sha256 };
     const turn = await takeTurn(work.db, importing);

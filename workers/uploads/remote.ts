@@ -11,11 +11,19 @@ import {
   streamOf,
   Unsent,
 } from '#areas/storage/public.ts';
-import { extensionOf, keyOf, notePlace, type UploadFolder, type UploadRow } from '#areas/uploads/public.ts';
+import {
+  extensionOf,
+  keyOf,
+  noteParts,
+  notePlace,
+  noteProgress,
+  type UploadFolder,
+  type UploadRow,
+} from '#areas/uploads/public.ts';
 import { DiskFull } from '#platform/disk.ts';
 import type { Work } from '../work.ts';
 import { BUCKET } from './arrive.ts';
-import { Cancelled, type Named, nameOf, pathOf, StorageGone, type Wanted } from './naming.ts';
+import { Cancelled, nameOf, pathOf, StorageGone, type Wanted } from './naming.ts';
 
 export interface RemoteTop {
   folder: UploadFolder;
@@ -78,7 +86,6 @@ export async function placeRemotely(
   const named = await nameOf(work, row, { folder, wanted, place: await addressOfUpload(work, row) });
   await reported(async () => {
     await requireSpace(reader, row);
-    await dropDraft(reader, row, named);
     for (let at = 1; ; at += 1) {
       const path = pathOf(named, at);
       if (await reader.stat(path)) continue;
@@ -109,29 +116,41 @@ async function requireSpace(reader: StorageReader, { size_bytes: size }: UploadR
 
 const draftNameOf = (row: UploadRow): string => `.foyer-upload-${row.id}`;
 
-/** An earlier try may have had another directory, and its worker may have died. */
-async function dropDraft(reader: StorageReader, row: UploadRow, { directory }: Named): Promise<void> {
-  if (row.path === null) return;
-  const before = row.path.slice(0, Math.max(0, row.path.lastIndexOf('/')));
-  if (before !== directory) await reader.remove(joined(before, draftNameOf(row)));
+/** Deletes the unfinished file of an earlier try whose worker died. Throws `StorageGone`. */
+export async function dropDraft({ db }: Work, row: UploadRow, { folder, reader }: RemoteTop): Promise<void> {
+  const { path, placing_parts: parts } = row;
+  if (path === null || row.folder_id !== folder.id) return;
+  await reported(async () => {
+    await reader.remove(joined(path.slice(0, Math.max(0, path.lastIndexOf('/'))), draftNameOf(row)));
+    if (parts === null) return;
+    await reader.dropParts?.(path, parts);
+    await noteParts(db, row.id, null);
+  });
 }
+
+/** A file of many gigabytes takes hours; the sweep goes on with uploads that look forgotten. */
+const PROGRESS_MS = 5 * 60_000;
 
 /** False when another file has the path. */
 async function appear(
-  { objects, signal }: Work,
+  { db, objects, signal }: Work,
   row: UploadRow,
   { reader, path }: { reader: StorageReader; path: string },
 ): Promise<boolean> {
   const file = {
     ...{ size: row.size_bytes, sha256: row.sha256 ?? '', draftName: draftNameOf(row) },
     modifiedAt: row.modified_at ?? row.taken_at ?? undefined,
+    noteParts: (id: string) => noteParts(db, row.id, id),
     open: () => objects.get(BUCKET, keyOf(row.id)),
   };
+  const progress = setInterval(() => void noteProgress(db, row.id).catch(() => undefined), PROGRESS_MS);
   try {
     await reader.place?.(path, file, { signal });
   } catch (error) {
     if (error instanceof Occupied) return false;
     throw error;
+  } finally {
+    clearInterval(progress);
   }
   return true;
 }

@@ -4,11 +4,13 @@ import type { UploadFolder, UploadRow } from '#areas/uploads/public.ts';
 import type { Work } from '../work.ts';
 import { StorageGone, type Wanted } from './naming.ts';
 import { isPlaced, placeUpload, topOf } from './place.ts';
-import { isPlacedRemotely, placeRemotely, remoteTopOf } from './remote.ts';
+import { dropDraft, isPlacedRemotely, placeRemotely, remoteTopOf } from './remote.ts';
 
 export interface Target {
   /** Whether the upload's file already lies where its row says. */
   holds: (row: UploadRow) => Promise<boolean>;
+  /** Deletes the unfinished file that an earlier try left when its worker died. */
+  tidy: (row: UploadRow) => Promise<void>;
   /** Puts the file in its folder. Throws `StorageGone`, `Cancelled`, `Unfit`, and the error of a full disk. */
   place: (row: UploadRow, wanted: Wanted) => Promise<void>;
 }
@@ -23,9 +25,14 @@ export async function targetOf(work: Work, folder: UploadFolder): Promise<Target
     const top = await remoteTopOf(work, folder);
     return {
       holds: (row) => isPlacedRemotely(top, row),
+      tidy: (row) => dropDraft(work, row, top),
       place: (row, wanted) => placeRemotely(work, row, { top, wanted }),
     };
   }
   const top = await topOf(work, { folder, storage });
-  return { holds: (row) => isPlaced(top, row), place: (row, wanted) => placeUpload(work, row, { top, wanted }) };
+  return {
+    holds: (row) => isPlaced(top, row),
+    tidy: async () => undefined, // drafts on a mount lie in a folder of their own
+    place: (row, wanted) => placeUpload(work, row, { top, wanted }),
+  };
 }

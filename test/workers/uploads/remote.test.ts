@@ -7,6 +7,7 @@ import { readerById, type StorageReader } from '#areas/storage/public.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
+import { eventually } from '#support/stores.ts';
 import { finishUpload } from '#workers/uploads/finish.ts';
 import { newUploadPlace, type UploadPlace } from './support.ts';
 
@@ -80,13 +81,16 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       // It died while it wrote: into another month, and before its directory was right.
       const draft = `.foyer-upload-${id}`;
       await there.put(`photos/2019/01/${draft}`, bytes.subarray(0, 100));
+      const path = 'photos/2019/01/k.png';
+      const [own, theirs] = [await there.parts?.begin(path), await there.parts?.begin(path)];
       await db('uploads')
         .where({ id })
-        .update({ state: 'importing', folder_id: folderId, path: 'photos/2019/01/k.png' });
+        .update({ state: 'importing', folder_id: folderId, path, placing_parts: own ?? null });
       if (kind !== 's3') await there.put(`photos/2020/06/${draft}`, bytes.subarray(0, 100));
       await place.finish(id);
       expect(await names()).to.deep.equal([...before, 'k.png']);
       expect(await there.has(`photos/2019/01/${draft}`)).to.equal(false);
+      expect((await there.parts?.pending()) ?? []).to.deep.equal(theirs ? [theirs] : []);
       // It died after the file had its name, before a scan.
       await db('uploads').where({ id }).update({ state: 'importing', ended_at: null, item_id: null });
       expect(await place.finish(id)).to.include({ state: 'finished' });
@@ -113,8 +117,13 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
         return body;
       };
       const work = { ...place.work(stop.signal), objects: { ...objects, get } };
+      const pending = async (): Promise<string[]> => (await there.parts?.pending()) ?? [];
+      const before = await pending();
       const outcome = await finishUpload({ uploadId: id }, work).then(String, String);
       expect(outcome).to.match(/stopped/);
+      const row = await api.deps.db('uploads').where({ id }).first('placing_parts');
+      expect(row?.placing_parts, 'noted before the first part').to.be.a(kind === 's3' ? 'string' : 'null');
+      await eventually(async () => (await pending()).length === before.length);
       expect(await names()).to.not.include('large.png');
       expect(await place.finish(id)).to.include({ state: 'finished' });
       expect((await names()).filter((name) => /large|upload/.test(name))).to.deep.equal(['large.png']);

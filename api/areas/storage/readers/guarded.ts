@@ -26,9 +26,13 @@ export function guarded(reader: StorageReader): StorageReader {
   const once = <T>(limitMs: number, options: Options | undefined, work: (inside: Options) => Promise<T>): Promise<T> =>
     turn(() => inTime(limitMs, options, work));
   const place = reader.place?.bind(reader);
+  const dropParts = reader.dropParts?.bind(reader);
   return {
     ...(place && {
       place: (path, file, options) => turn(() => whileMoving(STILL_MS, options, (inside) => place(path, file, inside))),
+    }),
+    ...(dropParts && {
+      dropParts: (path, id, options) => call(METADATA_MS, options, (inside) => dropParts(path, id, inside)),
     }),
     list: (path, options) => call(LIST_MS, options, (inside) => reader.list(path, { ...options, ...inside })),
     stat: (path, options) => call(METADATA_MS, options, (inside) => reader.stat(path, inside)),

@@ -37,6 +37,8 @@ export interface NewFile {
   modifiedAt?: Date | undefined;
   /** Name of the file while it is not complete; kinds whose files appear whole do not use it. */
   draftName: string;
+  /** The kind holds parts of the file under this id until the file is whole; called before the first of them is sent. */
+  noteParts?: (id: string) => Promise<void>;
   open: () => Promise<Readable>;
 }
 
@@ -62,6 +64,8 @@ export interface StorageReader {
    * for mounts, which processes write themselves.
    */
   place?(path: string, file: NewFile, options?: Placing): Promise<void>;
+  /** Deletes the parts that a killed process left, by the id that it noted; absent for kinds without parts. */
+  dropParts?(path: string, id: string, options?: Options): Promise<void>;
   remove(path: string, options?: Options): Promise<void>;
   /** Undefined where the kind does not report it. */
   space(options?: Options): Promise<Space | undefined>;

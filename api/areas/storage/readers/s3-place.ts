@@ -18,12 +18,19 @@ interface Target {
   objectName: string;
 }
 
-/** Throws `Occupied`, and the errors of the client. Parts of a process that was killed are left to the bucket's own rule. */
+/** Throws `Occupied`, and the errors of the client. */
 export async function placeObject(target: Target, file: NewFile & Placing): Promise<void> {
   await requireFree(target);
   await sent(file, (body) => putParts(target, body, file));
   const { size } = await target.client.statObject(target.bucketName, target.objectName);
   if (size !== file.size) throw new Unsent('the bucket holds another size than was sent');
+}
+
+/** Parts that are not there any more are no fault. */
+export async function dropParts({ client, bucketName, objectName }: Target, id: string): Promise<void> {
+  await client.abortMultipartUpload(bucketName, objectName, id).catch((error: unknown) => {
+    if (codeOf(error) !== 'NoSuchUpload') throw error;
+  });
 }
 
 async function requireFree({ client, bucketName, objectName }: Target): Promise<void> {
@@ -47,6 +54,7 @@ async function putParts(target: Target, body: Readable, file: NewFile & Placing)
   const { client, bucketName, objectName } = target;
   const id = await client.initiateNewMultipartUpload(bucketName, objectName, {});
   try {
+    await file.noteParts?.(id);
     const etags: string[] = [];
     for await (const block of blocksOf(body, partBytes)) {
       file.signal?.throwIfAborted();

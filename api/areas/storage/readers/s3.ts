@@ -14,7 +14,7 @@ import {
   type StorageReader,
   Unsent,
 } from './reader.ts';
-import { placeObject } from './s3-place.ts';
+import { dropParts, placeObject } from './s3-place.ts';
 
 const SILENT_MS = 30_000;
 
@@ -113,12 +113,17 @@ async function readOf({ client, bucket, key }: Place, path: string, { start, len
   }
 }
 
-function writesOf({ client, bucket, key }: Place): Pick<StorageReader, 'write' | 'place' | 'remove'> {
+function writesOf({ client, bucket, key }: Place): Pick<StorageReader, 'write' | 'place' | 'dropParts' | 'remove'> {
   return {
     async place(path, file, options) {
       const target = { client, bucketName: bucket, objectName: key(path) };
       await placeObject(target, { ...file, ...options }).catch((error: unknown) => {
         throw error instanceof Occupied || error instanceof Unsent ? error : faultOf(error);
+      });
+    },
+    async dropParts(path, id) {
+      await dropParts({ client, bucketName: bucket, objectName: key(path) }, id).catch((error: unknown) => {
+        throw faultOf(error);
       });
     },
     async write(path, content, { replace = false } = {}) {

@@ -5,6 +5,7 @@ import { promised } from './promised.ts';
 import { type NewFile, Occupied } from './reader.ts';
 
 const PIECE_BYTES = 128 << 10;
+const NO_SUCH_FILE = 2;
 /** Writes that the server has not answered yet. */
 const PIECES = 8;
 
@@ -58,11 +59,15 @@ async function synced(sftp: SFTPWrapper, handle: Buffer): Promise<void> {
 
 /** Some servers rename over a file, so its absence is checked first; OpenSSH itself refuses. */
 export async function moveOf(sftp: SFTPWrapper, from: string, to: string): Promise<void> {
-  const isThere = (): Promise<boolean> =>
-    promised<Stats>((done) => sftp.lstat(to, done)).then(
-      () => true,
-      () => false,
-    );
+  const isThere = async (): Promise<boolean> => {
+    try {
+      await promised<Stats>((done) => sftp.lstat(to, done));
+      return true;
+    } catch (error) {
+      if ((error as { code?: number }).code === NO_SUCH_FILE) return false;
+      throw error; // the file may be there
+    }
+  };
   if (await isThere()) throw new Occupied('a file is there already');
   try {
     await promised<void>((done) => sftp.rename(from, to, (error) => done(error ?? undefined, undefined)));

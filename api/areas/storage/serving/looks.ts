@@ -33,12 +33,15 @@ export class Looks {
 
   /** `look` must not reject. */
   async run<T>(place: string, look: () => Promise<T>): Promise<T | 'slow'> {
-    const pending = this.#places.get(place) ?? { calls: new Set(), late: 0 };
-    this.#places.set(place, pending);
-    while (pending.late === 0 && pending.calls.size >= MOST_PENDING)
+    for (;;) {
+      const pending = this.#places.get(place) ?? { calls: new Set(), late: 0 };
+      if (pending.late > 0) return 'slow';
+      if (pending.calls.size < MOST_PENDING) {
+        this.#places.set(place, pending);
+        return this.#call(place, pending, (async () => look())());
+      }
       if ((await inTime(Promise.race(pending.calls), this.#limitMs)) === 'slow') return 'slow';
-    if (pending.late > 0) return 'slow';
-    return this.#call(place, pending, (async () => look())());
+    }
   }
 
   async #call<T>(place: string, pending: Pending, call: Promise<T>): Promise<T | 'slow'> {

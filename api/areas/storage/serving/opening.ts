@@ -1,5 +1,5 @@
 import { opendir, realpath, stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
@@ -79,11 +79,12 @@ async function openOnMount({ db, config }: Deps, wanted: Wanted, row: FolderRow)
   const found = await looks.run(wanted.folderId, () => realpath(join(top, wanted.path)).catch(() => undefined));
   if (found === 'slow') return { kind: 'unavailable', reason: 'timeout' };
   if (found === undefined) return (await holdsAnything(wanted.folderId, join(top, row.folder))) ? ABSENT : UNAVAILABLE;
-  if (!(await isInside({ db, config }, { top, row, found }))) return ABSENT;
+  const home = await homeOf({ db, config }, { top, row, found });
+  if (!home) return ABSENT;
   const opened = await openThere(found, wanted, row.state === 'suspect');
   if (opened.kind !== 'there' || !(await isOfUserProcess(wanted.folderId, found))) return opened;
-  const reader = mountReader(config, { root: row.root_name ?? '', path: row.path });
-  return { ...opened, blocks: { reader, path: wanted.path } };
+  const reader = mountReader(config, { root: home.root_name ?? '', path: home.path });
+  return { ...opened, blocks: { reader, path: home.file } };
 }
 
 /** The type of a file system of a user process. */
@@ -162,24 +163,32 @@ async function firstIn(folder: string): Promise<unknown> {
   }
 }
 
-/** A link must stay inside the folders of its library. */
-async function isInside(
+/** A storage, and a file in it. */
+interface Home extends Pick<FolderRow, 'root_name' | 'path'> {
+  file: string;
+}
+
+/** Where a file lies. A link must stay inside the folders of its library; undefined for one that leads outside. */
+async function homeOf(
   { db, config }: Deps,
   { top, row, found }: { top: string; row: FolderRow; found: string },
-): Promise<boolean> {
-  if (await isIn(join(top, row.folder), found)) return true;
+): Promise<Home | undefined> {
+  const own = await pathIn(join(top, row.folder), found);
+  if (own !== undefined) return { ...row, file: join(row.folder, own) };
   const others = await db('library_folders as f')
     .join('storages as s', 's.id', 'f.storage_id')
     .where('f.library_id', row.library_id)
     .select('s.root_name', 's.path', { folder: 'f.path' });
   for (const other of others) {
     const there = await topOf(config, other);
-    if (there !== undefined && (await isIn(join(there, other.folder), found))) return true;
+    const inside = there && (await pathIn(join(there, other.folder), found));
+    if (inside !== undefined) return { ...other, file: join(other.folder, inside) };
   }
-  return false;
+  return undefined;
 }
 
-async function isIn(folder: string, found: string): Promise<boolean> {
+/** The path of a file in a folder; undefined when it is not there. */
+async function pathIn(folder: string, found: string): Promise<string | undefined> {
   const real = await looks.run(folder, () => realpath(folder).catch(() => undefined));
-  return real !== undefined && real !== 'slow' && isBelow(real, found);
+  return real !== undefined && real !== 'slow' && isBelow(real, found) ? relative(real, found) : undefined;
 }
