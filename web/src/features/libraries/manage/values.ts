@@ -1,4 +1,4 @@
-// What the editor of a library changes, also while somebody else changes the same library.
+// The values that the editor of a library changes, also while another admin changes the same library.
 import type { Library } from 'foyer-client';
 import type { Folder, LibraryChanges } from './changes.ts';
 
