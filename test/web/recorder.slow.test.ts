@@ -75,7 +75,7 @@ describe('the recorder in the browser', function () {
     await page.waitForURL('**/live/guide?program=*');
     await page.locator('dialog[open]:has-text("Part 7")').waitFor();
     await page.keyboard.press('Escape');
-    await cell('Quiet Hour').waitFor(); // ten hours ahead of what the guide shows at first
+    await cell('Quiet Hour').waitFor(); // it is ten hours later than the guide shows at first
     expect(await page.locator('.cell:has-text("Morning Show")').count()).to.equal(0);
   });
 

@@ -1,6 +1,7 @@
 // Uploads into libraries on remote storages, with real servers.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import { readerById, type StorageReader } from '#areas/storage/public.ts';
@@ -108,13 +109,18 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       for (const at of [0, 1])
         expect((await place.chunk(id, at, bytes.subarray(at * (8 << 20), (at + 1) * (8 << 20)))).status).to.equal(200);
       const stop = new AbortController();
+      const stopping = async function* (body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+        for await (const piece of body) {
+          yield piece;
+          stop.abort(new Error('stopped'));
+        }
+      };
       let reads = 0;
       const get: typeof objects.get = async (...given) => {
         const body = await objects.get(...given);
         if (given[2]) return body; // the probe
         reads += 1;
-        if (reads === 2) body.once('data', () => stop.abort(new Error('stopped')));
-        return body;
+        return reads === 2 ? Readable.from(stopping(body as AsyncIterable<Buffer>), { objectMode: false }) : body;
       };
       const work = { ...place.work(stop.signal), objects: { ...objects, get } };
       const pending = async (): Promise<string[]> => (await there.parts?.pending()) ?? [];
