@@ -22,6 +22,7 @@ export {
   isUnavailable,
   listFoldersOnMounts,
   listWatched,
+  noteReason,
   putMount,
   type Seen,
   takeReturned,
