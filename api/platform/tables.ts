@@ -2289,6 +2289,7 @@ export interface Tables {
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
     ended_at: Date | null;
+    placing_parts: string | null;
   };
   visibility_classes: {
     id: Defaulted<number>;
