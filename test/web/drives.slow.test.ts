@@ -16,7 +16,7 @@ describe('the drives of a member in a browser', function () {
   });
   after(() => app?.close());
 
-  it('are connected after a test, listed, and removed', async () => {
+  it('are connected after a test, give a folder to a photo library, and are removed', async () => {
     const { page } = app;
     const place = await webdavPlace();
     const { body } = await api.anyone.login({ body: OWNER });
@@ -41,6 +41,18 @@ describe('the drives of a member in a browser', function () {
     const stored = await api.deps.db('storages').where({ name: 'Cellar' }).first('kind', 'read_only', 'owner_id');
     expect(stored).to.include({ kind: 'webdav', read_only: true });
     expect(stored?.owner_id).to.be.a('string');
+    await place.put('Trip/beach.jpg', Buffer.from('picture'));
+    const { body: photos } = await api.anyone.createLibrary({ headers, body: { name: 'Pictures', type: 'photos' } });
+    await page.click(`${row} button:has-text("Add a folder")`);
+    await page.click('dialog[open] button:has-text("Choose a folder")');
+    await page.click('dialog[open] li button:has-text("Trip")');
+    await page.click('dialog[open] footer button:has-text("Use this folder")');
+    await page.waitForSelector('dialog[open] bdi:has-text("Trip")');
+    expect(await violations(page), 'a folder for a library').to.deep.equal([]);
+    await page.click('dialog[open] footer button:has-text("Add a folder")');
+    await page.waitForSelector('text=The folder is being read into Pictures.');
+    const folder = await api.deps.db('library_folders').where({ library_id: photos.id }).first('path');
+    expect(folder).to.deep.equal({ path: 'Trip' });
     await page.click(`${row} button:has-text("Remove")`);
     await page.click('dialog[open] footer button:has-text("Remove")');
     await page.waitForSelector('main li:has-text("No drive is connected.")');

@@ -279,6 +279,9 @@ describe('Libraries', () => {
       const id = await make('Added');
       const added = await admin.addLibraryFolders({ params: { id }, body: { folders: [folder('shows')] } });
       expect(added.body.folders).to.have.length(1);
+      const stale = { 'if-match': `"${added.body.revision - 1}"` };
+      const late = await admin.updateLibrary({ params: { id }, headers: stale, body: { folders: [] } });
+      expect(errorOf(late).details.reason, 'the list of an editor that was open meanwhile').to.equal('revision');
       expect(
         (await admin.addLibraryFolders({ params: { id }, body: { folders: [folder('shows')] } })).body.folders,
       ).to.have.length(1);
