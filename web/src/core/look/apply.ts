@@ -1,5 +1,5 @@
 // Puts a look on the page, and keeps it in this browser: the shell's inline script puts it on before the first paint.
-import type { Dress, Look, Scheme } from './look.ts';
+import { CONTRAST_SHEET, type Dress, type Look, type Scheme } from './look.ts';
 
 const KEPT = 'foyer.look';
 const OWN = 'own-theme';
@@ -37,6 +37,10 @@ const keep = (kept: Kept): void => localStorage.setItem(KEPT, JSON.stringify({ .
 const wanted = (mode: Look['mode'] = 'system'): Scheme =>
   mode === 'system' ? (matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark') : mode;
 
+const MORE = '(prefers-contrast: more)';
+
+const plain = (scheme: Scheme): Dress => ({ scheme, ...(matchMedia(MORE).matches && { sheet: CONTRAST_SHEET }) });
+
 function linkTo(id: string, href: string): Promise<void> {
   const old = document.getElementById(id);
   const link = document.createElement('link');
@@ -64,7 +68,7 @@ const reloadDefault = (): Promise<void> =>
 async function useKept(): Promise<void> {
   const look = keptLook();
   const scheme = wanted(look.mode);
-  const dress: Dress = look[scheme] ?? { scheme };
+  const dress = look[scheme] ?? plain(scheme);
   await useSheet(dress.sheet);
   root().dataset.scheme = dress.scheme;
   root().toggleAttribute('data-still', look.reducedMotion === true);
@@ -119,10 +123,12 @@ export function useBrand(color: string | undefined): void {
   useAccent();
 }
 
-/** Follows the device's scheme; the result ends it. */
+/** Follows the device's scheme and contrast; the result ends it. */
 export function followDevice(): () => void {
-  const device = matchMedia('(prefers-color-scheme: light)');
+  const device = ['(prefers-color-scheme: light)', MORE].map((media) => matchMedia(media));
   const change = (): void => void putOn();
-  device.addEventListener('change', change);
-  return () => device.removeEventListener('change', change);
+  for (const one of device) one.addEventListener('change', change);
+  return () => {
+    for (const one of device) one.removeEventListener('change', change);
+  };
 }

@@ -23,6 +23,8 @@ export interface Look {
 type Themes = Pick<ResponseOf<'listThemes'>, 'items' | 'selection' | 'serverDefault'>;
 
 const CONTRAST = 'high-contrast';
+/** Of the theme for more contrast, which a browser wears that has no look of a profile. */
+export const CONTRAST_SHEET = `/api/v1/themes/${CONTRAST}/stylesheet`;
 
 /** The look of a selection; `contrast` is true on a device that prefers more contrast. */
 export function lookOf({ items, selection, serverDefault }: Themes, contrast: boolean): Look {
