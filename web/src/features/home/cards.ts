@@ -40,3 +40,10 @@ export function lineOf(card: HomeCard): string {
   const left = leftOf(card);
   return left > 0 ? m.left({ time: lengthText(left), place: placeOf(card) }) : placeOf(card);
 }
+
+/** The cards that are looked at, as they are now. A row has a limit: new ones push out those at its end, which stay until then. */
+export function steady(seen: readonly HomeCard[], now: readonly HomeCard[]): HomeCard[] {
+  const byId = new Map(now.map((card) => [idOf(card), card]));
+  const last = seen.findLastIndex((card) => byId.has(idOf(card)));
+  return seen.flatMap((card, at) => byId.get(idOf(card)) ?? (at > last ? card : []));
+}
