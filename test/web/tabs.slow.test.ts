@@ -21,9 +21,11 @@ const NEW = 12;
 const LIVE_MS = 2000;
 /** What the browser itself says of broken connections. */
 const BROKEN = /Failed to load resource: net::|ERR_/;
-/** Notes each event that the tab with the stream passes on. */
+/** Notes the changes of items, and what was missed, as the tab with the stream passes them on. */
 const NOTE = `globalThis.passed = [];
-new BroadcastChannel('foyer-events').onmessage = ({ data }) => passed.push(data.payload.itemId);`;
+new BroadcastChannel('foyer-events').onmessage = ({ data }) => {
+  if (data.event === 'item.updated' || data.payload.missed) passed.push(data.payload.itemId ?? data.event);
+};`;
 
 describe('live updates in a browser', function () {
   this.timeout(180_000);
@@ -45,6 +47,12 @@ describe('live updates in a browser', function () {
     client = clientFor(api.url, { authorization: `Bearer ${body.accessToken}` });
   });
 
+  const contexts: BrowserContext[] = [];
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+    await eventually(async () => (await streams()) === 0);
+  });
+
   const streams = async (): Promise<number> => (await eventStreams(api.deps as never)).size;
   const passed = ({ page }: AppPage): Promise<string[]> => page.evaluate<string[]>('passed');
 
@@ -56,8 +64,9 @@ describe('live updates in a browser', function () {
       ids.slice(from, to).map((itemId) => ({ payload: { itemId, libraryId: library.id } })),
     );
 
-  async function openTabs(origin: string): Promise<{ tabs: AppPage[]; context: BrowserContext; leader: () => Page }> {
+  async function openTabs(origin: string): Promise<{ tabs: AppPage[]; leader: () => Page }> {
     const context = await (await startBrowser()).newContext({ locale: 'en-GB', storageState });
+    contexts.push(context);
     await context.addInitScript(NOTE);
     let leader: Page | undefined;
     context.on('request', (request) => {
@@ -70,7 +79,7 @@ describe('live updates in a browser', function () {
       await tab.page.waitForSelector('main a:has-text("Films")');
       tabs.push(tab);
     }
-    return { tabs, context, leader: () => leader as Page };
+    return { tabs, leader: () => leader as Page };
   }
 
   async function allHave(tabs: readonly AppPage[], count: number): Promise<void> {
@@ -81,7 +90,7 @@ describe('live updates in a browser', function () {
   }
 
   it('come by one stream for six tabs, which passes to another tab when its own is closed', async () => {
-    const { tabs, context, leader } = await openTabs(api.url);
+    const { tabs, leader } = await openTabs(api.url);
     await eventually(async () => (await streams()) === 1);
     await change(0, 5);
     await allHave(tabs, 5);
@@ -95,14 +104,12 @@ describe('live updates in a browser', function () {
     expect(await streams()).to.equal(1);
     expect(leader()).to.not.equal(first);
     for (const tab of rest) await tab.close();
-    await context.close();
-    await eventually(async () => (await streams()) === 0);
   });
 
   it('lose and repeat nothing when the pod of the stream is killed', async () => {
     const pod = await startApiProcess(api);
     const service = await balancer([pod.url, api.url]);
-    const { tabs, context } = await openTabs(service.url);
+    const { tabs } = await openTabs(service.url);
     await change(0, 5);
     await allHave(tabs, 5);
     expect(await streams(), 'of the other pod').to.equal(0);
@@ -111,11 +118,13 @@ describe('live updates in a browser', function () {
     await allHave(tabs, 20);
     expect(await streams()).to.equal(1);
     for (const tab of tabs) await tab.close();
-    await context.close();
   });
 
-  const open = (path: string): Promise<AppPage> =>
-    openApp(api.url, path, { storageState, viewport: { width: 1280, height: 800 } });
+  async function open(path: string): Promise<AppPage> {
+    const app = await openApp(api.url, path, { storageState, viewport: { width: 1280, height: 800 } });
+    contexts.push(app.context);
+    return app;
+  }
 
   it('are on the screen of another device within two seconds', async () => {
     const [item = ''] = ids;

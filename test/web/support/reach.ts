@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 
 /** Most stops of Tab that are looked at on a page. */
-const MOST_STOPS = 60;
+const MOST_STOPS = 40;
 
 export const sideways = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.scrollingElement.scrollWidth > document.documentElement.clientWidth');
@@ -14,7 +14,9 @@ export const sideways = (page: Page): Promise<boolean> =>
 const FOCUSED = `(() => {
   const one = document.activeElement;
   if (!one || one === document.body) return undefined;
-  const at = [...document.querySelectorAll('*')].indexOf(one);
+  const stops = (globalThis.stops ??= new Set());
+  const again = stops.has(one);
+  stops.add(one);
   const name = one.outerHTML.replace(/\\s+/g, ' ').slice(0, 110);
   const faults = [];
   const ringed = (it) => { const { outlineStyle, outlineWidth } = getComputedStyle(it); return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2; };
@@ -30,25 +32,27 @@ const FOCUSED = `(() => {
   };
   const points = [[x, y], [left + 1, y], [right - 1, y], [x, top + 1], [x, bottom - 1]];
   if (points.some(([px, py]) => { const hit = document.elementFromPoint(px, py); return hit && covers(hit); })) faults.push('is covered');
-  return { at, faults: faults.map((fault) => name + ' ' + fault) };
+  return { again, faults: faults.map((fault) => name + ' ' + fault) };
 })()`;
 
 interface Focused {
-  at: number;
+  /** It had the focus before. */
+  again: boolean;
   faults: string[];
 }
 
-/** Goes through the page by Tab, and answers the faults of what has the focus. */
-export async function tabFaults(page: Page): Promise<string[]> {
-  const [faults, seen] = [new Set<string>(), new Set<number>()];
-  for (let stops = 0; stops < MOST_STOPS; stops += 1) {
+/** Goes through the page by Tab from `start` on, and answers the faults of what has the focus. */
+export async function tabFaults(page: Page, start: string): Promise<string[]> {
+  const faults = new Set<string>();
+  await page.evaluate(`globalThis.stops = new Set(); document.querySelector('${start}')?.focus()`);
+  let stops = 0;
+  for (; stops < MOST_STOPS; stops += 1) {
     await page.keyboard.press('Tab');
     const focused = await page.evaluate<Focused | undefined>(FOCUSED);
-    if (!focused || seen.has(focused.at)) break;
-    seen.add(focused.at);
+    if (!focused || focused.again) break;
     for (const fault of focused.faults) faults.add(fault);
   }
-  return seen.size === 0 ? ['Tab reaches nothing'] : [...faults];
+  return stops === 0 ? ['Tab reaches nothing'] : [...faults];
 }
 
 /** Controls that are smaller than a finger. Links within a text are as high as its lines, and a field is as large as its label. */

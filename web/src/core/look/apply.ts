@@ -39,7 +39,12 @@ const wanted = (mode: Look['mode'] = 'system'): Scheme =>
 
 const MORE = '(prefers-contrast: more)';
 
-const plain = (scheme: Scheme): Dress => ({ scheme, ...(matchMedia(MORE).matches && { sheet: CONTRAST_SHEET }) });
+/** Of a browser without a look of a profile the server's default theme, or the one for more contrast. */
+function dressOf(look: Kept, scheme: Scheme): Dress {
+  const contrasts = matchMedia(MORE).matches;
+  if (!look.mode) return contrasts ? { scheme, sheet: CONTRAST_SHEET } : { scheme };
+  return (contrasts ? look.contrast?.[scheme] : undefined) ?? look[scheme] ?? { scheme };
+}
 
 function linkTo(id: string, href: string): Promise<void> {
   const old = document.getElementById(id);
@@ -68,7 +73,7 @@ const reloadDefault = (): Promise<void> =>
 async function useKept(): Promise<void> {
   const look = keptLook();
   const scheme = wanted(look.mode);
-  const dress = look[scheme] ?? plain(scheme);
+  const dress = dressOf(look, scheme);
   await useSheet(dress.sheet);
   root().dataset.scheme = dress.scheme;
   root().toggleAttribute('data-still', look.reducedMotion === true);
