@@ -30,6 +30,9 @@ const BUTTONS = {
   east: 15,
 };
 
+/** The key of a remote, which no gamepad has. */
+const GO_BACK = `void document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'GoBack', bubbles: true, cancelable: true }))`;
+
 describe('the app by a gamepad', function () {
   this.timeout(120_000);
   let api: Api;
@@ -86,6 +89,42 @@ describe('the app by a gamepad', function () {
     await page.waitForURL(`${api.url}/item/${film.itemId}`);
     await press(app, 'back');
     await page.waitForURL(`${api.url}/`);
+    await app.close();
+  });
+
+  it('leaves the app by Back on Home after a question alone', async () => {
+    const app = await open('/');
+    const { page } = app;
+    const [before, question] = ['data:text/html,<title>before</title>', 'dialog:has-text("Leave the app?")'];
+    await page.goto(before);
+    await page.goto(`${api.url}/`);
+    await page.waitForSelector('main article a');
+    await page.keyboard.press('x');
+    await page.keyboard.press('Escape'); // of a keyboard, which leaves nothing
+    await press(app, 'down');
+    await eventually(() => page.evaluate<boolean>(`!!document.querySelector('main a:focus')`));
+    const focused = await page.evaluate<string>('document.activeElement.outerHTML');
+    const goBack = (): Promise<void> => page.evaluate(GO_BACK);
+    for (const [key, answer] of [
+      ['back', () => press(app, 'ok')],
+      ['back', () => press(app, 'back')],
+      ['GoBack', goBack],
+    ] as const) {
+      await (key === 'back' ? press(app, key) : goBack());
+      await page.waitForSelector(`${question} button:has-text("Stay"):focus`);
+      await answer();
+      await page.waitForSelector(question, { state: 'detached' });
+      expect(await page.evaluate<string>('document.activeElement.outerHTML')).to.equal(focused);
+    }
+    await page.click('nav a:has-text("Libraries")');
+    await page.waitForURL('**/libraries');
+    await press(app, 'back');
+    await page.waitForURL(`${api.url}/`);
+    await press(app, 'back');
+    await page.waitForSelector(`${question} button:has-text("Stay"):focus`);
+    await press(app, 'east');
+    await press(app, 'ok').catch(() => undefined); // the page goes while its frames are counted
+    await page.waitForURL(before);
     await app.close();
   });
 

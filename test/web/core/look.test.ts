@@ -19,8 +19,8 @@ const selection = {
   highContrast: 'system',
 } as const;
 const serverDefault = { themeId: 'house', mode: 'system', allowChoice: true } as const;
-const look = (chosen: object = {}, server: object = {}, contrast = false) =>
-  lookOf({ items, selection: { ...selection, ...chosen }, serverDefault: { ...serverDefault, ...server } }, contrast);
+const look = (chosen: object = {}, server: object = {}) =>
+  lookOf({ items, selection: { ...selection, ...chosen }, serverDefault: { ...serverDefault, ...server } });
 
 describe('the look of a profile', () => {
   it('leaves the default theme to the shell, and links another one by its version', () => {
@@ -42,8 +42,9 @@ describe('the look of a profile', () => {
 
   it('takes high contrast from the selection, else from the device', () => {
     expect(look({ highContrast: 'on' }).dark.sheet).to.equal('/sheet/high-contrast');
-    expect(look({}, {}, true).dark.sheet).to.equal('/sheet/high-contrast');
-    expect(look({ highContrast: 'off' }, {}, true).dark.sheet).to.equal(undefined);
+    expect(look({}).contrast?.dark.sheet).to.equal('/sheet/high-contrast');
+    expect(look({}).dark.sheet).to.equal(undefined);
+    expect(look({ highContrast: 'off' }).contrast).to.equal(null);
   });
 
   it('falls back to the default theme after a deletion', () => {

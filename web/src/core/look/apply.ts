@@ -1,5 +1,5 @@
 // Puts a look on the page, and keeps it in this browser: the shell's inline script puts it on before the first paint.
-import type { Dress, Look, Scheme } from './look.ts';
+import { CONTRAST_SHEET, type Dress, type Look, type Scheme } from './look.ts';
 
 const KEPT = 'foyer.look';
 const OWN = 'own-theme';
@@ -37,6 +37,15 @@ const keep = (kept: Kept): void => localStorage.setItem(KEPT, JSON.stringify({ .
 const wanted = (mode: Look['mode'] = 'system'): Scheme =>
   mode === 'system' ? (matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark') : mode;
 
+const MORE = '(prefers-contrast: more)';
+
+/** Of a browser without a look of a profile the server's default theme, or the one for more contrast. */
+function dressOf(look: Kept, scheme: Scheme): Dress {
+  const contrasts = matchMedia(MORE).matches;
+  if (!look.mode) return contrasts ? { scheme, sheet: CONTRAST_SHEET } : { scheme };
+  return (contrasts ? look.contrast?.[scheme] : undefined) ?? look[scheme] ?? { scheme };
+}
+
 function linkTo(id: string, href: string): Promise<void> {
   const old = document.getElementById(id);
   const link = document.createElement('link');
@@ -64,7 +73,7 @@ const reloadDefault = (): Promise<void> =>
 async function useKept(): Promise<void> {
   const look = keptLook();
   const scheme = wanted(look.mode);
-  const dress: Dress = look[scheme] ?? { scheme };
+  const dress = dressOf(look, scheme);
   await useSheet(dress.sheet);
   root().dataset.scheme = dress.scheme;
   root().toggleAttribute('data-still', look.reducedMotion === true);
@@ -119,10 +128,12 @@ export function useBrand(color: string | undefined): void {
   useAccent();
 }
 
-/** Follows the device's scheme; the result ends it. */
+/** Follows the device's scheme and contrast; the result ends it. */
 export function followDevice(): () => void {
-  const device = matchMedia('(prefers-color-scheme: light)');
+  const device = ['(prefers-color-scheme: light)', MORE].map((media) => matchMedia(media));
   const change = (): void => void putOn();
-  device.addEventListener('change', change);
-  return () => device.removeEventListener('change', change);
+  for (const one of device) one.addEventListener('change', change);
+  return () => {
+    for (const one of device) one.removeEventListener('change', change);
+  };
 }

@@ -15,6 +15,8 @@ export interface Look {
   mode: Mode;
   dark: Dress;
   light: Dress;
+  /** For a device that prefers more contrast, where the profile follows the device. */
+  contrast: Record<Scheme, Dress> | null;
   /** Of the size of text. */
   scale: number;
   reducedMotion: boolean;
@@ -23,13 +25,11 @@ export interface Look {
 type Themes = Pick<ResponseOf<'listThemes'>, 'items' | 'selection' | 'serverDefault'>;
 
 const CONTRAST = 'high-contrast';
+/** Of the theme for more contrast, which a browser wears that has no look of a profile. */
+export const CONTRAST_SHEET = `/api/v1/themes/${CONTRAST}/stylesheet`;
 
-/** The look of a selection; `contrast` is true on a device that prefers more contrast. */
-export function lookOf({ items, selection, serverDefault }: Themes, contrast: boolean): Look {
-  const contrasts = selection.highContrast === 'on' || (selection.highContrast === 'system' && contrast);
-  const dress = (scheme: Scheme): Dress => {
-    const own = selection[`${scheme}ThemeId`] ?? selection.themeId;
-    const id = contrasts ? CONTRAST : (own ?? serverDefault[`${scheme}ThemeId`] ?? serverDefault.themeId);
+export function lookOf({ items, selection, serverDefault }: Themes): Look {
+  const dressIn = (id: string, scheme: Scheme): Dress => {
     const theme = items.find((item) => item.id === id);
     if (!theme) return { scheme };
     return {
@@ -37,10 +37,19 @@ export function lookOf({ items, selection, serverDefault }: Themes, contrast: bo
       scheme: theme.schemeNames.includes(scheme) ? scheme : (theme.schemeNames[0] ?? scheme),
     };
   };
+  const dress = (scheme: Scheme): Dress => {
+    if (selection.highContrast === 'on') return dressIn(CONTRAST, scheme);
+    const own = selection[`${scheme}ThemeId`] ?? selection.themeId;
+    return dressIn(own ?? serverDefault[`${scheme}ThemeId`] ?? serverDefault.themeId, scheme);
+  };
   return {
     mode: selection.mode,
     dark: dress('dark'),
     light: dress('light'),
+    contrast:
+      selection.highContrast === 'system'
+        ? { dark: dressIn(CONTRAST, 'dark'), light: dressIn(CONTRAST, 'light') }
+        : null,
     scale: selection.textScale,
     reducedMotion: selection.reducedMotion === 'on',
   };

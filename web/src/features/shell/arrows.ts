@@ -1,13 +1,14 @@
 // The whole app by arrows, Enter and Escape: arrows move the focus by geometry between the navigation and the content,
-// Escape goes back. Grids, rails, menus and tabs handle their own keys first.
+// Escape goes back, and on Home a remote's Back leaves after a question. Grids, rails, menus and tabs handle their own keys first.
 import { ARROWS, gapAcross, nearest, type Way } from '#core/geometry/nearest.ts';
 import { goto } from '$app/navigation';
+import { usesRemote } from './posture.ts';
 
 const FOCUSABLE = 'a[href], button:not(:disabled), input:not(:disabled), select, textarea, [tabindex="0"]';
 /** Their cards share one tab stop, and arrows reach each of them. */
 const ROVING = '.rail a[href], [role=grid] a[href]';
 /** Repeats what the cards of its rail offer. */
-const REPEATED = '.rail > header';
+const REPEATED = '.rail > header > :not(.fresh)';
 /** Where a page begins, the best one first. */
 const STARTS = ['[role=grid] a[tabindex="0"]', '.play a', '.rail a[href]', 'ul a[href], ol a[href]', FOCUSABLE];
 const NAVIGATION = 'header.side, nav.tabs';
@@ -103,7 +104,6 @@ function next(way: Way): HTMLElement | undefined {
 
 /** The page before in the app; from a page that was opened by its address, Home. */
 function back(): boolean {
-  if (location.pathname === '/') return false;
   const { navigation } = globalThis as { navigation?: { canGoBack: boolean } };
   if (navigation ? navigation.canGoBack : history.length > 1) history.back();
   else void goto('/');
@@ -113,16 +113,30 @@ function back(): boolean {
 const isTyping = (target: Element, way: Way | undefined): boolean =>
   target.matches(OWN_ARROWS) || (target.matches(LINE_FIELD) && (!way || way[0] !== 0));
 
-function handle({ key, target }: KeyboardEvent): boolean {
+const BACK = new Set(['Escape', 'GoBack', 'BrowserBack']);
+
+/** The browser itself closes a dialog by Escape, and goes back by its own key. */
+function goesBack(key: string, leave: (() => void) | undefined): boolean {
+  const dialog = document.querySelector<HTMLDialogElement>('dialog[open]');
+  if (dialog) {
+    if (key !== 'Escape') dialog.requestClose();
+    return key !== 'Escape';
+  }
+  if (location.pathname !== '/') return key !== 'BrowserBack' && back();
+  if (!usesRemote() || !leave) return false;
+  leave();
+  return true;
+}
+
+function handle({ key, target }: KeyboardEvent, leave: (() => void) | undefined): boolean {
   const way = ARROWS[key];
   if (target instanceof Element && isTyping(target, way)) return false;
   if (way) return show(next(way));
-  if (key !== 'Escape' && key !== 'GoBack') return false;
-  return !document.querySelector('dialog[open]') && back();
+  return BACK.has(key) && goesBack(key, leave);
 }
 
-/** A listener for the keys of the page; what an element handles itself is prevented by then. */
-export function arrowKeys(event: KeyboardEvent): void {
+/** A listener for the keys of the page; what an element handles itself is prevented by then. `leave` is called by Back on Home. */
+export function arrowKeys(event: KeyboardEvent, leave?: () => void): void {
   if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-  if (handle(event)) event.preventDefault();
+  if (handle(event, leave)) event.preventDefault();
 }
