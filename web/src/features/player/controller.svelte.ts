@@ -26,6 +26,7 @@ export interface PageActions {
   fullscreen(): void;
   pip(): void;
   next(): boolean;
+  previous(): Promise<boolean>;
   leave(): void;
   /** The button of a marker. */
   skip(): boolean;
@@ -181,6 +182,14 @@ export class Controller {
     if (!this.#actions.next()) this.say(m.noNext());
   }
 
+  async previous(): Promise<void> {
+    try {
+      if (!(await this.#actions.previous())) this.say(m.noPrevious());
+    } catch (error) {
+      this.say(failureText(problemOf(error)).title);
+    }
+  }
+
   skip(): void {
     this.#actions.skip();
   }
@@ -230,6 +239,8 @@ export class Controller {
 type Simple = Partial<Record<Command['do'], (controller: Controller) => void | Promise<void>>>;
 const SIMPLE: Simple = {
   toggle: (c) => c.player.toggle(),
+  play: (c) => c.player.play(),
+  pause: (c) => c.player.pause(),
   mute: (c) => c.mute(),
   fullscreen: (c) => c.act('fullscreen'),
   pip: (c) => c.act('pip'),
@@ -241,6 +252,7 @@ const SIMPLE: Simple = {
   help: (c) => c.toggle('help'),
   settings: (c) => c.toggle('more'),
   next: (c) => c.next(),
+  previous: (c) => c.previous(),
   skip: (c) => c.skip(),
   escape: (c) => c.escape(),
 };
