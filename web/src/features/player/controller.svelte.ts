@@ -20,6 +20,7 @@ const SAY_MS = 1600;
 /** A sentence that was not awaited takes longer to read. */
 const SAY_LONG_MS = 6000;
 const SPOKEN = 'foyer.spoken';
+const FILLED = 'foyer.filled';
 
 /** What the page does itself. */
 export interface PageActions {
@@ -47,6 +48,8 @@ export class Controller {
   style = $state.raw<SubtitleStyle>();
   prefs = $state.raw<PlaybackPreferences>();
   isFullscreen = $state(false);
+  /** The picture fills the screen and loses its edges. Kept for the episodes that follow in this tab. */
+  isFilled = $state(sessionStorage.getItem(FILLED) === 'yes');
   /** Arrow keys move the focus, as on a television. */
   isSofa = $state(false);
   /** Cues are repeated to screen readers. */
@@ -131,6 +134,12 @@ export class Controller {
   setSpoken(isSpoken: boolean): void {
     this.isSpoken = isSpoken;
     localStorage.setItem(SPOKEN, isSpoken ? 'yes' : 'no');
+  }
+
+  fill(isFilled: boolean): void {
+    this.isFilled = isFilled;
+    sessionStorage.setItem(FILLED, isFilled ? 'yes' : 'no');
+    this.say(isFilled ? m.nowFilled() : m.nowWhole());
   }
 
   /** Says where dragging leads; undefined ends it. */
