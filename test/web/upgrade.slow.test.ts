@@ -95,4 +95,24 @@ describe('another version of the server, with tabs open', function () {
     await home.close();
     await player.close();
   });
+
+  it('loads the page again at the next navigation where the chunks of a tab are gone, after two newer versions', async () => {
+    const builds = [BUILD, otherBuild(), otherBuild('third')];
+    for (const folder of builds) await publishBuild(api.deps.objects, folder);
+    const before = await startApiProcess(api);
+    const after = await podOf(api, builds[2] ?? '');
+    const service = await balancer([before.url, after.url]);
+    const app = await openSignedIn(service.url, '/libraries');
+    const { page } = app;
+    await page.waitForSelector('h1:has-text("Libraries")');
+    app.expectFault(BROKEN);
+    app.expectFault(/dynamically imported/);
+    await page.evaluate('window.isOldTab = true');
+    process.kill(before.pid, 'SIGKILL');
+    await page.click('a[href="/me"]');
+    await page.click('main a[href="/stats"]');
+    await page.waitForSelector('h1:has-text("Statistics")');
+    expect(await page.evaluate('window.isOldTab')).to.equal(undefined);
+    await app.close();
+  });
 });

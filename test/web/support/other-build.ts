@@ -20,18 +20,19 @@ const filesOf = (folder: string): string[] =>
   );
 
 /** `entry.Ab12.js` as `entry.Ab12-next.js`. */
-const renamed = (path: string): string => path.slice(0, -extname(path).length) + '-next' + extname(path);
+const renamed = (path: string, mark: string): string =>
+  path.slice(0, -extname(path).length) + `-${mark}` + extname(path);
 
 /** A copy of the build of web/ in which each chunk has another name and the version is another one. */
-export function otherBuild(): string {
+export function otherBuild(mark = 'next'): string {
   const folder = temporaryFolder('other-build');
   cpSync(BUILD, folder, { recursive: true });
   const packed = filesOf(folder).filter((path) => /\.(br|gz)$/.test(path));
   for (const path of packed) rmSync(path); // they have the former names
   const chunks = filesOf(join(folder, IMMUTABLE));
-  const names = new Map(chunks.map((path) => [basename(path), basename(renamed(path))]));
+  const names = new Map(chunks.map((path) => [basename(path), basename(renamed(path, mark))]));
   const name = new RegExp([...names.keys()].map((one) => one.replaceAll(/[.+$()]/g, '\\$&')).join('|'), 'g');
-  for (const path of chunks) renameSync(path, renamed(path));
+  for (const path of chunks) renameSync(path, renamed(path, mark));
   for (const path of filesOf(folder).filter((one) => TEXTS.has(extname(one)))) {
     const text = readFileSync(path, 'utf8');
     writeFileSync(
@@ -42,7 +43,7 @@ export function otherBuild(): string {
   const versionFile = join(folder, '_app/version.json');
   const { version } = JSON.parse(readFileSync(versionFile, 'utf8')) as { version: string };
   for (const path of filesOf(folder).filter((one) => TEXTS.has(extname(one))))
-    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(version, `${version}next`));
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(version, `${version}${mark}`));
   return folder;
 }
 
