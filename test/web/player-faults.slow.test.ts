@@ -1,15 +1,14 @@
 // Runs alone: the browser, the transcoder and ffmpeg share the cores, and it compares times.
 // The film goes on when a pod is killed, the network is cut or the computer sleeps, and the position is not lost.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'chai';
 import type { Api } from '#support/api.ts';
 import { type Stage, worker } from '#support/hls-session.ts';
 import { startApiProcess } from '#support/processes.ts';
 import { eventually } from '#support/stores.ts';
 import { balancer } from './support/balancer.ts';
-import { addFilm, FPS, type GivenFilm, playing, shelf, shownFrame } from './support/films.ts';
+import { addFilm, type GivenFilm, playing, shelf } from './support/films.ts';
 import type { AppPage } from './support/page.ts';
-import { openSignedIn, pauseAt, playsFrom, storedMs } from './support/player.ts';
+import { isInTime, isWell, openSignedIn, pauseAt, playsFrom, storedMs } from './support/player.ts';
 import { ownedServer } from './support/server.ts';
 
 /** What the browser itself says of broken connections. */
@@ -28,21 +27,6 @@ describe('playing through faults', function () {
     films.mp4 = await addFilm(api, place, { name: 'direct.mp4', title: 'Direct', seconds: SECONDS, kbits: 2000 });
     films.mkv = await addFilm(api, place, { name: 'streamed.mkv', title: 'Streamed', seconds: SECONDS });
   });
-
-  /** No failure is on the page. */
-  async function isWell({ page }: AppPage): Promise<void> {
-    expect(await page.locator('.player [role=alert]').count()).to.equal(0);
-    expect(await page.getAttribute('.player', 'data-phase')).to.be.oneOf(['playing', 'paused']);
-  }
-
-  /** The picture is the one of its time, so nothing was played twice or left out. */
-  async function isInTime(app: AppPage): Promise<void> {
-    await pauseAt(app);
-    await app.page.keyboard.press('Shift+ArrowLeft');
-    await app.page.waitForTimeout(1000);
-    const { at } = await playing(app.page);
-    expect(await shownFrame(app.page)).to.be.closeTo(Math.floor(at * FPS), 1);
-  }
 
   /** The processes of the browser. */
   async function processesOf({ context }: AppPage): Promise<number[]> {

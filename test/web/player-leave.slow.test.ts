@@ -1,4 +1,4 @@
-// Where the player leads when it is left, what it offers at the end, and dragging by a finger.
+// Where the player leads when it is left, what it offers at the end, and fingers on the picture.
 import { expect } from 'chai';
 import type { Api } from '#support/api.ts';
 import { givenItem } from '#support/given-items.ts';
@@ -105,6 +105,44 @@ describe('leaving the player', function () {
     await touch('touchEnd', 360);
     await eventually(async () => (await playing(page)).at > before + 4);
     expect((await playing(page)).at).to.be.closeTo(before + 5.6, 0.5);
+    await app.close();
+  });
+
+  it('fills the screen by two fingers that go apart and shows the whole picture by two that meet; a named control does both', async () => {
+    const viewport = { width: 800, height: 300 };
+    const app = await openSignedIn(api.url, `/play/${episodes[0]?.itemId}?t=1`, { hasTouch: true, viewport });
+    const { page } = app;
+    await playsFrom(app, 1.1);
+    await pauseAt(app);
+    const fit = (): Promise<string> =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('video')).objectFit`);
+    expect(await fit()).to.equal('contain');
+    const touches = await app.context.newCDPSession(page);
+    const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', apart: number) => {
+      const touchPoints = [-1, 1].map((side, id) => ({ x: 400 + (side * apart) / 2, y: 120, id }));
+      return touches.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : touchPoints });
+    };
+    const pinch = async (from: number, to: number): Promise<void> => {
+      await send('touchStart', from);
+      for (let step = 1; step <= 5; step++) await send('touchMove', from + ((to - from) * step) / 5);
+      await send('touchEnd', to);
+    };
+    const before = await playing(page);
+    await pinch(80, 300);
+    await eventually(async () => (await fit()) === 'cover');
+    await page.waitForSelector('[role=status] >> text=The picture fills the screen');
+    await page.reload();
+    await playsFrom(app, 1);
+    await pauseAt(app);
+    expect(await fit(), 'in this tab').to.equal('cover');
+    await pinch(300, 80);
+    await eventually(async () => (await fit()) === 'contain');
+    expect(await page.evaluate('visualViewport.scale'), 'the page is as large as before').to.equal(1);
+    expect((await playing(page)).paused, 'two fingers press nothing').to.equal(before.paused);
+    await page.keyboard.press('q');
+    await page.click('[role=dialog] button:has-text("Fill the screen")');
+    await eventually(async () => (await fit()) === 'cover');
+    await page.waitForSelector('[role=dialog] button[aria-pressed=true]:has-text("Fill the screen")');
     await app.close();
   });
 });

@@ -1,8 +1,9 @@
 // The player page in a browser that is signed in.
+import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';
 import type { Api } from '#support/api.ts';
 import { eventually } from '#support/stores.ts';
-import { playing } from './films.ts';
+import { FPS, playing, shownFrame } from './films.ts';
 import { type AppPage, openApp } from './page.ts';
 import { OWNER } from './server.ts';
 
@@ -53,4 +54,49 @@ export async function turnOnSubtitles({ page }: AppPage): Promise<void> {
 export async function storedMs(api: Api, itemId: string): Promise<number> {
   const row = await api.deps.db('item_states').where({ item_id: itemId }).first<{ position_ms: number } | undefined>();
   return row?.position_ms ?? 0;
+}
+
+/** No failure is on the page, and the film does not wait for long. */
+export async function isWell({ page }: AppPage): Promise<void> {
+  expect(await page.locator('.player [role=alert]').count()).to.equal(0);
+  await page.waitForSelector('.player:is([data-phase=playing], [data-phase=paused])', { timeout: 10_000 });
+  expect(await page.locator('.player [role=alert]').count()).to.equal(0);
+}
+
+/** The picture is the one of its time, so nothing was played twice or left out. */
+export async function isInTime(app: AppPage, frames = 1): Promise<void> {
+  await pauseAt(app);
+  await app.page.keyboard.press('Shift+ArrowLeft');
+  await app.page.waitForTimeout(1000);
+  const { at } = await playing(app.page);
+  expect(await shownFrame(app.page)).to.be.closeTo(Math.floor(at * FPS), frames);
+}
+
+export interface Motion {
+  /** The longest time without a new picture. */
+  stillMs: number;
+  /** How far the film went back, and forward over what was not played. */
+  backS: number;
+  onS: number;
+}
+
+const WATCH_MOTION = `(() => {
+  const motion = (window.motion = { stillMs: 0, backS: 0, onS: 0 });
+  const video = document.querySelector('video');
+  let [at, when, moved] = [video.currentTime, performance.now(), performance.now()];
+  setInterval(() => {
+    const time = performance.now();
+    motion.stillMs = Math.max(motion.stillMs, time - moved);
+    if (video.readyState < 2 || video.seeking || video.currentTime === at) return;
+    const passed = ((time - when) / 1000) * video.playbackRate;
+    motion.backS = Math.max(motion.backS, at - video.currentTime);
+    motion.onS = Math.max(motion.onS, video.currentTime - at - passed);
+    [at, when, moved] = [video.currentTime, time, time];
+  }, 50);
+})()`;
+
+/** Watches from now on whether the film of the page moves without a leap. */
+export async function watchMotion({ page }: AppPage): Promise<() => Promise<Motion>> {
+  await page.evaluate(WATCH_MOTION);
+  return () => page.evaluate<Motion>('window.motion');
 }

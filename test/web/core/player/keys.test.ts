@@ -16,6 +16,8 @@ describe('the keys of the player', () => {
     expect(press('C')).to.deep.equal({ do: 'captions' });
     expect(press('C', { shiftKey: true })).to.deep.equal({ do: 'nextCaptions' });
     expect(press('K', { shiftKey: true })).to.equal(undefined);
+    expect(press('P', { shiftKey: true })).to.deep.equal({ do: 'previous' });
+    expect(press('p'), 'alone').to.equal(undefined);
   });
 
   it('takes signs with and without Shift, as keyboards differ', () => {

@@ -24,6 +24,7 @@ describe('pointers on the picture', () => {
       twice: (_isTouch, share) => done.push(`twice ${share}`),
       drag: (share, isEnd) => done.push(`${isEnd ? 'end' : 'drag'} ${share}`),
       cancel: () => done.push('cancel'),
+      pinch: (isApart) => done.push(isApart ? 'apart' : 'together'),
     });
   });
   afterEach(() => stop());
@@ -45,6 +46,26 @@ describe('pointers on the picture', () => {
       expect(done).to.deep.equal(['drag 0.1', 'cancel']);
       send('pointercancel', 0);
     }
+  });
+
+  it('of two fingers fill the screen once when they go apart, and nothing else follows until both have left', () => {
+    send('pointerdown', 400);
+    send('pointerdown', 600, { pointerId: 2 });
+    for (const x of [620, 700, 800]) send('pointermove', x, { pointerId: 2 });
+    send('pointermove', 500, { pointerId: 2 });
+    send('pointerup', 500, { pointerId: 2 });
+    send('pointermove', 100);
+    send('pointerup', 100);
+    expect(done).to.deep.equal(['apart']);
+    send('pointerdown', 100);
+    send('pointerdown', 500, { pointerId: 2 });
+    send('pointermove', 300, { pointerId: 2 });
+    send('pointerup', 300, { pointerId: 2 });
+    send('pointerup', 100);
+    send('pointerdown', 100);
+    send('pointermove', 200);
+    send('pointerup', 300);
+    expect(done).to.deep.equal(['apart', 'together', 'drag 0.1', 'end 0.2']);
   });
 
   it('cancel nothing that has not begun to drag', () => {

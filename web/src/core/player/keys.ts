@@ -2,7 +2,7 @@
 
 export type Command =
   | { do: 'toggle' | 'mute' | 'fullscreen' | 'captions' | 'nextCaptions' | 'audio' | 'quality' }
-  | { do: 'skip' | 'next' | 'pip' | 'why' | 'help' | 'escape' | 'settings' }
+  | { do: 'play' | 'pause' | 'skip' | 'next' | 'previous' | 'pip' | 'why' | 'help' | 'escape' | 'settings' }
   | { do: 'seekBy' | 'volumeBy' | 'frames' | 'chapterBy' | 'rateBy' | 'offsetBy'; by: number }
   /** A share of the length. */
   | { do: 'seekTo'; share: number };
@@ -33,6 +33,8 @@ const KEYS: Readonly<Record<string, Rule>> = {
   ' ': { do: 'toggle' },
   k: { do: 'toggle' },
   MediaPlayPause: { do: 'toggle' },
+  MediaPlay: { do: 'play' },
+  MediaPause: { do: 'pause' },
   ArrowLeft: ({ backMs }) => ({ do: 'seekBy', by: -backMs }),
   ArrowRight: ({ forwardMs }) => ({ do: 'seekBy', by: forwardMs }),
   MediaRewind: ({ backMs }) => ({ do: 'seekBy', by: -backMs }),
@@ -52,7 +54,12 @@ const KEYS: Readonly<Record<string, Rule>> = {
   a: { do: 'audio' },
   q: { do: 'quality' },
   s: { do: 'skip' },
+  Enter: { do: 'skip' },
   n: { do: 'next' },
+  'Shift N': { do: 'next' },
+  MediaTrackNext: { do: 'next' },
+  'Shift P': { do: 'previous' },
+  MediaTrackPrevious: { do: 'previous' },
   PageUp: { do: 'chapterBy', by: 1 },
   PageDown: { do: 'chapterBy', by: -1 },
   '<': { do: 'rateBy', by: -RATE },
@@ -92,6 +99,7 @@ export const SHEET: readonly (readonly [name: string, keys: string])[] = [
   ['frame', ', .'],
   ['chapter', 'PgUp PgDn'],
   ['tenth', '0–9'],
+  ['ends', 'Home End'],
   ['volume', '↑ ↓'],
   ['mute', 'M'],
   ['captions', 'C'],
@@ -100,9 +108,12 @@ export const SHEET: readonly (readonly [name: string, keys: string])[] = [
   ['audio', 'A'],
   ['quality', 'Q'],
   ['rate', '< >'],
-  ['skip', 'S'],
+  ['skip', 'S Enter'],
   ['next', 'N'],
+  ['previous', 'Shift P'],
   ['fullscreen', 'F'],
   ['pip', 'O'],
   ['why', 'I'],
+  ['keys', '?'],
+  ['leave', 'Esc'],
 ];

@@ -11,6 +11,7 @@ export interface Handlers {
   seekBy(ms: number): void;
   seek(ms: number): void;
   next?: (() => void) | undefined;
+  previous?: (() => void) | undefined;
 }
 
 const STEP_MS = 10_000;
@@ -26,7 +27,8 @@ export function announce({ title, artist }: NowPlaying, handlers: Handlers): () 
     ['seekbackward', ({ seekOffset }) => handlers.seekBy(-(seekOffset ?? STEP_MS / 1000) * 1000)],
     ['seekforward', ({ seekOffset }) => handlers.seekBy((seekOffset ?? STEP_MS / 1000) * 1000)],
     ['seekto', ({ seekTime }) => handlers.seek((seekTime ?? 0) * 1000)],
-    ['nexttrack', handlers.next ? () => handlers.next?.() : null],
+    ['nexttrack', handlers.next ?? null],
+    ['previoustrack', handlers.previous ?? null],
   ];
   const set = (action: MediaSessionAction, act: MediaSessionActionHandler | null): void => {
     try {

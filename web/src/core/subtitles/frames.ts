@@ -4,6 +4,8 @@
 const LATE_S = 0.5;
 /** Without frames that come, the clock of the film, which is a little ahead of them. */
 const FRAMES_MS = 250;
+/** HAVE_CURRENT_DATA of a media element. */
+const HAS_PICTURE = 2;
 
 export interface Frames {
   /** Shows the present moment where no frame does. */
@@ -27,6 +29,7 @@ export function followFrames(video: HTMLVideoElement, show: (seconds: number) =>
     video.requestVideoFrameCallback(frame);
   };
   const still = (): void => {
+    if (video.readyState < HAS_PICTURE) return; // while another stream of the film is loaded, the element is at 0
     if (video.paused || performance.now() - frameAt > FRAMES_MS) to(video.currentTime);
   };
   const seeked = (): void => {
@@ -36,7 +39,7 @@ export function followFrames(video: HTMLVideoElement, show: (seconds: number) =>
   if ('requestVideoFrameCallback' in video) video.requestVideoFrameCallback(frame);
   video.addEventListener('seeked', seeked);
   video.addEventListener('timeupdate', still);
-  to(video.currentTime);
+  still();
   return {
     still,
     stop() {

@@ -20,12 +20,14 @@ const SAY_MS = 1600;
 /** A sentence that was not awaited takes longer to read. */
 const SAY_LONG_MS = 6000;
 const SPOKEN = 'foyer.spoken';
+const FILLED = 'foyer.filled';
 
 /** What the page does itself. */
 export interface PageActions {
   fullscreen(): void;
   pip(): void;
   next(): boolean;
+  previous(): Promise<boolean>;
   leave(): void;
   /** The button of a marker. */
   skip(): boolean;
@@ -46,6 +48,8 @@ export class Controller {
   style = $state.raw<SubtitleStyle>();
   prefs = $state.raw<PlaybackPreferences>();
   isFullscreen = $state(false);
+  /** The picture fills the screen and loses its edges. Kept for the episodes that follow in this tab. */
+  isFilled = $state(sessionStorage.getItem(FILLED) === 'yes');
   /** Arrow keys move the focus, as on a television. */
   isSofa = $state(false);
   /** Cues are repeated to screen readers. */
@@ -132,6 +136,12 @@ export class Controller {
     localStorage.setItem(SPOKEN, isSpoken ? 'yes' : 'no');
   }
 
+  fill(isFilled: boolean): void {
+    this.isFilled = isFilled;
+    sessionStorage.setItem(FILLED, isFilled ? 'yes' : 'no');
+    this.say(isFilled ? m.nowFilled() : m.nowWhole());
+  }
+
   /** Says where dragging leads; undefined ends it. */
   preview(ms: number | undefined): void {
     this.#previewMs = ms;
@@ -179,6 +189,14 @@ export class Controller {
 
   next(): void {
     if (!this.#actions.next()) this.say(m.noNext());
+  }
+
+  async previous(): Promise<void> {
+    try {
+      if (!(await this.#actions.previous())) this.say(m.noPrevious());
+    } catch (error) {
+      this.say(failureText(problemOf(error)).title);
+    }
   }
 
   skip(): void {
@@ -230,6 +248,8 @@ export class Controller {
 type Simple = Partial<Record<Command['do'], (controller: Controller) => void | Promise<void>>>;
 const SIMPLE: Simple = {
   toggle: (c) => c.player.toggle(),
+  play: (c) => c.player.play(),
+  pause: (c) => c.player.pause(),
   mute: (c) => c.mute(),
   fullscreen: (c) => c.act('fullscreen'),
   pip: (c) => c.act('pip'),
@@ -241,6 +261,7 @@ const SIMPLE: Simple = {
   help: (c) => c.toggle('help'),
   settings: (c) => c.toggle('more'),
   next: (c) => c.next(),
+  previous: (c) => c.previous(),
   skip: (c) => c.skip(),
   escape: (c) => c.escape(),
 };

@@ -1,4 +1,5 @@
-// Pointers on the picture: a mouse plays and pauses, a finger shows the controls, seeks by two taps or by dragging.
+// Pointers on the picture: a mouse plays and pauses, a finger shows the controls, seeks by two taps or by dragging;
+// two fingers make the picture fill the screen or fit into it.
 
 export interface Gestures {
   /** One press. */
@@ -9,6 +10,8 @@ export interface Gestures {
   drag(share: number, isEnd: boolean): void;
   /** The browser or a second finger ended the dragging; nothing moves. */
   cancel(): void;
+  /** Two fingers went apart, or together. */
+  pinch(isApart: boolean): void;
 }
 
 /** The element that is pressed. */
@@ -27,6 +30,8 @@ interface Pointer {
 
 const TWICE_MS = 300;
 const DRAG_PX = 24;
+/** The distance of two fingers grew or shrank by so much. */
+const PINCHED = 1.2;
 
 interface Down {
   id: number;
@@ -35,11 +40,55 @@ interface Down {
   isDragging: boolean;
 }
 
+/** The fingers on the picture. Two of them are a pinch until all have left. */
+class Fingers {
+  readonly #at = new Map<number, Pointer>();
+  readonly #pinch: Gestures['pinch'];
+  #from: number | undefined;
+  #isDone = false;
+
+  constructor(pinch: Gestures['pinch']) {
+    this.#pinch = pinch;
+  }
+
+  get arePinching(): boolean {
+    return this.#from !== undefined;
+  }
+
+  put(event: Pointer): void {
+    if (event.pointerType === 'mouse') return;
+    this.#at.set(event.pointerId, event);
+    if (this.#at.size === 2) this.#from ??= this.#distance();
+  }
+
+  move(event: Pointer): void {
+    if (!this.#at.has(event.pointerId)) return;
+    this.#at.set(event.pointerId, event);
+    if (this.#from === undefined || this.#isDone || this.#at.size !== 2) return;
+    const ratio = this.#distance() / this.#from;
+    this.#isDone = ratio > PINCHED || ratio < 1 / PINCHED;
+    if (this.#isDone) this.#pinch(ratio > 1);
+  }
+
+  lift({ pointerId }: Pointer): void {
+    this.#at.delete(pointerId);
+    if (this.#at.size > 0) return;
+    this.#from = undefined;
+    this.#isDone = false;
+  }
+
+  #distance(): number {
+    const [one, other] = [...this.#at.values()] as [Pointer, Pointer];
+    return Math.max(1, Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY));
+  }
+}
+
 /** Listens on an element; returns the work that ends it. */
 export function listen(element: Surface, gestures: Gestures): () => void {
   const ends = new AbortController();
   let down: Down | undefined;
   let waiting: ReturnType<typeof setTimeout> | undefined;
+  const fingers = new Fingers((isApart) => gestures.pinch(isApart));
   const width = (): number => element.clientWidth || 1;
 
   function released(event: Pointer): void {
@@ -65,22 +114,29 @@ export function listen(element: Surface, gestures: Gestures): () => void {
   const handlers: Record<string, (event: Pointer) => void> = {
     pointerdown(event) {
       cancelled();
-      if (event.button === 0) down = { id: event.pointerId, x: event.clientX, y: event.clientY, isDragging: false };
+      fingers.put(event);
+      if (event.button === 0 && !fingers.arePinching)
+        down = { id: event.pointerId, x: event.clientX, y: event.clientY, isDragging: false };
     },
     pointermove(event) {
+      fingers.move(event);
       if (down?.id !== event.pointerId || event.pointerType === 'mouse') return;
       const [dx, dy] = [event.clientX - down.x, event.clientY - down.y];
       if (!down.isDragging && Math.abs(dx) > DRAG_PX && Math.abs(dx) > 2 * Math.abs(dy)) down.isDragging = true;
       if (down.isDragging) gestures.drag(dx / width(), false);
     },
     pointerup(event) {
+      fingers.lift(event);
       const from = down;
       down = undefined;
       if (from?.id !== event.pointerId) return;
       if (from.isDragging) gestures.drag((event.clientX - from.x) / width(), true);
       else if (Math.hypot(event.clientX - from.x, event.clientY - from.y) < DRAG_PX) released(event);
     },
-    pointercancel: cancelled,
+    pointercancel(event) {
+      fingers.lift(event);
+      cancelled();
+    },
   };
   for (const [name, handle] of Object.entries(handlers))
     element.addEventListener(name, handle as unknown as (event: Event) => void, { signal: ends.signal });

@@ -1,0 +1,71 @@
+// Runs alone: it compares times. The transcoder is killed in the middle of a film that the app plays, and another one begins.
+import { expect } from 'chai';
+import type { Api } from '#support/api.ts';
+import { bareEnvironment, started, storesOf } from '#support/processes.ts';
+import { atEnd, temporaryFolder } from '#support/stores.ts';
+import { addFilm, type GivenFilm, playing, shelf } from './support/films.ts';
+import { isInTime, isWell, openSignedIn, playsFrom, watchMotion } from './support/player.ts';
+import { ownedServer } from './support/server.ts';
+
+const MOST_STILL_MS = 5000;
+
+describe('a killed transcoder', function () {
+  this.timeout(240_000);
+  let api: Api;
+  let film: GivenFilm;
+
+  before(async () => {
+    api = await ownedServer();
+    film = await addFilm(api, await shelf(api), { name: 'film.mp4', title: 'Film', seconds: 600, kbits: 2000 });
+  });
+
+  /** As the operator starts one in place of another. */
+  async function transcoder(): Promise<number> {
+    const own = {
+      FOYER_MEDIA_ROOTS: JSON.stringify(api.config.mediaRoots),
+      FOYER_SCRATCH_DIR: temporaryFolder('transcoder'),
+      FOYER_LOG_LEVEL: 'info',
+    };
+    const env = { ...bareEnvironment(), ...storesOf(api.config), ...own };
+    const pid = await started(['workers/transcode/main.ts'], env, 'transcode worker is up');
+    atEnd(() => kill(pid));
+    return pid;
+  }
+
+  function kill(pid: number): void {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // ended before
+    }
+  }
+
+  it('leaves the film going on, where it is and where the person seeks to', async () => {
+    const first = await transcoder();
+    const app = await openSignedIn(api.url, `/play/${film.itemId}?t=30`);
+    const { page } = app;
+    await playsFrom(app, 31);
+    await page.keyboard.press('q');
+    await page.click('[role=menuitemradio]:last-child');
+    await page.waitForSelector('[role=menuitemradio][aria-checked=true]:last-child');
+    await page.keyboard.press('Escape');
+    await playsFrom(app, 34);
+    const motion = await watchMotion(app);
+    kill(first);
+    for (let i = 0; i < 4; i++) await page.keyboard.press('>');
+    const { at } = await playing(page);
+    const second = await transcoder();
+    await playsFrom(app, at + 90, 90_000); // beyond what the browser had
+    const { stillMs, backS, onS } = await motion();
+    expect(stillMs).to.be.lessThan(MOST_STILL_MS);
+    expect(Math.max(backS, onS)).to.be.lessThan(0.5);
+    await isWell(app);
+    kill(second);
+    await page.keyboard.press('9');
+    await transcoder();
+    await playsFrom(app, 541);
+    await isWell(app);
+    await isInTime(app, 2); // an encoded stream
+    await app.close();
+  });
+});
