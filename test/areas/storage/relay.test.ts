@@ -24,6 +24,7 @@ import { newPlace, type StoredFile } from '../../workers/scan/support.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const NAME = 'films/A (2001)/A (2001) [100% #1].mkv';
+const BIG = 'films/big.bin';
 const NO_KEYS = '/nowhere/keys.json';
 
 describe('films on S3 for processes without keys', function () {
@@ -45,6 +46,7 @@ describe('films on S3 for processes without keys', function () {
     whole = await readFile(film);
     const there = await s3Place(folder);
     await there.put('others/secret.mkv', whole);
+    await there.put(BIG, Buffer.alloc(24 << 20)); // more than sockets buffer
     api = await startApi(LOOPBACK);
     admin = await api.given.owner();
     const { kind, settings, secrets } = there;
@@ -173,10 +175,11 @@ describe('films on S3 for processes without keys', function () {
         answers.push(bytes.toString('latin1').slice(9, 12));
         socket.pause();
       });
-      socket.write(`GET /media/${tokenFor()} HTTP/1.1\r\nHost: relay\r\n\r\n`);
+      socket.write(`GET /media/${tokenFor({ path: BIG })} HTTP/1.1\r\nHost: relay\r\n\r\n`);
     }
     await eventually(() => answers.length === 40);
-    expect(answers.filter((status) => status === '429').length).to.be.at.least(8);
+    expect(answers.filter((status) => status === '429')).to.have.length(8);
+    expect((await get(tokenFor(), { method: 'HEAD' })).status, 'while they are held').to.equal(429);
     for (const socket of sockets) socket.destroy();
     await eventually(async () => (await get(tokenFor(), { method: 'HEAD' })).status === 200);
   });
@@ -231,7 +234,7 @@ describe('films on S3 for processes without keys', function () {
     const segment = await openStream();
     let answer = await segment(0);
     for (let i = 0; i < 3 && answer.status === 503; i += 1) answer = await segment(0);
-    expect([answer.status, errorOf(answer)]).to.deep.include.members([500]);
+    expect(answer.status).to.equal(500);
     expect(errorOf(answer)).to.deep.include({
       code: 'TRANSCODE_FAILED',
       details: { reason: 'source-read', segment: 0 },
