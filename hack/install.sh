@@ -96,7 +96,7 @@ install_for_running() {
 }
 
 # The tests also need a browser, mkvmerge and spumux to make fixtures, espeak-ng to speak German, python3-pip to download the real
-# ones, and servers of WebDAV and SFTP.
+# ones, servers of WebDAV and SFTP, and sshfs for a mount that hangs.
 install_for_tests() {
   local missing=()
   have chromium || missing+=(chromium)
@@ -107,6 +107,7 @@ install_for_tests() {
   have unzip || missing+=(unzip)
   [ -x /usr/sbin/apache2 ] || missing+=(apache2)
   [ -x /usr/sbin/sshd ] || missing+=(openssh-server)
+  have sshfs || missing+=(sshfs)
   [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}" || die "The tests need ${missing[*]}: have them installed"
 }
 

@@ -129,11 +129,18 @@ export interface Placed {
  */
 export const NODE_OPTIONS = '--max-semi-space-size=16';
 
+/**
+ * Threads of a process for file system calls, among others: 4 by default, which four films of a mount that hangs would hold. Reads
+ * are bounded below it (bounded-reads.ts).
+ */
+export const UV_THREADPOOL_SIZE = '48';
+
 /** The part of the environment that is not secret. */
 export function plainEnvironment(spec: MediaServerSpec, placed: Placed): Record<string, string> {
   return {
     NODE_ENV: 'production',
     NODE_OPTIONS,
+    UV_THREADPOOL_SIZE,
     FOYER_KEYS_FILE: placed.keysFile,
     FOYER_MEDIA_ROOTS: JSON.stringify(placed.mediaRoots),
     FOYER_HOST: placed.host,

@@ -9,15 +9,19 @@ import {
   trashEntries,
   wantOldGone,
 } from '#areas/libraries/public.ts';
+import { endForLibrary } from '#areas/live-tv/public.ts';
 import { dropRemovedTrickplay, removeTrickplay, stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { stopSession } from '#areas/viewing/public.ts';
 import type { Db } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
+import { removeParts } from '#platform/live/parts.ts';
 import { moveFiles } from './trash/move-files.ts';
-import type { Work } from './work.ts';
+import { Postponed, type Work } from './work.ts';
 
 const BATCH = 1000;
 const DAY_MS = 86_400_000;
+/** A recorder needs this long for the recordings that it ends. */
+const HELD_MS = 5000;
 
 /** Nightly: purges expired trash in every library; for one library, the entries that emptying its trash left. Then moves files. */
 export async function purgeTrash(payload: JobPayload<'library.purge'>, work: Work): Promise<{ purged: number }> {
@@ -81,6 +85,7 @@ async function purgeBefore({ db, signal }: Work, purge: Purge): Promise<number> 
 export async function deleteLibraryRows({ libraryId }: JobPayload<'library.delete'>, work: Work): Promise<void> {
   const { db, objects, signal } = work;
   await endStreams(db, libraryId);
+  await dropParts(work, libraryId);
   await removeTrickplay(db, libraryId);
   await dropRemovedTrickplay(db, objects, signal);
   for (let gone = BATCH; gone > 0; ) {
@@ -89,6 +94,13 @@ export async function deleteLibraryRows({ libraryId }: JobPayload<'library.delet
     gone = await db('items').whereIn('id', some).delete();
   }
   await db('libraries').where({ id: libraryId }).whereNotNull('deleted_at').delete();
+}
+
+/** The parts of recordings for the library, while their rows still name them. Throws `Postponed` while one is written. */
+async function dropParts(work: Work, libraryId: string): Promise<void> {
+  const recordings = await endForLibrary(work.db, libraryId);
+  if (recordings.some(({ held }) => held)) throw new Postponed(new Date(Date.now() + HELD_MS));
+  for (const { id } of recordings) await removeParts(work, id);
 }
 
 async function endStreams(db: Db, libraryId: string): Promise<void> {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Db } from '#platform/db.ts';
-import type { Call } from './endpoint.ts';
+import type { Call, Release } from './endpoint.ts';
 import { conflict, invalid } from './errors.ts';
 
 /** The `Idempotency-Key` of a creating POST, when present. */
@@ -44,6 +44,23 @@ export async function once<T>(call: Call, request: Once, work: () => Promise<T>)
   };
   await db('idempotency_keys').insert(row).onConflict(['account_id', 'operation', 'key']).merge();
   return answer;
+}
+
+/** Longer than what runs before a transaction. */
+const CLAIM_MS = 60_000;
+const LET_GO = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`;
+
+/**
+ * Holds the key over work that runs before the transaction, where `once` does not see it yet, until the returned function.
+ * Throws 409 `in-progress` while another request has it. Without Redis, `once` alone protects the key.
+ */
+export async function claimKey({ deps, who }: Call, request: Once): Promise<Release> {
+  const { redis } = deps;
+  const name = `idempotency:${Object.values(whereOf(who.accountId, request)).join('|')}`;
+  const mine = randomUUID();
+  const taken = await redis.set(name, mine, 'PX', CLAIM_MS, 'NX').catch(() => 'OK');
+  if (!taken) throw conflict('in-progress', 'The first call still runs');
+  return () => redis.eval(LET_GO, 1, name, mine).catch(() => 0);
 }
 
 /** Whether a request of this key was answered in the last 24 hours. */

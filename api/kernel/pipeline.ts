@@ -14,7 +14,7 @@ import { type Bytes, type Call, type Deps, type Endpoint, JsonText, OtherText } 
 import { ApiError, invalid, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { hasTwoHosts, headOf, noteAnswer } from './head.ts';
-import { idempotencyKey, isRepeat, once } from './idempotency.ts';
+import { claimKey, idempotencyKey, isRepeat, once } from './idempotency.ts';
 import { limitHere } from './rate-limit.ts';
 import { addressGroup, clientOf, parsePart, queryIssues, queryOf, readJson } from './request.ts';
 import { StreamedBody, streamedBodyOf } from './streamed-body.ts';
@@ -183,7 +183,27 @@ async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unk
   const reads = endpoint.method === 'get' || endpoint.transaction === 'manual';
   if (reads) return endpoint.handle(input as never, call);
   const request = repeatable(endpoint, input, call);
-  const isRepeated = endpoint.before !== undefined && request !== undefined && (await isRepeat(call, request));
+  if (endpoint.before === undefined || request === undefined) return write(endpoint, input, { call, request });
+  const letGo = await claimKey(call, request);
+  try {
+    return await write(endpoint, input, { call, request, isRepeated: await isRepeat(call, request) });
+  } finally {
+    await letGo();
+  }
+}
+
+interface Writing {
+  call: Call;
+  request: Parameters<typeof once>[1] | undefined;
+  isRepeated?: boolean;
+}
+
+/** Runs a write in its transaction, after what the endpoint does before that. */
+async function write(
+  endpoint: Endpoint,
+  input: RawInput,
+  { call, request, isRepeated = false }: Writing,
+): Promise<unknown> {
   const before = async () => endpoint.before?.(input as never, call);
   let release = isRepeated ? undefined : await before();
   try {

@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
+import { boundedReads } from './bounded-reads.ts';
 
 /** The address of every range reader of a process: only its own children reach it. */
 export const RANGE_HOST = '127.0.0.1';
@@ -99,9 +100,17 @@ export async function readMedia(place: string): Promise<Buffer> {
   return size === 0 ? Buffer.alloc(0) : ranged(place, { start: 0, end: size - 1 });
 }
 
+interface Part {
+  start?: number;
+  end?: number;
+  /** The library folder of the file: one whose mount hangs does not take all threads. */
+  folderId?: string;
+}
+
 /** The bytes from `start` to `end`, both included; the whole file without them. */
-export function streamMedia(place: string, range: { start?: number; end?: number } = {}): ReadStream | Readable {
-  if (!isAddress(place)) return createReadStream(place, { ...range, highWaterMark: 1 << 20 });
+export function streamMedia(place: string, { folderId, ...range }: Part = {}): ReadStream | Readable {
+  const fs = folderId !== undefined && { fs: boundedReads(folderId) };
+  if (!isAddress(place)) return createReadStream(place, { ...range, highWaterMark: 1 << 20, ...fs });
   return Readable.from(chunksOf(place, range), { objectMode: false });
 }
 

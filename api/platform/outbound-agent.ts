@@ -1,12 +1,15 @@
 // For libraries that send their own requests, such as the S3 client: the same address rules apply to their connections.
+import { once } from 'node:events';
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import {
   type Address,
+  checked,
   judgeFor,
   type OutboundOptions,
   type OutboundSetting,
+  parse,
   pinnedTo,
   resolveAll,
 } from './outbound.ts';
@@ -71,4 +74,28 @@ export function judgedAgent(judge: AddressJudge, { tls, silentMs, rejectUnauthor
 export function judgedSocket(judge: AddressJudge, { host, port }: { host: string; port: number }): Socket {
   judge.refuse(host);
   return connectTcp({ host, port, lookup: judge.lookup });
+}
+
+/** Connects to a host and port by the rules of `createOutbound`, within `timeoutMs`; `signal` ends only the attempt. */
+export type OutboundSocket = (to: { host: string; port: number }, options?: OutboundOptions) => Promise<Socket>;
+
+/** As createOutbound, for protocols other than HTTP that name their servers by addresses from users or files. */
+export function createOutboundSocket({ deny = [], lookup = resolveAll, own }: OutboundSetting = {}): OutboundSocket {
+  const closed = { ranges: ranges(deny), own };
+  return async ({ host, port }, options = {}) => {
+    const late = AbortSignal.timeout(options.timeoutMs ?? 15_000);
+    const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
+    const url = parse(`http://${host}:${port}/`);
+    const addresses = await checked({ url, options, lookup, judge: judgeFor(closed, options), signal });
+    const name = url.hostname.replace(/^\[|\]$/g, '');
+    const socket = connectTcp({ host: name, port, lookup: pinnedTo(addresses) });
+    try {
+      await once(socket, 'connect', { signal });
+      return socket;
+    } catch (error) {
+      socket.on('error', () => undefined);
+      socket.destroy();
+      throw error;
+    }
+  };
 }

@@ -190,7 +190,7 @@ export async function follow(first: Step): Promise<{ answer: IncomingMessage; st
 }
 
 /** The addresses of the host, all checked. */
-async function checked({ url, options, lookup, judge, signal }: Step): Promise<readonly Address[]> {
+export async function checked({ url, options, lookup, judge, signal }: Step): Promise<readonly Address[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   const name = host.replace(/\.$/, '');

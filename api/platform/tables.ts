@@ -629,6 +629,7 @@ export interface Tables {
     id: Defaulted<number>;
     text: string;
     folded: Computed<string>;
+    words: Computed<string>;
   };
   home_hidden: {
     profile_id: string;
@@ -2294,6 +2295,7 @@ export interface Tables {
     created_at: Defaulted<Date>;
     updated_at: Defaulted<Date>;
     ended_at: Date | null;
+    placing_parts: string | null;
   };
   visibility_classes: {
     id: Defaulted<number>;

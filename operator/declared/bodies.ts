@@ -6,6 +6,7 @@ import { type Body, type Collection, collections } from './collections.ts';
 import { type DeclaredMap, keyOf, unknownFiles, type Wanted, wantedOf } from './files.ts';
 import { DeclaredHome } from './home.ts';
 import { DeclaredIcons } from './icons.ts';
+import { isOwnedBy } from './owner.ts';
 
 /** Result of the last pass. */
 export interface ObservedDeclared {
@@ -122,12 +123,9 @@ const withDigest = ([file, content]: [string, string | Uint8Array]): [string, st
 
 const printOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 
-const isOf = ({ managedBy }: Kept, { kind, namespace, name }: ManagedBy): boolean =>
-  managedBy?.kind === kind && managedBy.namespace === namespace && managedBy.name === name;
-
 /** Of records with another owner only the name matters: it may conflict. */
 const weightOf = (one: Kept, collection: Collection, by: ManagedBy): unknown[] =>
-  isOf(one, by) ? [one.id, nameOf(one, collection), one.revision, one.serverDefault] : [nameOf(one, collection)];
+  isOwnedBy(one, by) ? [one.id, nameOf(one, collection), one.revision, one.serverDefault] : [nameOf(one, collection)];
 
 const nameOf = (one: Kept, { knownBy }: Collection): string => one[knownBy] ?? '';
 const pathOf = (one: Kept, { path, pathBy }: Collection): `/${string}` =>
@@ -155,7 +153,7 @@ class Round {
 
   async run(): Promise<Outcome> {
     const { wanted, items, managedBy, collection } = this.#given;
-    const own = items.filter((one) => isOf(one, managedBy));
+    const own = items.filter((one) => isOwnedBy(one, managedBy));
     let applied = 0;
     for (const { where, key, body } of wanted.entries) {
       const there = own.find((one) => keyOf(nameOf(one, collection)) === key);

@@ -3,7 +3,8 @@ import type { Verdict } from '../schemas/conditions.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import type { ObservedBuckets } from './buckets.ts';
 
-const SERVED = ['available', 'degraded'];
+/** States without a fault; an admin switches a storage off on purpose. */
+const SERVED = ['available', 'degraded', 'disabled'];
 
 /** Undefined when the server has the storage of every entry and reads all of them. */
 export function bucketsVerdict(

@@ -1,10 +1,12 @@
 // spec.media[].s3: each entry is a storage of that name, made and changed through the server's public API.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { digest } from '../runtime/canonical.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import { refusalText, type SendRequest, Unreachable } from '../server-api/server-client.ts';
 import type { ManagedBy } from '../server-environment.ts';
 import type { Body } from './collections.ts';
+import { isOwnedBy, type Owner } from './owner.ts';
 
 const PATH = '/storages';
 /** Interval between checks for drift. A changed Secret or entry is applied at once. */
@@ -33,6 +35,9 @@ export interface ServerStorage {
 }
 
 type Seen = { state: string; reason?: string | undefined };
+const UNANSWERED: Seen = { state: 'unavailable', reason: 'timeout' };
+/** Longest wait of a pass for the check of one bucket. */
+const PATIENCE_MS = 3000;
 
 export interface ObservedBuckets {
   /** Entries that were refused, as messages for people. */
@@ -64,23 +69,25 @@ const isAt = ({ settings: one }: Pick<ServerStorage, 'settings'>, { settings: ot
   one['bucket'] === other['bucket'] &&
   trimmed(typeof one['prefix'] === 'string' ? one['prefix'] : '') === other['prefix'];
 
-const ownOf = (storages: readonly ServerStorage[], uid: string): ServerStorage[] =>
-  storages.filter(({ kind, managedBy }) => kind === 's3' && managedBy?.uid === uid);
+const ownOf = (storages: readonly ServerStorage[], owner: Owner, kind: string): ServerStorage[] =>
+  storages.filter((one) => one.kind === kind && isOwnedBy(one, owner));
 
-/** The storage of each entry. People may rename a storage, so its place counts before its name. */
+/** The storage of each entry. People may rename a storage, and swap entries, so places count before all names. */
 function storagesOf(
   buckets: readonly Bucket[],
   storages: readonly ServerStorage[],
-  uid: string,
+  owner: Owner,
 ): Map<string, ServerStorage> {
-  const free = new Set(ownOf(storages, uid));
+  const free = new Set(ownOf(storages, owner, 's3'));
   const found = new Map<string, ServerStorage>();
-  for (const bucket of buckets) {
-    const storage = [...free].find((one) => isAt(one, bucket)) ?? [...free].find(({ name }) => name === bucket.name);
-    if (!storage) continue;
-    free.delete(storage);
-    found.set(bucket.name, storage);
-  }
+  const matches = [isAt, ({ name }: ServerStorage, bucket: Bucket): boolean => name === bucket.name];
+  for (const match of matches)
+    for (const bucket of buckets.filter(({ name }) => !found.has(name))) {
+      const storage = [...free].find((one) => match(one, bucket));
+      if (!storage) continue;
+      free.delete(storage);
+      found.set(bucket.name, storage);
+    }
   return found;
 }
 
@@ -88,12 +95,12 @@ function storagesOf(
 export async function readBucketIds(
   request: SendRequest,
   buckets: readonly Bucket[],
-  uid: string,
+  owner: Owner,
 ): Promise<Map<string, string>> {
   if (buckets.length === 0) return new Map();
   const { body } = await request('GET', PATH);
   const { items = [] } = (body ?? {}) as { items?: ServerStorage[] };
-  return new Map([...storagesOf(buckets, items, uid)].map(([name, { id }]) => [name, id]));
+  return new Map([...storagesOf(buckets, items, owner)].map(([name, { id }]) => [name, id]));
 }
 
 export interface BucketsGiven {
@@ -107,8 +114,11 @@ export class DeclaredBuckets {
   readonly #holdsMs: number;
   /** Digest of the secret that the server has, by storage id, as far as this process knows. */
   readonly #sent = new Map<string, string>();
-  /** Storages whose last check failed; the server reports a storage as unavailable after the second one. */
-  readonly #failing = new Set<string>();
+  /** Results of checks that failed; the server itself reports a storage as unavailable after its second one. */
+  readonly #failing = new Map<string, Seen>();
+  readonly #checks = new Map<string, Promise<Seen | string>>();
+  /** Storages to which the secret was sent since their bucket refuses it. */
+  readonly #resent = new Set<string>();
   #last: { at: number; print: string; observed: ObservedBuckets } | undefined;
 
   constructor(holdsMs = HOLDS_MS) {
@@ -146,7 +156,9 @@ export class DeclaredBuckets {
     const listed = await request('GET', PATH);
     const { items } = (listed.body ?? {}) as { items?: ServerStorage[] };
     if (!items) return buckets.length === 0 ? observed : { ...observed, troubles: [refusalText(listed)] };
-    const found = storagesOf(buckets, items, managedBy.uid);
+    const found = storagesOf(buckets, items, managedBy);
+    const mounts = ownOf(items, managedBy, 'mount').filter(({ name }) => buckets.some((one) => one.name === name));
+    observed.troubles.push(...(await removeAll(request, mounts, 'is a bucket now')));
     for (const bucket of buckets) {
       const there = found.get(bucket.name);
       const seen = there ? await this.#change(given, bucket, there) : await this.#create(given, bucket);
@@ -154,8 +166,8 @@ export class DeclaredBuckets {
       else if (seen) observed.storages.push({ name: bucket.name, state: seen.state, reason: seen.reason });
     }
     const kept = new Set([...found.values()].map(({ id }) => id));
-    const left = ownOf(items, managedBy.uid).filter(({ id }) => !kept.has(id));
-    observed.troubles.push(...(await removeAll(request, left)));
+    const left = ownOf(items, managedBy, 's3').filter(({ id }) => !kept.has(id));
+    observed.troubles.push(...(await removeAll(request, left, 'is no longer declared')));
     return observed;
   }
 
@@ -172,19 +184,39 @@ export class DeclaredBuckets {
     return this.#check(request, id);
   }
 
-  /** The state of a storage that was just written, or whose last check failed; the server checks it every minute. */
+  /**
+   * The state of a storage that was just written, or whose last check failed; the server checks it every minute. A bucket
+   * that does not answer holds up neither the pass nor the other buckets: its check goes on.
+   */
   async #check(request: SendRequest, id: string): Promise<Seen | string> {
-    const answer = await request('POST', `${PATH}/${id}/check`);
-    if (answer.status >= 300) return refusalText(answer);
-    const { ok, state, reason } = answer.body as Seen & { ok: boolean };
-    if (ok) this.#failing.delete(id);
-    else this.#failing.add(id);
-    return ok ? { state } : { state: 'unavailable', reason };
+    const check = this.#checks.get(id) ?? this.#requestCheck(request, id).finally(() => this.#checks.delete(id));
+    this.#checks.set(id, check);
+    const late = sleep(PATIENCE_MS, this.#failing.get(id) ?? UNANSWERED, { ref: false });
+    return Promise.race([check, late]);
+  }
+
+  async #requestCheck(request: SendRequest, id: string): Promise<Seen | string> {
+    try {
+      const answer = await request('POST', `${PATH}/${id}/check`);
+      if (answer.status >= 300) return refusalText(answer);
+      const { ok, state, reason } = answer.body as Seen & { ok: boolean };
+      const seen = ok ? { state } : { state: 'unavailable', reason };
+      if (ok) this.#failing.delete(id);
+      else this.#failing.set(id, seen);
+      return seen;
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      this.#failing.set(id, UNANSWERED);
+      return UNANSWERED;
+    }
   }
 
   async #change({ request }: BucketsGiven, bucket: Bucket, there: ServerStorage): Promise<Seen | string | undefined> {
     const change = this.#differences(bucket, there);
-    if (Object.keys(change).length === 0) return this.#failing.has(there.id) ? this.#check(request, there.id) : there;
+    if (Object.keys(change).length === 0) {
+      const isOpen = this.#failing.has(there.id) || this.#checks.has(there.id);
+      return isOpen ? this.#check(request, there.id) : there;
+    }
     const changed = await request('PATCH', `${PATH}/${there.id}`, { ...change, check: false });
     const moved = changed.status === 409 && refusalText(changed).includes('use-relocate');
     const { readOnly: _kept, ...place } = change;
@@ -209,23 +241,28 @@ export class DeclaredBuckets {
     };
   }
 
-  /** Saved secrets cannot be read: one is sent when it changed, and once when the bucket refuses the saved one. */
+  /** Saved secrets cannot be read: one is sent when it changed, and once whenever the bucket begins to refuse the saved one. */
   #isOtherSecret({ id, reason }: ServerStorage, wanted: string): boolean {
+    const isRefused = reason === 'authentication-failed';
+    if (!isRefused) this.#resent.delete(id);
     const sent = this.#sent.get(id);
-    if (sent !== undefined) return sent !== wanted;
-    if (reason === 'authentication-failed') return true;
+    if (sent !== undefined && sent !== wanted) return true;
+    if (isRefused && !this.#resent.has(id)) {
+      this.#resent.add(id);
+      return true;
+    }
     this.#sent.set(id, wanted);
     return false;
   }
 }
 
-/** Deletes storages that are no longer declared, and returns why that was refused. */
-async function removeAll(request: SendRequest, left: readonly ServerStorage[]): Promise<string[]> {
+/** Deletes storages that have no entry, and returns why that was refused. */
+async function removeAll(request: SendRequest, left: readonly ServerStorage[], why: string): Promise<string[]> {
   const troubles: string[] = [];
   for (const { id, name } of left) {
     const answer = await request('DELETE', `${PATH}/${id}`);
     if (answer.status < 300 || answer.status === 404) continue;
-    troubles.push(`the storage ${name}, which is no longer declared: ${refusalText(answer)}`);
+    troubles.push(`the storage ${name}, which ${why}: ${refusalText(answer)}`);
   }
   return troubles;
 }

@@ -1,6 +1,7 @@
 // Library resources of a cluster: each becomes a library of its server through the public API.
 import { z } from 'zod';
 import { type Bucket, bucketsIn, readBucketIds } from '../declared/buckets.ts';
+import type { Owner } from '../declared/owner.ts';
 import { serverIdOf } from '../media-server/desired/context.ts';
 import { mediaRoots } from '../media-server/desired/media.ts';
 import { isSuspended } from '../media-server/server.ts';
@@ -138,7 +139,7 @@ class NoStorage extends Error {}
 /** Ids of the storages of the media, those of buckets as far as the library names them. */
 async function storageIds(spec: LibrarySpec, { request }: LibraryList, media: MediaIds): Promise<Map<string, string>> {
   const named = media.buckets.filter(({ name }) => spec.folders.some((folder) => folder.media === name));
-  const ids = new Map([...media.ids, ...(await readBucketIds(request, named, media.serverUid))]);
+  const ids = new Map([...media.ids, ...(await readBucketIds(request, named, media.server))]);
   const waiting = named.filter(({ name }) => !ids.has(name)).map(({ name }) => name);
   if (waiting.length === 0) return ids;
   throw new NoStorage(`the server has no storage for ${waiting.join(', ')} yet: see MediaReady of the MediaServer`);
@@ -163,7 +164,7 @@ interface MediaIds {
   ids: Map<string, string>;
   /** Media whose storages the server makes. */
   buckets: readonly Bucket[];
-  serverUid: string;
+  server: Owner;
 }
 const known = new WeakMap<KubeObject, MediaIds>();
 
@@ -180,7 +181,12 @@ function mediaOf(kube: Kube, found: KubeObject, server: ServerName): MediaIds | 
   const roots = mediaRoots(spec.data, serverId);
   const ids = new Map(roots.map(({ name, id }) => [name, id]));
   const buckets = bucketsIn(spec.data, () => undefined);
-  const media = { ring, ids, buckets, serverUid: found.metadata.uid ?? '' };
+  const media = {
+    ring,
+    ids,
+    buckets,
+    server: { kind: 'MediaServer', namespace: found.metadata.namespace ?? '', name: found.metadata.name ?? '' },
+  };
   known.set(found, media);
   return media;
 }

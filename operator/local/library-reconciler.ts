@@ -47,8 +47,8 @@ export class LibraryReconciler {
     const [server] = servers;
     const named = new Set(libraries.flatMap(({ spec }) => spec.folders.map(({ media }) => media)));
     const all = server ? bucketsIn(server.spec, () => undefined).filter(({ name }) => named.has(name)) : [];
-    const uid = server ? managedBy(server, this.#place).uid : '';
-    return { all, ids: await readBucketIds(this.#request, all, uid) };
+    const ids = server ? await readBucketIds(this.#request, all, managedBy(server, this.#place)) : new Map();
+    return { all, ids };
   }
 
   async #one(library: Resource<LibrarySpec>, buckets: Buckets): Promise<void> {

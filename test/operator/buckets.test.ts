@@ -1,4 +1,6 @@
 // spec.media[].s3 through the real API and a real S3 server, with the operator's own key.
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { bucketsIn, DeclaredBuckets, readBucketIds } from '#operator/declared/buckets.ts';
 import { bucketsVerdict } from '#operator/declared/buckets-verdict.ts';
@@ -7,7 +9,9 @@ import { parseText } from '#operator/local/documents.ts';
 import { toResources } from '#operator/local/resources.ts';
 import { MediaServerSpec } from '#operator/schemas/media-server.ts';
 import { type SendRequest, serverClient } from '#operator/server-api/server-client.ts';
+import { newId } from '#platform/ids.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
+import { PATIENCE } from '#support/patience.ts';
 import { LOOPBACK, type RemotePlace, s3Place } from '#support/remote-places.ts';
 import { ACCESS, SECRET } from '#support/s3.ts';
 import { eventually } from '#support/stores.ts';
@@ -91,7 +95,7 @@ describe('buckets of a MediaServer', function () {
     const cloud = { name: 'cloud', place };
     await pass(cloud);
     const wanted = bucketsIn(specOf([cloud]), () => undefined);
-    const ids = await readBucketIds(request, wanted, HOME.uid);
+    const ids = await readBucketIds(request, wanted, HOME);
     const [library] = toResources(parseText(LIBRARY, 'a.yaml')).resources.libraries;
     if (!library) throw new Error('no library');
     const made = await reconcileLibrary(
@@ -140,5 +144,57 @@ describe('buckets of a MediaServer', function () {
       [id, other.place.settings['bucket']],
     ]);
     expect((await pass(other, { name: 'again', place: other.place })).fault).to.match(/media again: .*duplicate/);
+  });
+
+  it('are kept by a resource that is applied again, with another uid, and by entries that swap their names', async () => {
+    const other = await s3Place();
+    await pass({ name: 'films', place }, { name: 'shows', place: other });
+    const ids = (await listed()).map(({ id, settings }) => [id, settings['bucket']]);
+    await api.deps.db('storages').update({ managed_by: JSON.stringify({ ...HOME, uid: 'of an earlier life' }) });
+    buckets = new DeclaredBuckets(0);
+    expect(await pass({ name: 'films', place: other }, { name: 'shows', place })).to.deep.equal({
+      ...{ fault: undefined, writes: [] },
+    });
+    expect((await listed()).map(({ id, settings }) => [id, settings['bucket']])).to.have.deep.members(ids);
+  });
+
+  it('get their secret again whenever the bucket begins to refuse the saved one', async () => {
+    const cloud = { name: 'cloud', place };
+    await pass(cloud);
+    for (const state of ['unavailable', 'available', 'unavailable']) {
+      const reason = state === 'available' ? null : 'authentication-failed';
+      await api.deps.db('storages').update({ state, reason });
+      const expected = state === 'available' ? [] : ['PATCH /storages/:id', 'POST /storages/:id/check'];
+      expect((await pass(cloud)).writes, state).to.deep.equal(expected);
+    }
+    expect((await pass(cloud)).writes, 'once').to.not.include('PATCH /storages/:id');
+  });
+
+  it('do not wait for a bucket that does not answer', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1'); // answers nothing
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const dead = { name: 'dead', place, more: { endpoint: `http://127.0.0.1:${port}` } };
+    const began = performance.now();
+    for (const round of [1, 2]) {
+      const { fault } = await pass(dead, { name: 'cloud', place });
+      expect(fault, `round ${round}`).to.match(/^False Unavailable: .*media dead \(unavailable, timeout\)/);
+    }
+    expect(performance.now() - began).to.be.below(9000 * PATIENCE);
+    expect((await listed()).map(({ name, state }) => [name, state])).to.deep.include(['cloud', 'available']);
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('take the name of a mount that became a bucket, and need nothing while an admin switched them off', async () => {
+    const id = newId();
+    const of = { managed_by: JSON.stringify(HOME), managed_fields: ['kind'] };
+    await api.deps.db('storages').insert({ id, name: 'cloud', kind: 'mount', root_name: 'cloud', ...of });
+    expect((await pass({ name: 'cloud', place })).fault).to.equal(undefined);
+    const [storage] = await listed();
+    expect(storage).to.include({ name: 'cloud', kind: 's3' });
+    await admin.updateStorage({ params: { id: storage?.id ?? '' }, body: { enabled: false } });
+    expect((await pass({ name: 'cloud', place })).fault).to.equal(undefined);
   });
 });

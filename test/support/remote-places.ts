@@ -19,6 +19,8 @@ export interface RemotePlace {
   put: (path: string, content: Buffer) => Promise<void>;
   /** Whether a file is there. */
   has: (path: string) => Promise<boolean>;
+  /** Multipart uploads of the bucket, by their ids. */
+  parts?: { begin: (path: string) => Promise<string>; pending: () => Promise<string[]> };
   /** Ends the server; absent for the shared one. */
   stop?: () => void;
 }
@@ -151,7 +153,12 @@ export async function s3Place(from?: string): Promise<RemotePlace> {
       () => false,
     );
   const settings = { endpoint: `http://127.0.0.1:${url.port}`, bucket, prefix: 'library', accessKeyId: ACCESS };
-  return { kind: 's3', settings, secrets: { secretAccessKey: SECRET }, put, has };
+  const begin = (path: string): Promise<string> => client.initiateNewMultipartUpload(bucket, `library/${path}`, {});
+  const pending = async (): Promise<string[]> => {
+    const found = client.listIncompleteUploads(bucket, 'library/', true) as AsyncIterable<{ uploadId: string }>;
+    return (await Array.fromAsync(found)).map(({ uploadId }) => uploadId);
+  };
+  return { kind: 's3', settings, secrets: { secretAccessKey: SECRET }, put, has, parts: { begin, pending } };
 }
 
 const filesIn = (folder: string): string[] =>

@@ -15,7 +15,8 @@ describe('the libraries of a server in a browser', function () {
   let app: AppPage;
   before(async () => {
     api = await ownedServer();
-    for (const folder of ['films/Heat (1995)', 'more']) mkdirSync(join(api.mediaRoot, folder), { recursive: true });
+    for (const folder of ['films/Heat (1995)', 'more', 'later'])
+      mkdirSync(join(api.mediaRoot, folder), { recursive: true });
     writeFileSync(join(api.mediaRoot, 'films/Heat (1995)/Heat (1995).mkv'), 'film');
     app = await openSignedIn(api.url, '/me');
   });
@@ -25,10 +26,22 @@ describe('the libraries of a server in a browser', function () {
   const stored = () => api.deps.db('libraries').where({ name: 'Cinema' }).first();
   const folders = async (): Promise<string[]> =>
     (await api.deps.db('library_folders').orderBy('path')).map(({ path }) => path);
-  async function choose(name: string): Promise<void> {
-    await app.page.click('dialog[open] button:has-text("Add a folder")');
-    await app.page.click(`dialog[open] li button:has-text("${name}")`);
-    await app.page.click('dialog[open] button:has-text("Use this folder")');
+  /** `meanwhile` is awaited while the server has not listed the folder yet. */
+  async function choose(name: string, meanwhile?: () => Promise<unknown>): Promise<void> {
+    const { page } = app;
+    const listed = Promise.withResolvers<unknown>();
+    await page.click('dialog[open] button:has-text("Add a folder")');
+    await page.waitForSelector(`dialog[open] li button:has-text("${name}")`);
+    if (meanwhile)
+      await page.route('**/entries?*', async (route) => {
+        await listed.promise;
+        await route.continue();
+      });
+    await page.click(`dialog[open] li button:has-text("${name}")`);
+    await meanwhile?.();
+    listed.resolve(undefined);
+    await page.click('dialog[open] button:has-text("Use this folder")');
+    if (meanwhile) await page.unroute('**/entries?*');
   }
 
   it('are added with folders of a storage, and scanned', async () => {
@@ -64,7 +77,7 @@ describe('the libraries of a server in a browser', function () {
     const item = await givenItem(api.deps.db, given as never, { title: 'Heat', top: true });
     await givenFile(api.deps.db, given as never, item);
     await page.click(`${ROW} button:has-text("Edit")`);
-    await choose('more');
+    await choose('more', () => page.waitForSelector('dialog[open] button:has-text("Use this folder"):disabled'));
     await page.click('dialog[open] button[aria-label="Remove the folder films"]');
     await page.check('dialog[open] [name=saveNfo]');
     expect(await violations(page), 'the editor').to.deep.equal([]);
@@ -79,11 +92,37 @@ describe('the libraries of a server in a browser', function () {
       .and.not.have.property('saveArtwork');
   });
 
+  it('keep what another admin changed while the editor was open', async () => {
+    const { page } = app;
+    await page.click(`${ROW} button:has-text("Edit")`);
+    const admin = api.as(await api.given.admin());
+    const library = await stored();
+    const [kept] = await api.deps.db('library_folders').select('id', 'storage_id');
+    const theirs = [{ id: kept?.id ?? '' }, { storageId: kept?.storage_id ?? '', path: 'films' }];
+    const body = { name: 'Pictures', folders: theirs, settings: { saveNfo: false } };
+    const { status } = await admin.updateLibrary({ params: { id: library?.id ?? '' }, body });
+    expect(status).to.equal(200);
+    await page.fill('dialog[open] [name=name]', 'Films');
+    await choose('later');
+    await page.check('dialog[open] [name=saveArtwork]');
+    await page.click('dialog[open] button:has-text("Save")');
+    await page.waitForSelector('dialog[open] [role=alert]:has-text("Yours: Films"):has-text("Now: Pictures")');
+    expect(await folders(), 'nothing is written over theirs').to.deep.equal(['films', 'more']);
+    expect(await violations(page), 'the conflict').to.deep.equal([]);
+    await page.click('dialog[open] button:has-text("Keep mine: Name")');
+    await page.click('dialog[open] button:has-text("Save")');
+    await page.waitForSelector('main li:has-text("Films"):has-text("3 folders")');
+    expect(await folders()).to.deep.equal(['films', 'later', 'more']);
+    const changed = await api.deps.db('libraries').where({ name: 'Films' }).first('settings');
+    expect(changed?.settings).to.include({ saveArtwork: true }).and.not.include({ saveNfo: true });
+  });
+
   it('are deleted', async () => {
     const { page } = app;
-    await page.click(`${ROW} button:has-text("Delete")`);
+    const row = 'main li:has-text("Films")';
+    await page.click(`${row} button:has-text("Delete")`);
     await page.click('dialog[open] footer button:has-text("Delete")');
-    await page.waitForSelector(ROW, { state: 'detached' });
+    await page.waitForSelector(row, { state: 'detached' });
     expect(await violations(page), 'the list').to.deep.equal([]);
   });
 });

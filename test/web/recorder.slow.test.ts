@@ -69,6 +69,16 @@ describe('the recorder in the browser', function () {
     expect(await stateOf('Harbour')).to.equal('conflict');
   });
 
+  it('opens the programme that a search found, in the guide at its time', async () => {
+    await page.goto(`${api.url}/search?q=quiet+hour`);
+    await page.click('main a:has-text("Quiet Hour")');
+    await page.waitForURL('**/live/guide?program=*');
+    await page.locator('dialog[open]:has-text("Part 7")').waitFor();
+    await page.keyboard.press('Escape');
+    await cell('Quiet Hour').waitFor(); // it is ten hours later than the guide shows at first
+    expect(await page.locator('.cell:has-text("Morning Show")').count()).to.equal(0);
+  });
+
   it('shows the plan by slots, and takes another airing as the way out', async () => {
     await page.goto(`${api.url}/live/schedule`);
     await page.locator('section h3:has-text("Roof, slot 1")').waitFor();

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
 import { givenFile, givenItem, givenLibrary, givenState } from '#support/given-items.ts';
 import { deleteLibraryRows, purgeTrash } from '#workers/library-jobs.ts';
+import { Postponed } from '#workers/work.ts';
 import { newPlace, type Place } from './scan/support.ts';
 
 const DAY_MS = 86_400_000;
@@ -87,6 +88,45 @@ describe('jobs of libraries', function () {
       await rm(aside);
     });
   }
+
+  it('removes the parts of recordings for a deleted library, once no recorder writes them', async () => {
+    const { db, objects } = place.api.deps;
+    await objects.prepare(['foyer-recordings']);
+    const [gone, other] = [await givenLibrary(db, 'movies'), await givenLibrary(db, 'movies')];
+    const [running, waiting, elsewhere] = [newId(), newId(), newId()];
+    const times = { start_at: new Date(), end_at: new Date(Date.now() + DAY_MS), start_pad_ms: 0, end_pad_ms: 0 };
+    const lease = { lease_holder: 'a', lease_until: new Date(Date.now() + DAY_MS) };
+    for (const [id, library, more] of [
+      [running, gone, { state: 'recording', ...lease }],
+      [waiting, gone, { state: 'completed' }],
+      [elsewhere, other, { state: 'recording' }],
+    ] as const) {
+      await db('recordings').insert({
+        id,
+        title: 'News',
+        channel_name: 'One',
+        library_id: library.id,
+        ...times,
+        ...more,
+      });
+      for (const track of [id, `${id}~h264`]) await objects.put('foyer-recordings', `${track}/1.ts`, Buffer.from('x'));
+    }
+    const left = async (): Promise<string[]> => {
+      const keys = await Array.fromAsync(objects.list('foyer-recordings', ''));
+      return [...new Set(keys.map(({ key }) => key.slice(0, 36)))].sort();
+    };
+    await db('libraries').where({ id: gone.id }).update({ deleted_at: new Date() });
+    const refusal = await deleteLibraryRows({ libraryId: gone.id }, place.work()).catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(Postponed);
+    expect(await db('recordings').where({ id: running }).first('state')).to.deep.equal({ state: 'cancelled' });
+    expect(await left()).to.have.lengthOf(3);
+    await db('recordings')
+      .where({ id: running })
+      .update({ lease_until: new Date(0) });
+    await deleteLibraryRows({ libraryId: gone.id }, place.work());
+    expect(await left()).to.deep.equal([elsewhere]);
+    expect(await db('recordings').whereIn('id', [running, waiting, elsewhere]).pluck('id')).to.deep.equal([elsewhere]);
+  });
 
   it('removes a deleted library with all its rows, ends its playback, and touches no file', async () => {
     const { db } = place.api.deps;

@@ -71,7 +71,8 @@ async function fetchOne(fetching: Fetching, { itemId }: Pending): Promise<Stage 
   const file = await firstFile(work, itemId);
   const own = [...localPlaces(work, item), ...embeddedPlaces(work, item, file)];
   const places = [...own, ...(await agentPlaces(work, item, fetching.outbound))];
-  const plan = await planOf(fetching, places, await foundImages(work.db, itemId, ['local', 'embedded', 'agent']));
+  const known = await foundImages(work.db, itemId, ['local', 'embedded', 'agent']);
+  const plan = await planOf(fetching, places, known.filter(isOwn));
   await work.db.transaction(async (db) => {
     for (const found of plan.inserts) await insertFound(db, itemId, found);
     for (const { row, found } of plan.replacements) await replaceFound(db, row, found);
@@ -80,6 +81,9 @@ async function fetchOne(fetching: Fetching, { itemId }: Pending): Promise<Stage 
   });
   return nextStage(work, item);
 }
+
+/** The logos of channels come and go with their tuners and guides. */
+const isOwn = ({ origin }: FoundRow): boolean => origin?.['agent'] !== 'live';
 
 /** Reads only what no row has yet. */
 async function planOf(fetching: Fetching, places: readonly PicturePlace[], rows: readonly FoundRow[]): Promise<Plan> {

@@ -83,13 +83,25 @@ function playlistSource(config: TunerConfig, outbound: Outbound, m3u: M3u): Sour
 
 /** Sends a name and password before the host as credentials. */
 export function withoutCredential(address: string): { url: string; headers: Record<string, string> } {
+  const { url, credential } = credentialOf(address);
+  if (!credential) return { url, headers: {} };
+  const plain = `${credential.username}:${credential.password}`;
+  return { url, headers: { authorization: `Basic ${Buffer.from(plain).toString('base64')}` } };
+}
+
+export interface Credential {
+  username: string;
+  password: string;
+}
+
+/** An address, and the name and password before its host. */
+export function credentialOf(address: string): { url: string; credential?: Credential } {
   const url = new URL(address);
   const { username, password } = url;
-  if (!username && !password) return { url: address, headers: {} };
+  if (!username && !password) return { url: address };
   url.username = '';
   url.password = '';
-  const plain = `${plainOf(username)}:${plainOf(password)}`;
-  return { url: url.href, headers: { authorization: `Basic ${Buffer.from(plain).toString('base64')}` } };
+  return { url: url.href, credential: { username: plainOf(username), password: plainOf(password) } };
 }
 
 function plainOf(text: string): string {

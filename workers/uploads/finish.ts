@@ -22,9 +22,10 @@ import type { JobPayload } from '#platform/jobs.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { Postponed, type Work } from '../work.ts';
 import { arrive, BUCKET, Unfit } from './arrive.ts';
+import { Cancelled, StorageGone } from './naming.ts';
 import { type Partner, partnerOf, waitsFor } from './partner.ts';
-import { Cancelled, isPlaced, placeUpload, StorageGone, topOf } from './place.ts';
 import { itemsWith } from './same-file.ts';
+import { targetOf } from './target.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -65,8 +66,9 @@ async function advance(work: Work, row: UploadRow): Promise<void> {
   const { who, libraryId } = await requireAccess(work.db, row);
   const folder = await uploadFolderOf(work.db, libraryId, row.account_id);
   if (!folder) throw new StorageGone();
-  const top = await topOf(work, folder);
-  if (!(await isPlaced(top, row))) {
+  const target = await targetOf(work, folder);
+  if (!(await target.holds(row))) {
+    await target.tidy(row);
     const sha256 = await arrive(work, row);
     const importing = { ...row, sha256 };
     const turn = await takeTurn(work.db, importing);
@@ -77,7 +79,7 @@ async function advance(work: Work, row: UploadRow): Promise<void> {
     const partner = await partnerOf(work.db, row);
     if (waitsFor(row, partner, new Date())) throw new Postponed(soon(30 * SECOND_MS));
     const album = await directoryOfAlbum(work.db, row, folder.id);
-    await placeUpload(work, importing, { top, wanted: { album, partner } });
+    await target.place(importing, { album, partner });
   }
   await settle(work, existing(await work.db('uploads').where({ id: row.id }).first()));
 }

@@ -5,28 +5,13 @@ import { link, lstat, mkdir, open, rename, rm, rmdir, utimes } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { findStorages, placeInStorage } from '#areas/storage/public.ts';
-import {
-  cleanName,
-  extensionOf,
-  keyOf,
-  notePlace,
-  numbered,
-  type UploadFolder,
-  type UploadRow,
-} from '#areas/uploads/public.ts';
+import { placeInStorage, type Storage } from '#areas/storage/public.ts';
+import { extensionOf, keyOf, notePlace, type UploadFolder, type UploadRow } from '#areas/uploads/public.ts';
 import { requireSpace, whileSpace } from '#platform/disk.ts';
-import { ProbeError, probeFile } from '../probe/probe.ts';
 import type { Work } from '../work.ts';
-import { BUCKET, Unfit } from './arrive.ts';
-import { type Partner, stemOf } from './partner.ts';
+import { BUCKET } from './arrive.ts';
+import { Cancelled, nameOf, pathOf, StorageGone, type Wanted } from './naming.ts';
 
-/** The storage of the folder cannot be written now. */
-export class StorageGone extends Error {}
-/** The upload was cancelled meanwhile. */
-export class Cancelled extends Error {}
-
-const USABLE = ['available', 'degraded'];
 const HIDDEN = '.foyer-uploads';
 
 export interface Top {
@@ -36,9 +21,10 @@ export interface Top {
 }
 
 /** The library folder in this process. Throws `StorageGone`. */
-export async function topOf({ db, config }: Work, folder: UploadFolder): Promise<Top> {
-  const storage = (await findStorages(db, [folder.storageId])).get(folder.storageId);
-  if (!storage || !USABLE.includes(storage.state) || storage.readOnly) throw new StorageGone();
+export async function topOf(
+  { config }: Work,
+  { folder, storage }: { folder: UploadFolder; storage: Storage },
+): Promise<Top> {
   if (config.mediaRoots.find(({ name }) => name === storage.rootName)?.readOnly) throw new StorageGone();
   const place = await placeInStorage(config, storage, folder.path);
   if (place.kind !== 'there') throw new StorageGone();
@@ -63,12 +49,6 @@ async function hashOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-export interface Wanted {
-  /** Directory of an album, in the storage. */
-  album?: string | undefined;
-  partner?: Partner | undefined;
-}
-
 /**
  * Puts the file in its folder and notes where, first in the row and then on the disk. Throws `StorageGone`, `Cancelled`, `Unfit`, and
  * the error of a full disk.
@@ -83,11 +63,10 @@ export async function placeUpload(
   const draft = join(hidden, `${randomUUID()}.${extensionOf(row.name)}`);
   try {
     await write(work, row, draft);
-    const taken = await takenOf(work, row, draft);
-    const { directory, name } = nameOf(row, top, { wanted, taken });
-    await mkdir(absoluteOf(top, directory || top.folder.path), { recursive: true });
+    const named = await nameOf(work, row, { folder: top.folder, wanted, place: draft });
+    await mkdir(absoluteOf(top, named.directory || top.folder.path), { recursive: true });
     for (let at = 1; ; at += 1) {
-      const path = [directory, numbered(name, at)].filter(Boolean).join('/');
+      const path = pathOf(named, at);
       if (await lstat(absoluteOf(top, path)).catch(() => undefined)) continue;
       if (!(await notePlace(work.db, row.id, { folder_id: top.folder.id, path }))) throw new Cancelled();
       if (await appear(draft, absoluteOf(top, path))) return;
@@ -120,39 +99,6 @@ async function write(work: Work, row: UploadRow, draft: string): Promise<void> {
   if (hash.digest('hex') !== row.sha256) throw new Error('the object changed while it was read');
   const time = row.modified_at ?? row.taken_at;
   if (time) await utimes(draft, time, time);
-}
-
-/** Year and month in which a photo was taken: by itself, as announced, or as the file was changed. */
-async function takenOf(work: Work, row: UploadRow, draft: string): Promise<{ year: string; month: string }> {
-  const local = extensionOf(row.name) === 'xmp' ? undefined : await cameraTime(work, draft);
-  const announced = row.taken_at ?? row.modified_at ?? row.created_at;
-  const [, year = '0000', month = '00'] = /^(\d{4})-(\d{2})/.exec(local ?? announced.toISOString()) ?? [];
-  return { year, month };
-}
-
-/** The time by the clock of the camera. Throws `Unfit` for a file that is no photo or film. */
-async function cameraTime({ signal }: Work, draft: string): Promise<string | undefined> {
-  try {
-    return (await probeFile(draft, { as: 'photo', signal })).file.photo?.takenLocal;
-  } catch (error) {
-    if (!(error instanceof ProbeError)) throw error;
-    throw new Unfit(error.fault === 'not-media' ? 'not-a-photo' : 'corrupt');
-  }
-}
-
-function nameOf(
-  row: UploadRow,
-  { folder }: Top,
-  { wanted, taken }: { wanted: Wanted; taken: { year: string; month: string } },
-): { directory: string; name: string } {
-  const name = cleanName(row.name) ?? row.id;
-  const { album, partner } = wanted;
-  if (partner?.path && partner.folder_id === folder.id) {
-    const [stem, directory] = [stemOf(partner.path.split('/').at(-1) ?? ''), dirname(partner.path)];
-    return { directory: directory === '.' ? '' : directory, name: `${stem}.${extensionOf(name)}` };
-  }
-  const directory = album ?? [folder.path, taken.year, taken.month].filter(Boolean).join('/');
-  return { directory, name };
 }
 
 /** Errors of file systems without hard links. */

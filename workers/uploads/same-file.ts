@@ -1,11 +1,10 @@
 // Files of the library that hold the same bytes as an upload.
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openMedia } from '#areas/storage/public.ts';
 import { itemsOfHashes } from '#areas/uploads/public.ts';
 import type { Db } from '#platform/db.ts';
+import { streamMedia } from '#platform/media-bytes.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Work } from '../work.ts';
 
@@ -33,9 +32,9 @@ export async function itemsWith(
       ...{ storageId: file.storage_id, folderId: file.folder_id, path: file.path },
       ...{ sizeBytes: file.size_bytes, modifiedMs: file.modified_ms },
     });
-    if (place.kind !== 'there' || !isAbsolute(place.absolute)) continue; // files of remote storages have an address
+    if (place.kind !== 'there') continue;
     const hash = createHash('sha256');
-    await pipeline(createReadStream(place.absolute, { highWaterMark: 1 << 20 }), hash, { signal: work.signal });
+    await pipeline(streamMedia(place.absolute), hash, { signal: work.signal });
     if (hash.digest('hex') === sha256) return [file.item_id];
   }
   return [];

@@ -150,11 +150,9 @@ export async function changeFolder(db: Db, { id, libraryId }: FolderOnMount, una
   return changed > 0;
 }
 
-/** Deletes the library folders on personal storages of an account with their rows. No file is deleted. */
+/** Removes the library folders on personal storages of an account; items without another file go to the trash. */
 export async function removeFoldersOf(db: Db, accountId: string): Promise<void> {
-  await db('library_folders')
-    .whereIn('storage_id', db('storages').where({ owner_id: accountId }).select('id'))
-    .delete();
+  for (const id of await db('storages').where({ owner_id: accountId }).pluck('id')) await removeFoldersOn(db, id);
 }
 
 /** Removes the library folders on a storage; items without another file go to the trash. */

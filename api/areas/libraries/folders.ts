@@ -1,6 +1,7 @@
 import { requestScan, withdrawQuestions } from '#areas/scanning/public.ts';
 import { findStorages, folderOnStorage, type Storage } from '#areas/storage/public.ts';
 import { may, type Principal } from '#identity/principal.ts';
+import { requireAllowed } from '#identity/restrictions.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, type Issue, invalid, invalidAll, notFound } from '#kernel/errors.ts';
 import {
@@ -146,8 +147,9 @@ export function refuseAdder(who: Principal, type?: string): void {
 }
 
 /** Validates folders that the caller adds; members may add those of their own storages. It waits for the storages. */
-export function checkedOwnFolders(call: Call, folders: readonly NewFolder[]): Promise<NewFolder[]> {
+export async function checkedOwnFolders(call: Call, folders: readonly NewFolder[]): Promise<NewFolder[]> {
   const { who } = call;
+  if (!may(who, 'library:manage')) requireAllowed(who, 'personalStorage');
   return checkedFolders(call, folders, ({ ownerId }) => may(who, 'library:manage') || ownerId === who.accountId);
 }
 
@@ -161,5 +163,6 @@ export async function addNewFolders(call: Call, row: LibraryRow, checked: readon
   const counted = await countFolders(db, manages ? { library_id: row.id } : { added_by: who.accountId });
   const most = manages ? MOST_FOLDERS : MEMBER_FOLDERS;
   if (counted + added.length > most) throw conflict('folder-limit', `At most ${most} folders`);
+  if (added.length > 0) await db('libraries').where({ id: row.id }).increment('revision', 1);
   await addFolders(call, row.id, added);
 }

@@ -18,6 +18,7 @@ export {
   findKeepable,
 } from './recordings/keeping.store.ts';
 export { type Keepable, recordingsToRemove } from './recordings/keeping.ts';
+export { endForLibrary } from './recordings/library.store.ts';
 export { notifyConflicts } from './recordings/notices.ts';
 export { planNow } from './recordings/plan-now.ts';
 export {
@@ -55,7 +56,7 @@ export { enabledRules } from './rules/rules.store.ts';
 export { followPrograms, isPlanDue } from './schedule/follow.store.ts';
 export { clearStale, lockSchedule, markStale, type Replanned, replan } from './schedule/schedule.store.ts';
 export { tunersOfChannels } from './schedule/tuners-of-channels.store.ts';
-export { liveNetworks, liveOutbound, requestOf } from './tuners/addresses.ts';
+export { liveNetworks, liveOutbound, maskedAddress, requestOf } from './tuners/addresses.ts';
 export { Order, openOrder, Tried } from './tuners/orders.ts';
 export { requestScan, scanKey } from './tuners/saved.ts';
 export type { Choice, LastScan } from './tuners/tuners.schemas.ts';

@@ -5,6 +5,7 @@ import { conflict, notFound } from '#kernel/errors.ts';
 import type { Checked } from './checks/check.ts';
 import { expectedOf } from './checks/expected.ts';
 import { holdClocksOf } from './clocks.ts';
+import { admitDrive } from './drives/drives.ts';
 import { isSamePlace, kindOf, type Secrets, type Settings } from './kinds/kinds.ts';
 import {
   mergedSecrets,
@@ -43,6 +44,7 @@ export async function changeStorage(call: Call, id: string, change: StorageChang
   const planned = planOf(call, row, change);
   const moved = await refuseMove(call, row, planned.settings);
   const differs = !isDeepStrictEqual(planned, currentOf(call, row));
+  if (differs && row.owner_id === call.who.accountId) await admitDrive(call);
   if (moved) await refusePlace(call, { ...row, ...planned, personal: personalReach(row.owner_id) });
   const wanted = change.enabled ?? row.enabled;
   if (check && differs && wanted) await requireWorking(call, await tryingOf(call, row, planned));

@@ -5,13 +5,13 @@ export { answerChecks } from './checks/pods.ts';
 export { lookAtFolder, rememberStorage } from './checks/remember.ts';
 export { holdClocksBy } from './clocks.ts';
 export { removeFoldersBy } from './delete.ts';
-export { Absent, joined, type Listed, StorageFault, type StorageReader } from './readers/reader.ts';
+export { Absent, joined, type Listed, Occupied, StorageFault, type StorageReader, Unsent } from './readers/reader.ts';
 export { takePersonalHosts } from './registry.ts';
 export { mediaRelay } from './relay/serve.ts';
 export { folderOnStorage, readerById } from './serving/folders.ts';
-export { Looks } from './serving/looks.ts';
+export { Looks, looks } from './serving/looks.ts';
 export { type MediaConfig, type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';
-export { addressOf } from './serving/ranges.ts';
+export { addressOf, streamOf } from './serving/ranges.ts';
 export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './serving/roots.ts';
 export {
   changeState,
@@ -23,6 +23,7 @@ export {
   isUnavailable,
   listFoldersOnMounts,
   listWatched,
+  noteReason,
   putMount,
   type Seen,
   takeReturned,

@@ -143,6 +143,11 @@ export async function changeState(
   return { to, held, unavailableMs: isUnavailable(from) ? now.getTime() - before.state_since.getTime() : 0 };
 }
 
+/** Another reason for the state that a storage has: a bucket that was unreachable refuses its keys now. */
+export async function noteReason(db: Db, { id, state, reason }: StorageRow, now: string | null): Promise<void> {
+  if (reason !== now) await db('storages').where({ id, state }).update({ reason: now });
+}
+
 export const isUnavailable = (state: string): boolean => ['unavailable', 'suspect', 'disabled'].includes(state);
 
 interface Emitted {

@@ -133,6 +133,7 @@ function rowOf({ who, client }: Call, draft: Draft, file: AnnouncedFile): Upload
     item_id: null,
     parts_id: null,
     folder_id: null,
+    placing_parts: null,
     path: null,
     gone_since: null,
     notified: false,

@@ -19,7 +19,7 @@ export async function uploadFolderOf(db: Db, libraryId: string, accountId: strin
   const [found] = await rowsOf<{ id: string; storage_id: string; path: string }>(
     db,
     `select f.id, f.storage_id, f.path from library_folders f join storages s on s.id = f.storage_id
-     where f.library_id = ? and s.enabled and not s.read_only and s.root_name is not null and (s.owner_id is null or s.owner_id = ?)
+     where f.library_id = ? and s.enabled and not s.read_only and (s.kind <> 'mount' or s.root_name is not null) and (s.owner_id is null or s.owner_id = ?)
      order by (s.owner_id is not null) desc, f.added_at, f.id limit 1`,
     [libraryId, accountId],
   );

@@ -136,6 +136,16 @@ export async function notePlace(db: Db, id: string, place: { folder_id: string; 
   return noted > 0;
 }
 
+/** Notes the id under which a storage holds the parts of the file until it is whole. */
+export async function noteParts(db: Db, id: string, parts: string | null): Promise<void> {
+  await db('uploads').where({ id }).update({ placing_parts: parts });
+}
+
+/** The sweep queues uploads again that look forgotten; this one is being written. */
+export async function noteProgress(db: Db, id: string): Promise<void> {
+  await db('uploads').where({ id }).update({ updated_at: db.fn.now() });
+}
+
 /** Notes since when the storage is unavailable, which the list shows. */
 export async function noteStorageGone(db: Db, { id, gone_since: since }: UploadRow): Promise<void> {
   await db('uploads')

@@ -6,7 +6,8 @@ import { expect } from 'chai';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { LiveStage } from '#support/live-stage.ts';
 import { eventually, temporaryFolder } from '#support/stores.ts';
-import { tunerBox } from '#support/tuner-box.ts';
+import { broadcast, tunerBox } from '#support/tuner-box.ts';
+import { toFragments } from '#workers/transcode/live/fragments.ts';
 
 describe('watching a channel in HEVC', function () {
   this.timeout(120_000);
@@ -78,6 +79,21 @@ describe('watching a channel in HEVC', function () {
     expect([ranged.status, Buffer.from(await ranged.arrayBuffer())]).to.deep.equal([206, parts[0]?.subarray(0, 100)]);
     expect((await api.fetch(`${address}/${names[0]?.replace('m4s', 'ts')}`, { headers })).status).to.equal(404);
     await viewer.endPlaybackSession({ params: { id } });
+  });
+
+  it('is not held up by a piece that takes too long, or is none', async () => {
+    const source = join(temporaryFolder('piece'), 'source.ts');
+    writeFileSync(source, broadcast('hevc'));
+    const encoding = ['-t', '4', '-c:v', 'copy', '-c:a', 'aac', '-f', 'mpegts', 'pipe:1'];
+    const piece = execFileSync('ffmpeg', ['-v', 'error', '-i', source, ...encoding], { maxBuffer: 64 << 20 });
+    const failure = (bytes: Buffer, limitMs?: number): Promise<string> =>
+      toFragments(bytes, limitMs).then(
+        () => 'made',
+        ({ message }: Error) => message,
+      );
+    expect(await failure(piece)).to.equal('made');
+    expect(await failure(piece, 1)).to.equal('not made within 1 ms');
+    expect(await failure(Buffer.alloc(1880, 0x47))).to.not.equal('made');
   });
 
   it('encodes them for one that does not', async () => {

@@ -67,6 +67,23 @@ describe('the guide', function () {
     expect(await found('morning', member), 'it is over').to.deep.equal([]);
     expect(await found('strong', member)).to.deep.equal(['program Strong']);
     expect(await found('strong', await api.given.child())).to.deep.equal([]);
+    expect(await found('cafe -film', member), 'an excluded word').to.deep.equal([]);
+    const { db } = api.deps;
+    let before = 'Strong';
+    for (const [title, ...questions] of [
+      ['Spider-Man', 'spider-man', 'spiderman', 'man spider'],
+      ['Law & Order', 'law & order', 'law and order', 'order'],
+      [`Grey's Anatomy`, `grey's anatomy`, 'greys'],
+      ['Tatort: Borowski', 'tatort borowski'],
+      ['S.W.A.T.', 's.w.a.t.', 'swat'],
+      ['Rocky II', 'rocky 2'],
+      ['東京物語の夜', '東京物語'],
+    ]) {
+      await db('guide_titles').where({ text: before }).update({ text: title });
+      for (const q of questions) expect(await found(q, member), q).to.deep.equal([`program ${title}`]);
+      before = title ?? '';
+    }
+    await db('guide_titles').where({ text: before }).update({ text: 'Strong' });
     const denied = await api.given.person('member', { restrictions: JSON.stringify({ liveTv: 'deny' }) });
     expect(await found('cafe', denied)).to.deep.equal([]);
   });

@@ -135,6 +135,23 @@ describe('watching live television', function () {
     await end(second.session.id);
   });
 
+  it('tunes once for two requests with one Idempotency-Key, and ends no session for the second', async () => {
+    const { body: first } = await watch(one);
+    const body = { client: { builtIn: 'chromium' }, replaces: first.session.id } as const;
+    const zap = () =>
+      viewer.watchLiveChannel({ params: { id: two }, body, headers: { 'idempotency-key': 'zap' } } as never);
+    const both = await Promise.all([zap(), zap()]);
+    expect(both.map(({ status }) => status).sort((a, b) => a - b)).to.deep.equal([201, 409]);
+    const made = both.find(({ status }) => status === 201);
+    const refused = both.find(({ status }) => status === 409);
+    expect(refused?.body).to.have.nested.property('error.details.reason', 'in-progress');
+    const id = made?.body.session.id ?? '';
+    const again = await zap();
+    expect([again.status, again.body.session.id]).to.deep.equal([200, id]);
+    expect((await viewer.getLiveSession({ params: { id } })).status).to.equal(200);
+    await end(id);
+  });
+
   it('goes on after its process was killed: a gap, and numbers that continue', async () => {
     const { body } = await watch(two);
     const { id } = body.session;

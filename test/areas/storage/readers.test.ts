@@ -1,7 +1,8 @@
 // Readers of remote storages, against real servers.
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { Config } from '#platform/config.ts';
 import { openBytes, readMedia, statMedia, streamMedia } from '#platform/media-bytes.ts';
@@ -12,9 +13,11 @@ import { openReader, type Place } from '../../../api/areas/storage/readers/open.
 import {
   Absent,
   BLOCK_BYTES,
+  type NewFile,
   Occupied,
   StorageFault,
   type StorageReader,
+  Unsent,
 } from '../../../api/areas/storage/readers/reader.ts';
 import { addressOf, streamOf } from '../../../api/areas/storage/serving/ranges.ts';
 
@@ -96,6 +99,36 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       await reader.remove('new.bin');
       await reader.remove('new.bin');
       expect(await place.has('new.bin')).to.equal(false);
+    });
+
+    it('places whole files, in new folders, over its own unfinished one and never over another file', async () => {
+      const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+      const draftName = '.foyer-upload-1.jpg';
+      const file = (bytes: Buffer, more: Partial<NewFile> = {}): NewFile => ({
+        ...{ size: bytes.length, sha256: sha256(bytes), draftName, open: async () => Readable.from([bytes]) },
+        ...more,
+      });
+      const write = async (path: string, given: NewFile): Promise<void> => reader.place?.(path, given);
+      const names = async (): Promise<string[]> =>
+        (await reader.list('2020/06', { most: 100 })).entries.map((entry) => entry.name).sort();
+      const large = randomBytes((17 << 20) + 11); // three parts of S3
+      if (kind !== 's3') await place.put(`2020/06/${draftName}`, Buffer.from('of a killed process'));
+      await write(`2020/06/${name}`, file(large));
+      const parts: Buffer[] = [];
+      const end = large.length - 1;
+      for await (const chunk of streamOf({ reader, path: `2020/06/${name}` }, { start: 0, end }))
+        parts.push(chunk as Buffer);
+      expect(Buffer.concat(parts).equals(large)).to.equal(true);
+      for (const other of [Buffer.from('two'), large])
+        expect(await fault(() => write(`2020/06/${name}`, file(other)))).to.equal(Occupied.name);
+      const breaking = async function* (): AsyncGenerator<Buffer> {
+        yield large.subarray(0, 9 << 20);
+        throw new Error('gone');
+      };
+      const bad = [{ sha256: sha256(big) }, { open: async () => Readable.from(breaking()) }];
+      for (const more of bad)
+        expect(await fault(() => write('2020/06/bad.jpg', file(large, more)))).to.equal(Unsent.name);
+      expect(await names()).to.deep.equal([name]);
     });
 
     it('serves a file to children under a random address, whole and in ranges, and nothing else', async () => {

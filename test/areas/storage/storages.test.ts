@@ -101,13 +101,27 @@ describe('storages', function () {
   });
 
   it('refuse addresses that no storage reaches, in every member that has one', async () => {
-    const closed = await startApi({ FOYER_CLUSTER_NETWORKS: '["10.96.0.0/12"]' });
+    const closed = await startApi({
+      FOYER_CLUSTER_NETWORKS: '["10.96.0.0/12"]',
+      KUBERNETES_SERVICE_HOST: '10.96.0.1',
+    });
     const owner = await closed.given.owner();
+    const bucket = (host: string) => ({
+      ...{ name: newId(), kind: 's3' as const, check: false, secrets: { secretAccessKey: 'b' }, readOnly: true },
+      settings: { endpoint: `http://${host}:9000`, bucket: 'films', accessKeyId: 'a' },
+    });
     const hosts = [
       ...['127.0.0.1', '127.1', '0x7f.1', '2130706433', '017700000001', '①②⑦.0.0.1', '0', '0.0.0.0', '169.254.169.254'],
       ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[fe80::1]', '[fd00:ec2::254]', '10.96.0.1', '[::ffff:10.96.0.1]'],
-      ...['localhost', 'LOCALHOST.', 'a.localhost', 'api.foyer.svc', 'api.foyer.svc.cluster.local'],
+      ...['localhost', 'LOCALHOST.', 'a.localhost'],
     ];
+    for (const host of ['10.97.0.7', 'minio.media.svc', 'minio.media.svc.cluster.local', '192.168.1.2'])
+      expect((await closed.as(owner).createStorage({ body: bucket(host) })).status, host).to.equal(201);
+    for (const host of ['10.97.0.7', 'api.foyer.svc', '192.168.1.2']) {
+      const body = { name: newId(), kind: 'webdav' as const, settings: { url: `http://${host}/dav` } };
+      const answer = await closed.as(owner).connectDrive({ body });
+      expect(details(answer).issues?.[0]?.code, `a drive at ${host}`).to.equal('address_not_allowed');
+    }
     for (const host of hosts) {
       const bare = host.replace(/^\[|\]$/g, '');
       const numeric = /^(0x|\d+\.\d+$|\d+$|0\d)/.test(bare) || /[①②]/.test(bare);

@@ -1,5 +1,7 @@
 // Recordings that ffmpeg makes: programmes with a logo and commercials without it, and scenes that look like breaks.
+import { rename } from 'node:fs/promises';
 import { expect } from 'chai';
+import { saveSettings } from '#platform/settings.ts';
 import { givenPlaying } from '#support/given-speech.ts';
 import { findCommercials } from '#workers/live/commercials/commercials.ts';
 import { Postponed } from '#workers/work.ts';
@@ -111,7 +113,14 @@ describe('live.commercials', function () {
     place = await newAnalysedPlace('livetv');
     for (const [title, { all }] of Object.entries(RECORDINGS)) await place.film(`${title}.mkv`, recording(all));
     await place.scan();
+    await turn(true);
   });
+
+  async function turn(on: boolean): Promise<void> {
+    const { db, settings } = place.api.deps;
+    await saveSettings(db, { 'dvr.detectCommercials': on }, null);
+    await settings.reload();
+  }
 
   it('finds the edges of nine in ten breaks within a second, and none inside a programme', async () => {
     let [near, edges] = [0, 0];
@@ -156,6 +165,26 @@ describe('live.commercials', function () {
     expect(after.map(({ start_ms: start, end_ms: end }) => [start, end])).to.deep.equal(
       before.map(({ start_ms: start, end_ms: end }) => [start, end]),
     );
+  });
+
+  it('finds nothing out about a recording whose storage goes in the meantime, and ends when it is switched off', async () => {
+    const { path } = place;
+    const fileId = await place.fileId('With a logo');
+    const kept: unknown[] = [];
+    const keep = async (_: unknown, checkpoint: unknown): Promise<void> => {
+      kept.push(checkpoint);
+      await rename(path, `${path}-aside`); // an unmounted mount
+    };
+    const before = await markers('With a logo');
+    const lost = await findCommercials({ fileId }, { ...place.work(), keep }).catch((error: unknown) => error);
+    await rename(`${path}-aside`, path);
+    expect(lost).to.be.instanceOf(Postponed).and.include({ waitsFor: 'storage' });
+    expect(kept).to.have.lengthOf(1);
+    await turn(false);
+    expect(await findCommercials({ fileId }, { ...place.work(), checkpoint: kept[0] })).to.deep.equal({});
+    await turn(true);
+    const found = await findCommercials({ fileId }, { ...place.work(), checkpoint: kept[0] });
+    expect(found).to.deep.equal({ breaks: before.length });
   });
 
   it('leaves a file whose markers a person locked, and a break of theirs', async () => {

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
 import { png } from '#support/pictures.ts';
-import { atEnd } from '#support/stores.ts';
+import { atEnd, eventually } from '#support/stores.ts';
+import { fetchArtwork } from '#workers/artwork/fetch.ts';
 import { fetchLogos } from '#workers/live/logos.ts';
 import { type GuidePlaceForTests, guideOf, newGuidePlace } from './support.ts';
 
@@ -80,6 +81,52 @@ describe('logos of channels', function () {
     expect(await logosOf()).to.include({ 1: 64 });
     await db('images').where({ kind: 'logo', width: 64 }).update({ discarded: true });
     expect(await fetchLogos(place.work())).to.equal(0);
+  });
+
+  it('are the same after the token of their address changed, and after their artwork is reset', async () => {
+    const { db } = place.api.deps;
+    const url = (token: string, id = 7) => `${host.replace('//', `//me:${token}@`)}/one.png?id=${id}&token=${token}`;
+    pictures.set('/one.png?id=7&token=first', await png(77, 77, '#00ffff'));
+    pictures.set('/one.png?id=8&token=third', await png(88, 88, '#00ffff'));
+    await db('live_sources').update({ logo_url: url('first') });
+    expect(await fetchLogos(place.work())).to.equal(1);
+    await db('live_sources').update({ logo_url: url('second') });
+    expect(await fetchLogos(place.work())).to.equal(0);
+    expect(requested).to.deep.equal(['/one.png?id=7&token=first']);
+    expect(await logosOf()).to.include({ 2: 77 });
+    const { body } = await place.admin.listLiveChannels();
+    const channel = body.items.find(({ number }) => number === '2')?.id ?? '';
+    await place.admin.resetItemArtwork({ params: { id: channel, kind: 'logo' }, query: { discard: true } });
+    await fetchArtwork({ libraryId: place.library.id }, place.work());
+    expect(await logosOf()).to.include({ 2: 77 });
+    await db('live_sources').update({ logo_url: url('third', 8) });
+    expect(await fetchLogos(place.work())).to.equal(1);
+    expect(await logosOf()).to.include({ 2: 88 });
+  });
+
+  it('are fetched once by two workers, and none waits for the slow host of another', async () => {
+    const { db } = place.api.deps;
+    const slow = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    atEnd(() => {
+      slow.closeAllConnections();
+      slow.close();
+    });
+    const channels = await Promise.all(Array.from({ length: 10 }, (_, i) => place.channel(String(100 + i))));
+    for (const [i, id] of channels.entries()) {
+      const quick = `${host}/quick-${i}.png`;
+      pictures.set(`/quick-${i}.png`, await png(50 + i, 50, '#ffffff'));
+      await source(id, i < 5 ? `http://127.0.0.1:${(slow.address() as AddressInfo).port}/${i}.png` : quick);
+    }
+    const stop = new AbortController();
+    const both = [1, 2].map(() => fetchLogos({ ...place.work(), signal: stop.signal }).catch(() => 0));
+    await eventually(async () => (await logosOf())['109'] === 59 || undefined, 8000);
+    stop.abort();
+    await Promise.all(both);
+    expect(requested.filter((url) => url.startsWith('/quick')).sort()).to.deep.equal(
+      [5, 6, 7, 8, 9].map((i) => `/quick-${i}.png`),
+    );
+    await db('live_channels').whereIn('id', channels).update({ enabled: false });
   });
 
   it('are not fetched from closed addresses, and no fault of theirs fails the job', async () => {

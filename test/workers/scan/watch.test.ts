@@ -89,8 +89,8 @@ describe('FolderWatcher', () => {
   });
 
   it('knows file systems that report no changes by others', async () => {
-    expect(await reportsChanges(tmpdir())).to.equal(true);
-    expect(await reportsChanges('/nowhere/at/all')).to.equal(false);
+    expect(await reportsChanges({ id: 'a', path: tmpdir() })).to.equal(true);
+    expect(await reportsChanges({ id: 'b', path: '/nowhere/at/all' })).to.equal(false);
   });
 });
 

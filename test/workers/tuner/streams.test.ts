@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { createOutboundSocket } from '#platform/outbound-agent.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
 import { atEnd, freePort } from '#support/stores.ts';
 import { broadcast } from '#support/tuner-box.ts';
@@ -29,7 +30,8 @@ async function provider(pages: Pages, host = '127.0.0.1'): Promise<{ url: string
 
 async function read(url: string): Promise<Buffer> {
   const networks = { always: ['127.0.0.1/32'] };
-  const deps = { send: createOutboundStream(), networks, signal: AbortSignal.timeout(10_000) };
+  const ways = { send: createOutboundStream(), connect: createOutboundSocket() };
+  const deps = { ...ways, networks, signal: AbortSignal.timeout(10_000) };
   const { bytes } = await openSource({ url, headers: {} }, deps);
   const chunks: Buffer[] = [];
   for await (const chunk of bytes) chunks.push(chunk);

@@ -33,15 +33,18 @@ type Known = z.output<typeof Known>;
 
 /** Each stretch is a checkpoint, at which it makes way for those who watch. */
 export async function findCommercials({ fileId }: JobPayload<'live.commercials'>, work: Work): Promise<object> {
+  if (!work.settings.get('dvr.detectCommercials')) return {}; // off since it was queued
   await makeWay(work);
   const source = await opened(work, fileId);
   if (!source) return {};
   const { durationMs } = source.probe;
   let known = await begun(work, source);
+  await requireSame(work, fileId, source);
   while (known.toMs < durationMs) {
     await makeWay(work);
     work.signal.throwIfAborted();
     known = await further(work, source, known);
+    await requireSame(work, fileId, source);
     await work.keep(work.db, known, { done: known.toMs, total: durationMs, unit: 'ms' });
   }
   work.signal.throwIfAborted();
@@ -59,6 +62,12 @@ async function opened(work: Work, fileId: string): Promise<AnalysedFile | undefi
   const place = await openMedia(work, source);
   if (place.kind === 'unavailable') throw new Postponed(new Date(Date.now() + 10 * MINUTE_MS), 'storage');
   return place.kind === 'there' ? { ...source, probe: source.probe, file: place.absolute } : undefined;
+}
+
+/** ffmpeg finds nothing in a file whose storage goes in the meantime: throws `Postponed`, so that this is no finding. */
+async function requireSame(work: Work, fileId: string, source: AnalysedFile): Promise<void> {
+  const now = await opened(work, fileId);
+  if (now?.modifiedMs !== source.modifiedMs) throw new Postponed(new Date(Date.now() + TURN_MS));
 }
 
 async function begun(work: Work, source: AnalysedFile): Promise<Known> {

@@ -29,6 +29,7 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
   await keepOthers(scan, place, batch);
   for await (const part of partsOf(scan, place, all)) {
     const readings = await readingsOf(scan, place, part);
+    scan.signal.throwIfAborted(); // the folder may have been given up meanwhile
     for (const { compared } of part) noteUnread(compared, readings);
     const issues = gathered(issuesOf(place, { part, readings }), place.lost);
     await write(scan, place, { part, readings, issues });

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Decoration } from '../group/decorate.ts';
-import { isRemote } from '../remote-roots.ts';
 import { ignoredBy, type ScannedFolder } from '../store/context.ts';
-import { identityOf } from '../walk/walk.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
 import { takeBatch } from './batch.ts';
+import { identityNow } from './folder-at.ts';
 import { versionOf } from './grouping-version.ts';
 import { Memory } from './memory.ts';
 import { decideMissing } from './missing.ts';
 import type { Place } from './place.ts';
 import { Cancelled, type FolderReason, type FolderState, LeaseLost, type Scan } from './scan.ts';
 import { whyUnavailable } from './unavailable.ts';
+import { whileThere } from './while-there.ts';
 
 /**
  * Lists a folder, or some of its directories, and decides which files are missing if the whole listing can be trusted.
@@ -61,7 +61,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   const { folder, memory } = place;
   const listing: Listing = { trusted: true, empty: false, files: 0 };
   const epoch = await epochOf(scan, folder);
-  const identity = identityNow(folder);
+  const identity = await identityNow(folder);
   const emptied = await isEmptyAccepted(scan, folder);
   const order = {
     root: folder.root,
@@ -74,20 +74,24 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
     quick: scan.row.mode === 'quick',
     ...(looksAtAll(scan) ? {} : { known: memory.known, expected: memory.expected }),
   };
-  try {
-    for await (const batch of walkFolder(order, scan.signal)) {
-      if (isEmptyRoot(batch.directories[0], { folder, memory, emptied }))
-        return { trusted: false, empty: true, reason: 'empty-root', files: 0 };
-      await takeBatch(scan, place, batch);
+  const take = async (inside: Scan): Promise<'listed' | 'empty'> => {
+    for await (const batch of walkFolder(order, inside.signal)) {
+      if (isEmptyRoot(batch.directories[0], { folder, memory, emptied })) return 'empty';
+      await takeBatch(inside, place, batch);
       listing.files += batch.same.media + batch.directories.reduce((sum, directory) => sum + directory.files.length, 0);
       if (batch.directories.some((directory) => directory.state === 'failed')) listing.trusted = false;
       if (batch.identity !== identity) throw new WalkFailed('another file system');
     }
+    return 'listed';
+  };
+  try {
+    if ((await whileThere(scan, folder, take)) === 'empty')
+      return { trusted: false, empty: true, reason: 'empty-root', files: 0 };
   } catch (error) {
     if (!(error instanceof WalkFailed)) throw error;
     return { ...listing, trusted: false, reason: 'storage-unavailable' };
   }
-  const same = identityNow(folder) === identity && (await epochOf(scan, folder)) === epoch;
+  const same = (await identityNow(folder)) === identity && (await epochOf(scan, folder)) === epoch;
   return same ? listing : { ...listing, trusted: false, reason: 'epoch-changed' };
 }
 
@@ -110,15 +114,6 @@ function isEmptyRoot(
 async function isEmptyAccepted({ work: { db } }: Scan, { storageId }: ScannedFolder): Promise<boolean> {
   const row = await db('storages').where({ id: storageId }).first('epoch', 'identity');
   return row?.identity.emptyEpoch === Number(row?.epoch ?? 0);
-}
-
-function identityNow(folder: ScannedFolder): string {
-  if (isRemote(folder.root)) return folder.root;
-  try {
-    return identityOf({ root: folder.root, folder: folder.path });
-  } catch {
-    return 'gone';
-  }
 }
 
 /** Incremented at each observed change of the storage's identity, state or location. */
@@ -173,7 +168,9 @@ async function again(scan: Scan, place: Place, directory: string): Promise<void>
     version: versionOf(scan.library),
   };
   try {
-    for await (const batch of walkFolder(order, scan.signal)) await takeBatch(scan, place, batch);
+    await whileThere(scan, place.folder, async (inside) => {
+      for await (const batch of walkFolder(order, inside.signal)) await takeBatch(inside, place, batch);
+    });
   } catch (error) {
     if (!(error instanceof WalkFailed)) throw error;
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isBelow } from '#areas/storage/public.ts';
 import { isRemote, openRemote } from '../remote-roots.ts';
 import type { ScannedFolder } from '../store/context.ts';
+import { realFolder } from './folder-at.ts';
 
 /** The real paths of a library's folders. Links to any other place are not followed. */
 export class LibraryTops {
@@ -12,11 +13,12 @@ export class LibraryTops {
     this.#folders = folders.filter(({ root }) => root !== '');
   }
 
-  /** The current real paths: a folder may be a link itself. */
+  /** The current real paths: a folder may be a link itself. One whose mount does not answer has the path that it is known by. */
   async all(): Promise<string[]> {
-    const tops = this.#folders.map(({ root, path }) =>
-      isRemote(root) ? Promise.resolve(join(root, path)) : realpath(join(root, path)).catch(() => []),
-    );
+    const tops = this.#folders.map(async (folder) => {
+      if (isRemote(folder.root)) return join(folder.root, folder.path);
+      return (await realFolder(folder)) ?? [];
+    });
     return (await Promise.all(tops)).flat();
   }
 

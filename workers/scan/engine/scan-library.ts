@@ -182,7 +182,7 @@ async function startsOf(folder: ScannedFolder, targets: readonly { path?: string
 async function nearest(folder: ScannedFolder, path: string): Promise<string> {
   let at = path;
   while (at !== folder.path) {
-    if (await isFolderAt(join(folder.root, at))) return at;
+    if (await isFolderAt(folder, at)) return at;
     at = dirname(at) === '.' ? '' : dirname(at);
   }
   return at;

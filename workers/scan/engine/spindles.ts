@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { looks } from '#areas/storage/public.ts';
 import type { ScannedFolder } from '../store/context.ts';
 
 const DEVICES = '/sys/dev/block';
@@ -16,8 +17,9 @@ export async function spindlesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const found = await Promise.all(
     folders.map(async ({ id, root, path }): Promise<[string, string | undefined]> => {
-      const there = root === '' ? undefined : await stat(join(root, path)).catch(() => undefined);
-      return [id, there && (await spindleOf(there.dev, devices))];
+      const look = () => stat(join(root, path)).catch(() => undefined);
+      const there = root === '' ? undefined : await looks.run(id, look);
+      return [id, there && there !== 'slow' ? await spindleOf(there.dev, devices) : undefined];
     }),
   );
   return new Map(found.flatMap(([id, disk]) => (disk === undefined ? [] : [[id, `${node}:${disk}`]])));

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { findStorages } from '#areas/storage/public.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { isFolderAt } from './folder-at.ts';
@@ -10,5 +9,5 @@ export async function whyUnavailable(scan: Scan, folder: ScannedFolder): Promise
   if (!storage || storage.state === 'disabled') return 'storage-disabled';
   if (storage.state === 'suspect') return 'storage-suspect';
   if (storage.state === 'unavailable' || folder.root === '') return 'storage-unavailable';
-  return (await isFolderAt(join(folder.root, folder.path))) ? undefined : 'storage-unavailable';
+  return (await isFolderAt(folder, folder.path)) ? undefined : 'storage-unavailable';
 }

@@ -65,7 +65,8 @@ export class Whereabouts {
       .first('s.path', 's.root_name', 's.kind', { folder: 'f.path' });
     if (row && row.kind !== 'mount') {
       const remote = enterRemote(this.#work, storage_id);
-      return (await isFolderAt(join(remote, row.folder ?? ''))) ? remote : undefined;
+      const folder = { id: keyOf({ storage_id, folder_id }), root: remote };
+      return (await isFolderAt(folder, row.folder ?? '')) ? remote : undefined;
     }
     const root = row && config.mediaRoots.find(({ name }) => name === row.root_name);
     if (!root) return undefined;

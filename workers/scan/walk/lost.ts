@@ -30,3 +30,8 @@ function isLost(absolute: string): boolean {
     return isOfDevice(error);
   }
 }
+
+/** Shows the main thread that this one does not hang. */
+export function noteMove({ moved }: { moved?: Int32Array | undefined }): void {
+  if (moved) Atomics.add(moved, 0, 1);
+}

@@ -31,6 +31,8 @@ export interface WalkOrder {
   quick?: boolean;
   /** Only these directories, without those below. */
   shallow?: boolean;
+  /** Counts the directories and files that were read, so that a thread that hangs is noticed. */
+  moved?: Int32Array;
   /** Version of the code that reads files; another version changes every content signature. */
   version: string;
 }

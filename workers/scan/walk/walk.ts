@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { isPassedOver } from '../names/kinds.ts';
 import { isMedia, isNoted } from '../names/media.ts';
 import { type IgnoreRules, isIgnored, readIgnore } from './ignore.ts';
-import { isOfDevice, lostAbove } from './lost.ts';
+import { isOfDevice, lostAbove, noteMove } from './lost.ts';
 import { contentOf, signatureOf } from './signatures.ts';
 import type { KnownDirectory, Same, WalkBatch, WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
 
@@ -74,6 +74,7 @@ export class Walk {
   /** Lists a directory and puts its subdirectories on the stack. Undefined for an unchanged one, which is only counted. */
   #walk({ path, rules }: Waiting): WalkedDirectory | undefined {
     const directory = empty(path);
+    noteMove(this.#order);
     try {
       directory.modifiedMs = statSync(join(this.#order.root, path)).mtimeMs;
       const known = this.#trusted(path);
@@ -169,6 +170,7 @@ export class Walk {
   }
 
   #file(directory: WalkedDirectory, name: string): void {
+    noteMove(this.#order);
     try {
       directory.files.push(fileOf(name, statSync(`${this.#order.root}/${joined(directory.path, name)}`)));
     } catch (error) {
@@ -287,7 +289,7 @@ function rulesIn(root: string, path: string): IgnoreRules[] {
 }
 
 /** Device and inode of the root and the folder: they change when another file system is mounted there. */
-export function identityOf({ root, folder }: Pick<WalkOrder, 'root' | 'folder'>): string {
+function identityOf({ root, folder }: Pick<WalkOrder, 'root' | 'folder'>): string {
   return [root, join(root, folder)]
     .map((path) => statSync(path))
     .map((stat) => `${stat.dev}:${stat.ino}`)

@@ -11,6 +11,9 @@ export class WalkFailed extends Error {}
 type Said = { batch: WalkBatch } | { failed: string };
 
 const KEPT_MS = 60_000;
+/** A folder of a slow disk or a network with very many files is listed in one call. */
+const STILL_MS = 60_000;
+const LOOK_MS = 5000;
 
 /** An idle thread waits a minute for the next walk: starting one costs as much as listing 20,000 files. */
 let idle: { worker: Worker; leave: () => void; timer: NodeJS.Timeout } | undefined;
@@ -49,18 +52,24 @@ export async function* walkFolder(order: WalkOrder, signal: AbortSignal): AsyncG
     return;
   }
   const worker = take();
+  const moved = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   let answered = true;
   const request = async (message: { begin: WalkOrder } | 'next'): Promise<WalkBatch> => {
-    const answer = once(worker, 'message', { signal }) as Promise<[Said]>;
+    const still = untilStill(moved);
+    const answer = once(worker, 'message', { signal: AbortSignal.any([signal, still.signal]) }) as Promise<[Said]>;
     answered = false;
     worker.postMessage(message);
-    const [reply] = await answer;
+    const [reply] = await answer.catch((error: unknown) => {
+      still.stop();
+      throw signal.aborted || !still.signal.aborted ? error : new WalkFailed('the file system does not answer');
+    });
+    still.stop();
     answered = true;
     if ('failed' in reply) throw new WalkFailed(reply.failed);
     return reply.batch;
   };
   try {
-    for (let batch = await request({ begin: order }); ; batch = await request('next')) {
+    for (let batch = await request({ begin: { ...order, moved } }); ; batch = await request('next')) {
       yield batch;
       if (batch.done) break;
       signal.throwIfAborted();
@@ -70,6 +79,21 @@ export async function* walkFolder(order: WalkOrder, signal: AbortSignal): AsyncG
     if (answered) keep(worker);
     else void worker.terminate();
   }
+}
+
+/** Aborts when the thread has read nothing for a minute. */
+function untilStill(moved: Int32Array): { signal: AbortSignal; stop: () => void } {
+  const still = new AbortController();
+  let before = Atomics.load(moved, 0);
+  let since = performance.now();
+  const timer = setInterval(() => {
+    const now = Atomics.load(moved, 0);
+    if (now !== before) [before, since] = [now, performance.now()];
+    else if (performance.now() - since > STILL_MS) still.abort();
+  }, LOOK_MS).unref();
+  const stop = (): void => clearInterval(timer);
+  still.signal.addEventListener('abort', stop);
+  return { signal: still.signal, stop };
 }
 
 /** Requests to a remote storage wait for the network, so they need no thread. */

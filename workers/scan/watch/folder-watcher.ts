@@ -1,5 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { looks } from '#areas/storage/public.ts';
 import { TreeWatcher } from './tree-watcher.ts';
 
 const DEBOUNCE_MS = 5000;
@@ -11,10 +12,11 @@ const REMOTE = new Set([
   0x6969, 0xff534d42, 0xfe534d42, 0x517b, 0x65735546, 0x01021997, 0x00c36400, 0x73757245, 0x5346414f, 0x0bd00bd0,
 ]);
 
-/** Whether changes below a path reach this machine as events. */
-export async function reportsChanges(path: string): Promise<boolean> {
-  const found = await statfs(path).catch(() => undefined);
-  return found !== undefined && !REMOTE.has(Number(found.type) >>> 0);
+/** Whether changes below a folder reach this machine as events; undefined while its mount does not answer. */
+export async function reportsChanges({ id, path }: { id: string; path: string }): Promise<boolean | undefined> {
+  const found = await looks.run(id, () => statfs(path).catch(() => null));
+  if (found === 'slow') return undefined;
+  return found !== null && !REMOTE.has(Number(found.type) >>> 0);
 }
 
 export interface Changes {

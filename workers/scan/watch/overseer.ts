@@ -119,7 +119,8 @@ class Overseer {
   async #watches(folder: Folder, watch: LibrarySettings['watch']): Promise<boolean> {
     if (watch === 'off' || watch === 'poll' || isRemote(folder.path)) return false;
     if ((this.#brokenUntil.get(folder.id) ?? 0) > Date.now()) return false;
-    return watch === 'events' || reportsChanges(folder.path);
+    const reports = await reportsChanges(folder); // a watch on a mount that hangs would stop this process
+    return reports !== undefined && (reports || watch === 'events');
   }
 
   #align(folders: readonly Folder[], wanted: ReadonlySet<string>): void {

@@ -9,6 +9,7 @@ import {
   listWatched,
   lookAtFolder,
   noteCheck,
+  noteReason,
   observeStorage,
   rememberStorage,
   type StorageRow,
@@ -117,7 +118,8 @@ class StorageWatch {
 
   async #judge(row: StorageRow, sight: Sight): Promise<void> {
     const { observed, reason, times } = this.#counted(row.id, sight);
-    if (observed === row.state || times < HOLDS_FOR) return;
+    if (times < HOLDS_FOR) return;
+    if (observed === row.state) return noteReason(this.#deps.db, row, reason);
     const changed = await this.#deps.db.transaction((db) => recordSight(db, row, { observed, reason }));
     if (changed) this.#deps.log.warn({ storage: row.id, state: observed, reason }, 'a storage has another state');
   }

@@ -55,7 +55,14 @@ const PASSED = ['PATH', 'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'NVIDIA_VISIB
 
 function environment(): NodeJS.ProcessEnv {
   const passed = PASSED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-  return { ...Object.fromEntries(passed), HF_HUB_OFFLINE: '1', PYTHONDONTWRITEBYTECODE: '1', LANG: 'C.UTF-8' };
+  const memory = { MALLOC_ARENA_MAX: '1' }; // the threads of a model leave much free memory in arenas of their own
+  return {
+    ...Object.fromEntries(passed),
+    ...memory,
+    HF_HUB_OFFLINE: '1',
+    PYTHONDONTWRITEBYTECODE: '1',
+    LANG: 'C.UTF-8',
+  };
 }
 
 function parsed(line: string): unknown {
@@ -66,7 +73,7 @@ function parsed(line: string): unknown {
   }
 }
 
-export interface Wish {
+export interface Order {
   language: string;
   task: string;
   /** Beginning and end of each part in seconds, at most half a minute. */
@@ -121,8 +128,8 @@ export class Child {
   }
 
   /** Hears parts of at most a minute of sound: samples of 16 bits, 16,000 a second. */
-  async hear(sound: Buffer, wish: Wish): Promise<Heard> {
-    return this.#order({ op: 'hear', ...wish, bytes: sound.length }, sound, Heard);
+  async hear(sound: Buffer, order: Order): Promise<Heard> {
+    return this.#order({ op: 'hear', ...order, bytes: sound.length }, sound, Heard);
   }
 
   /** The likeliest languages of half a minute of sound, best first. */

@@ -163,8 +163,7 @@ async function hearStretch(
   const cuts = cutsAt(sound.speech, sound.lengthMs);
   const lengthMs = cuts.at(-1) ?? 0;
   const speech = sound.speech.filter(({ startMs }) => startMs < lengthMs);
-  const isLast = sound.lengthMs < STRETCH_MS - 100 && lengthMs === sound.lengthMs;
-  const over = isLast || fromMs + lengthMs >= row.duration_ms;
+  const over = isRest(sound, lengthMs) || fromMs + lengthMs >= row.duration_ms;
   let words: Word[] = [];
   let heard: string | undefined;
   if (speech.length > 0) {
@@ -181,6 +180,10 @@ async function hearStretch(
   await must(keepStretch(db, row, { number, fromMs, toMs, words, heard, seconds }));
   return over;
 }
+
+/** Whether the first part of sound is the rest of its film. */
+const isRest = (sound: Sound, lengthMs: number): boolean =>
+  sound.lengthMs < STRETCH_MS - 100 && lengthMs === sound.lengthMs;
 
 /** The parts in which someone speaks, in seconds. */
 function partsOf(cuts: readonly number[], speech: readonly Speech[]): [number, number][] {

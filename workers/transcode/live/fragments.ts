@@ -11,16 +11,32 @@ const ARGUMENTS = [
   ...['-movflags', '+frag_custom+delay_moov+default_base_moof+frag_discont+skip_trailer', '-f', 'mp4', 'pipe:1'],
 ];
 
-/** The init segment, filled to its fixed length, and the fragment. Throws when the piece is no whole one. */
-export async function toFragments(piece: Buffer): Promise<Buffer> {
+/** Copying a piece takes a fraction of it; the pieces behind it wait. */
+const LONGEST_MS = 15_000;
+
+/** The init segment, filled to its fixed length, and the fragment. Throws when the piece is no whole one, or takes too long. */
+export async function toFragments(piece: Buffer, limitMs = LONGEST_MS): Promise<Buffer> {
   const ffmpeg = await startFfmpeg(ARGUMENTS, { outputs: 1, gpu: false, input: true });
   ffmpeg.input?.on('error', () => undefined); // its exit shows why
   ffmpeg.input?.end(piece);
-  const chunks: Buffer[] = [];
-  for await (const chunk of ffmpeg.outputs[0] as AsyncIterable<Buffer>) chunks.push(chunk);
-  const { code, words } = await ffmpeg.ended;
-  if (code !== 0) throw new Error(words.slice(-300));
-  const all = Buffer.concat(chunks);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    ffmpeg.kill();
+  }, limitMs);
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of ffmpeg.outputs[0] as AsyncIterable<Buffer>) chunks.push(chunk);
+    const { code, words } = await ffmpeg.ended;
+    if (code !== 0) throw new Error(isLate ? `not made within ${limitMs} ms` : words.slice(-300));
+    return divided(Buffer.concat(chunks));
+  } finally {
+    clearTimeout(timer);
+    ffmpeg.kill();
+  }
+}
+
+function divided(all: Buffer): Buffer {
   const at = headLength(all);
   return Buffer.concat([filled(all.subarray(0, at)), all.subarray(at)]);
 }

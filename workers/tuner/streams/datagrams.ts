@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { BlockList, isIP } from 'node:net';
 import { SourceFault } from './fault.ts';
+import { PacketQueue } from './packets.ts';
 
 /** Groups of the local network; everything else is no place to listen. */
 const GROUPS = new BlockList();
@@ -9,8 +10,6 @@ GROUPS.addSubnet('232.0.0.0', 8, 'ipv4');
 GROUPS.addSubnet('ff05::', 16, 'ipv6');
 GROUPS.addSubnet('ff08::', 16, 'ipv6');
 
-/** Datagrams that wait for ffmpeg; older ones are lost first, as on the network. */
-const MOST_WAITING = 8000;
 const RTP_HEAD = 12;
 
 interface Group {
@@ -50,32 +49,17 @@ export function payloadOf(packet: Buffer): Buffer | undefined {
 export async function* readDatagrams(url: URL, signal: AbortSignal): AsyncGenerator<Buffer> {
   const group = groupOf(url);
   const isRtp = url.protocol === 'rtp:';
-  const waiting: Buffer[] = [];
-  let wake = (): void => undefined;
-  let fault: Error | undefined;
+  const packets = new PacketQueue();
   const socket = createSocket({ type: isIP(group.address) === 6 ? 'udp6' : 'udp4', reuseAddr: true });
-  const end = (error?: Error): void => {
-    fault ??= error ?? new SourceFault('ended', 'stopped');
-    wake();
-  };
-  socket.on('error', end);
+  socket.on('error', (error) => packets.end(error));
   socket.on('message', (packet) => {
     const bytes = isRtp ? payloadOf(packet) : packet;
-    if (bytes) waiting.push(bytes);
-    if (waiting.length > MOST_WAITING) waiting.shift();
-    wake();
+    if (bytes) packets.push(bytes);
   });
-  signal.addEventListener('abort', () => end(), { once: true });
+  signal.addEventListener('abort', () => packets.end(new SourceFault('ended', 'stopped')), { once: true });
   try {
     await join(socket, group);
-    while (!fault) {
-      if (waiting.length > 0) yield Buffer.concat(waiting.splice(0));
-      else
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-    }
-    throw fault;
+    yield* packets.read();
   } finally {
     socket.close();
   }

@@ -3,6 +3,7 @@ import type { Keys } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { OutboundOptions } from '#platform/outbound.ts';
+import type { OutboundSocket } from '#platform/outbound-agent.ts';
 import type { OutboundStream } from '#platform/outbound-stream.ts';
 import type { Redis } from '#platform/redis.ts';
 import type { Spool } from './spool.ts';
@@ -19,6 +20,7 @@ export interface KeeperDeps {
   folder: string;
   tunerId: string;
   send: OutboundStream;
+  connect: OutboundSocket;
   networks: () => Pick<OutboundOptions, 'allow' | 'always'>;
   releaseSec: () => number;
   /** When a stream of this process ended last, Unix ms. */

@@ -4,8 +4,8 @@ import type { StreamFault } from '#platform/live/streams.store.ts';
 /** A source gives no stream. */
 export class SourceFault extends Error {
   readonly reason: StreamFault;
-  constructor(reason: StreamFault, message: string) {
-    super(message);
+  constructor(reason: StreamFault, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.reason = reason;
   }
 }

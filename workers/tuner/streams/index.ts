@@ -9,6 +9,7 @@ import { LIVE_STREAMS } from '#platform/live/streams.store.ts';
 import { liveTunerKey, type TunerReport } from '#platform/live/tuners.ts';
 import type { Log } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
+import { createOutboundSocket } from '#platform/outbound-agent.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
 import { connectRedis } from '#platform/redis.ts';
 import { createSettings } from '#platform/settings.ts';
@@ -116,9 +117,11 @@ async function openKeeper({ tunerId, config, log, space, networks }: StreamsSett
   const folder = join(space.folder, tunerId);
   const spool = new Spool({ redis, objects, log, folder, mostBytes: space.bytes });
   await spool.open();
+  const closed = { deny: [...config.clusterNetworks, ...config.apiServerNetworks] };
   const keeper = new StreamKeeper({
     ...{ db, redis, objects, keys, log, spool, folder, tunerId },
-    send: createOutboundStream({ deny: [...config.clusterNetworks, ...config.apiServerNetworks] }),
+    send: createOutboundStream(closed),
+    connect: createOutboundSocket(closed),
     networks: () => ({ allow: settings.get('live.allowedNetworks'), always: networks }),
     releaseSec: () => settings.get('live.releaseSec'),
   });

@@ -1,11 +1,13 @@
 import type { OutboundOptions } from '#platform/outbound.ts';
 import { OutboundRefused } from '#platform/outbound.ts';
+import type { OutboundSocket } from '#platform/outbound-agent.ts';
 import type { OpenAnswer, OutboundStream } from '#platform/outbound-stream.ts';
 import { withoutCredential } from '../source.ts';
 import { chunksOf, textOf } from './bodies.ts';
 import { readDatagrams } from './datagrams.ts';
 import { faultOfAnswer, SourceFault } from './fault.ts';
 import { readHls } from './hls.ts';
+import { openRtsp } from './rtsp/index.ts';
 
 /** Time to the head of the response: a device locks on its signal first. */
 const HEAD_MS = 8000;
@@ -22,6 +24,8 @@ export interface SourceAddress {
 
 export interface ReaderDeps {
   send: OutboundStream;
+  /** For RTSP. */
+  connect: OutboundSocket;
   /** Networks in which sources may be. */
   networks: Pick<OutboundOptions, 'allow' | 'always'>;
   signal: AbortSignal;
@@ -35,7 +39,7 @@ export interface Reading {
 }
 
 /**
- * Opens a source: a transport stream over HTTP, a list of HLS that is followed, or a multicast group. Throws
+ * Opens a source: a transport stream over HTTP or RTSP, a list of HLS that is followed, or a multicast group. Throws
  * `SourceFault`.
  */
 export async function openSource(source: SourceAddress, deps: ReaderDeps): Promise<Reading> {
@@ -43,8 +47,12 @@ export async function openSource(source: SourceAddress, deps: ReaderDeps): Promi
   if (protocol === 'udp:' || protocol === 'rtp:') {
     return { bytes: readDatagrams(new URL(source.url), deps.signal), silentMs: STREAM_SILENT_MS };
   }
-  if (protocol !== 'http:' && protocol !== 'https:')
-    throw new SourceFault('refused', 'this kind of address is not read');
+  if (protocol === 'rtsp:') return { bytes: await openRtsp(source, deps), silentMs: STREAM_SILENT_MS };
+  if (protocol === 'http:' || protocol === 'https:') return openHttp(source, deps);
+  throw new SourceFault('refused', 'this kind of address is not read');
+}
+
+async function openHttp(source: SourceAddress, deps: ReaderDeps): Promise<Reading> {
   const { url, headers } = withoutCredential(source.url);
   const agent = source.userAgent ? { 'user-agent': source.userAgent } : {};
   const common = { ...deps.networks, signal: deps.signal, timeoutMs: HEAD_MS };

@@ -132,11 +132,11 @@ export class Reception {
 
   /** A device needs a moment to free the slot of a stream that has just ended. */
   async #open(): Promise<Reading> {
-    const { networks, send, releasedAt } = this.#deps;
+    const { networks, send, connect, releasedAt } = this.#deps;
     const { signal } = this.#stop;
     for (;;) {
       try {
-        return await openSource(this.#attempt.source, { send, networks: networks(), signal });
+        return await openSource(this.#attempt.source, { send, connect, networks: networks(), signal });
       } catch (error) {
         const isBusy = error instanceof SourceFault && error.reason === 'busy';
         if (!isBusy || Date.now() - releasedAt() > FREED_MS) throw error;

@@ -3,16 +3,16 @@ import { onlyUnrestricted } from './guide.ts';
 import type { LiveProgram } from './programs.schemas.ts';
 import { findShown, onlyInWindow, type ProgramRow, selectPrograms } from './programs.store.ts';
 import { toProgram } from './programs.view.ts';
-import { onlyTitled } from './titles.store.ts';
+import { onlyWorded, type TitleWords } from './titles.store.ts';
 
 interface Sought {
-  q: string;
+  words: TitleWords;
   libraryId: string | undefined;
   limit: number;
 }
 
-/** The next programmes, by start, whose titles contain the text, on channels and within the age limit of the caller. */
-export async function comingPrograms(call: Call, { q, libraryId, limit }: Sought): Promise<LiveProgram[]> {
+/** The next programmes, by start, with these words in a title, on channels and within the age limit of the caller. */
+export async function comingPrograms(call: Call, { words, libraryId, limit }: Sought): Promise<LiveProgram[]> {
   const { db, who, now } = call;
   if (who.restrictions.liveTv === 'deny') return [];
   const channelIds =
@@ -25,7 +25,7 @@ export async function comingPrograms(call: Call, { q, libraryId, limit }: Sought
   const rows = selectPrograms(db, who).whereRaw('p.channel = any(?::bigint[])', [[...channelOf.keys()]]);
   onlyInWindow(rows, { from: now, to: undefined });
   onlyUnrestricted(rows, call);
-  await onlyTitled(db, rows, q);
+  onlyWorded(rows, words);
   const found = (await rows.orderBy([{ column: 'p.start_at' }, { column: 'p.id' }]).limit(limit)) as ProgramRow[];
   return found.map((row) => toProgram(who, row, channelOf.get(row.channel) ?? ''));
 }

@@ -25,3 +25,17 @@ export async function onlyTitled(db: Db, query: Knex.QueryBuilder, q: string): P
   const ids = rows.map(({ id }) => id);
   void query.whereRaw('(p.title = any(?::bigint[]) or p.episode_title = any(?::bigint[]))', [ids, ids]);
 }
+
+/** Words of a title that must be there, and words that must not, each as a `tsquery`; the latter may be empty. */
+export interface TitleWords {
+  query: string;
+  excluded: string;
+}
+
+/** Restricts a query over `guide_programs as p` to those with these words in the title, or in that of the episode. */
+export function onlyWorded(query: Knex.QueryBuilder, { query: words, excluded }: TitleWords): void {
+  const not = excluded === '' ? '' : ' and not words @@ ?::tsquery';
+  const matching = `(select id from guide_titles where words @@ ?::tsquery${not})`;
+  const given = [words, ...(excluded === '' ? [] : [excluded])];
+  void query.whereRaw(`(p.title in ${matching} or p.episode_title in ${matching})`, [...given, ...given]);
+}

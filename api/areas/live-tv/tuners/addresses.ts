@@ -10,15 +10,15 @@ const PLAIN = new Set(['type', 'output', 'format']);
 const isKey = (part: string): boolean =>
   part.length >= 16 && /^[A-Za-z0-9_-]+$/.test(part) && /\d/.test(part) && /[A-Za-z]/.test(part);
 
-/** The address without names, passwords and keys. */
-export function maskedAddress(address: string): string {
+/** The address without names, passwords and keys: of its query only these members are shown. */
+export function maskedAddress(address: string, plain: ReadonlySet<string> = PLAIN): string {
   const url = new URL(address);
   const user = url.username || url.password ? `${MASK}@` : '';
   const path = url.pathname
     .split('/')
     .map((part) => (isKey(part) ? MASK : part))
     .join('/');
-  const members = [...url.searchParams].map(([name, value]) => `${name}=${PLAIN.has(name) ? value : MASK}`);
+  const members = [...url.searchParams].map(([name, value]) => `${name}=${plain.has(name) ? value : MASK}`);
   return `${url.protocol}//${user}${url.host}${path}${members.length > 0 ? `?${members.join('&')}` : ''}`;
 }
 

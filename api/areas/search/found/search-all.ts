@@ -137,8 +137,7 @@ async function programGroup(searching: Searching): Promise<Group[]> {
   const { call, understood, query } = searching;
   if (!understood.terms.query || (query.kinds && !query.kinds.includes('program'))) return [];
   if (hasConditions(understood)) return [];
-  const wanted = { q: understood.terms.tokens.join(' '), libraryId: query.libraryId };
-  const hits = (await timed(searching, (db) => programHits({ ...call, db }, understood.terms, wanted))) ?? [];
+  const hits = (await timed(searching, (db) => programHits({ ...call, db }, understood.terms, query.libraryId))) ?? [];
   const shown = hits.slice(0, query.perGroup);
   return groupOf({ key: 'program', title: 'On TV', hits: shown, total: hits.length });
 }

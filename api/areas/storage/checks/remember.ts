@@ -2,7 +2,7 @@ import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { ringOf } from '#platform/keys.ts';
 import { mountReader } from '../readers/mount.ts';
-import { Absent, StorageFault } from '../readers/reader.ts';
+import { Absent, joined, StorageFault, type StorageReader } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
 import { type FolderOnMount, holdsFiles, listSample } from '../states.store.ts';
 import { type StorageRow, updateStorageRow } from '../storages.store.ts';
@@ -50,6 +50,19 @@ async function sampleFiles({ db, config }: Deps, row: StorageRow): Promise<void>
   await updateStorageRow(db, row.id, { identity: { ...rest, sample, sampledAt: new Date().toISOString() } });
 }
 
+/**
+ * Folders that did not answer, such as a mount inside of the storage: each has a reader of its own, so that the storage and its
+ * other folders do not wait for it.
+ */
+const hanging = new Set<string>();
+
+function readerOfFolder(config: Config, folder: FolderOnMount): Pick<StorageReader, 'list'> {
+  const { rootName: root, storagePath: path } = folder;
+  if (!hanging.has(folder.id)) return mountReader(config, { root, path });
+  const own = mountReader(config, { root, path: joined(path, folder.path) });
+  return { list: (_path, options) => own.list('', options) };
+}
+
 /** Whether a folder of a library is there. An empty one where files are known counts as not mounted. */
 export async function lookAtFolder(
   config: Config,
@@ -57,11 +70,15 @@ export async function lookAtFolder(
   holds: () => Promise<boolean>,
 ): Promise<'there' | 'root-empty' | 'not-mounted' | 'timeout'> {
   try {
-    const reader = mountReader(config, { root: folder.rootName, path: folder.storagePath });
-    const { entries } = await reader.list(folder.path, { most: 1 });
+    const { entries } = await readerOfFolder(config, folder).list(folder.path, { most: 1 });
+    hanging.delete(folder.id);
     return entries.length === 0 && (await holds()) ? 'root-empty' : 'there';
   } catch (error) {
-    if (error instanceof StorageFault) return error.reason === 'timeout' ? 'timeout' : 'not-mounted';
+    if (error instanceof StorageFault) {
+      if (error.reason !== 'timeout') return 'not-mounted';
+      hanging.add(folder.id);
+      return 'timeout';
+    }
     if (error instanceof Absent) return 'not-mounted';
     throw error;
   }

@@ -35,11 +35,16 @@ function driveOf({ who }: Pick<Call, 'who'>, draft: DriveDraft) {
   return { newcomer: { name: draft.name, kind, settings, ownerId: who.accountId }, secrets };
 }
 
-/** Tries a drive before it is connected. Throws 400, 403 and 409 as connectDrive describes. */
-export async function tryDrive(call: Call, draft: DriveDraft): Promise<void> {
+/** Admits a request that connects to an address that a member chose. Throws 403 and 429. */
+export async function admitDrive(call: Call): Promise<void> {
   requireDrives(call);
   const { redis, config } = call.deps;
   await limitAttempts({ redis, replicas: config.replicas }, `drives:${call.who.accountId}`, CONNECTS_A_MINUTE);
+}
+
+/** Tries a drive before it is connected. Throws 400, 403 and 409 as connectDrive describes. */
+export async function tryDrive(call: Call, draft: DriveDraft): Promise<void> {
+  await admitDrive(call);
   const { newcomer, secrets } = driveOf(call, draft);
   await refusePlace(call, { ...newcomer, personal: personalReach(newcomer.ownerId) });
   await refuseNew(call.db, newcomer);

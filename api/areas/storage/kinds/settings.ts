@@ -16,8 +16,18 @@ const Address = z
 
 function isPlain(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
+  const { protocol, username, password, search, hash, pathname } = new URL(text);
+  if (!isDecodable(pathname)) return false;
   return /^https?:$/.test(protocol) && username === '' && password === '' && search === '' && hash === '';
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A name or an address, without a port. */

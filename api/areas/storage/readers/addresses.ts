@@ -15,20 +15,25 @@ export interface Reach {
 }
 
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
-/** The names of a cluster and of this machine. */
-const INSIDE = /(^|\.)(localhost|svc|cluster\.local)\.?$/i;
+/** The names of this machine, and those of a cluster. */
+const THIS_MACHINE = /(^|\.)localhost\.?$/i;
+const CLUSTER = /(^|\.)(svc|cluster\.local)\.?$/i;
+
+const isInside = (host: string, isPersonal: boolean): boolean =>
+  THIS_MACHINE.test(host) || (isPersonal && CLUSTER.test(host));
 
 /**
- * Judges every address that a storage connects to. Private ones are for storages of admins; loopback, link-local and
- * the cluster's own are for none.
+ * Judges every address that a storage connects to. Private ones, such as those of an object store in the same cluster, are
+ * for storages of admins; loopback, link-local and the API server of the cluster are for none.
  */
 export function judgeOf({ config, personal, lookup }: Reach, host: string): AddressJudge {
   const isOpen = personal === undefined || personal.hosts.some((one) => one.toLowerCase() === host.toLowerCase());
+  const cluster = personal === undefined ? [] : config.clusterNetworks;
   const judge = createAddressJudge(
-    { deny: [...NEVER_CALLED, ...config.clusterNetworks, ...config.apiServerNetworks], ...(lookup && { lookup }) },
+    { deny: [...NEVER_CALLED, ...cluster, ...config.apiServerNetworks], ...(lookup && { lookup }) },
     { allow: isOpen ? EVERYWHERE : [], always: config.storageNetworks },
   );
-  if (config.storageNetworks.length === 0 && INSIDE.test(host)) throw refused();
+  if (config.storageNetworks.length === 0 && isInside(host, personal !== undefined)) throw refused();
   try {
     judge.refuse(host);
   } catch (error) {

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_READERS } from '../kinds/kinds.ts';
-import { type Options, StorageFault, type StorageReader } from './reader.ts';
+import { type Options, type Placing, StorageFault, type StorageReader } from './reader.ts';
 
 const TRIES = 4;
 const FIRST_PAUSE_MS = 100;
 const METADATA_MS = 5000;
 const LIST_MS = 10_000;
 const READ_MS = 30_000;
+/** A file that is being placed may take hours, but not so long without a byte. */
+const STILL_MS = 120_000;
 /** Calls that wait for a reader; more are refused. */
 const MOST_WAITING = 500;
 
@@ -23,7 +25,15 @@ export function guarded(reader: StorageReader): StorageReader {
     turn(() => inTime(limitMs, options, (inside) => repeated(inside, () => work(inside))));
   const once = <T>(limitMs: number, options: Options | undefined, work: (inside: Options) => Promise<T>): Promise<T> =>
     turn(() => inTime(limitMs, options, work));
+  const place = reader.place?.bind(reader);
+  const dropParts = reader.dropParts?.bind(reader);
   return {
+    ...(place && {
+      place: (path, file, options) => turn(() => whileMoving(STILL_MS, options, (inside) => place(path, file, inside))),
+    }),
+    ...(dropParts && {
+      dropParts: (path, id, options) => call(METADATA_MS, options, (inside) => dropParts(path, id, inside)),
+    }),
     list: (path, options) => call(LIST_MS, options, (inside) => reader.list(path, { ...options, ...inside })),
     stat: (path, options) => call(METADATA_MS, options, (inside) => reader.stat(path, inside)),
     read: (path, range, options) => call(READ_MS, options, (inside) => reader.read(path, range, inside)),
@@ -55,10 +65,15 @@ function turnstile(): Turn {
   };
 }
 
-async function inTime<T>(
+function inTime<T>(limitMs: number, options: Options | undefined, work: (inside: Options) => Promise<T>): Promise<T> {
+  return whileMoving(limitMs, options, ({ signal }) => work({ signal }));
+}
+
+/** The deadline begins again whenever the work says that it moved. */
+async function whileMoving<T>(
   limitMs: number,
   options: Options | undefined,
-  work: (inside: Options) => Promise<T>,
+  work: (inside: Placing) => Promise<T>,
 ): Promise<T> {
   const end = new AbortController();
   const signal = options?.signal ? AbortSignal.any([end.signal, options.signal]) : end.signal;
@@ -72,7 +87,7 @@ async function inTime<T>(
   options?.signal?.addEventListener('abort', leave, { once: true });
   try {
     options?.signal?.throwIfAborted();
-    return await Promise.race([work({ signal }), promise]);
+    return await Promise.race([work({ signal, moved: () => void late.refresh() }), promise]);
   } finally {
     clearTimeout(late);
     options?.signal?.removeEventListener('abort', leave);

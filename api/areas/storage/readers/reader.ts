@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { StorageReason } from '../storages.schemas.ts';
 
 /** A file or folder as a storage lists it. */
@@ -27,6 +28,25 @@ export interface Options {
   signal?: AbortSignal | undefined;
 }
 
+/** A file that is put into a storage whole. */
+export interface NewFile {
+  size: number;
+  /** In hex. */
+  sha256: string;
+  /** Kept where the kind can. */
+  modifiedAt?: Date | undefined;
+  /** Name of the file while it is not complete; kinds whose files appear whole do not use it. */
+  draftName: string;
+  /** The kind holds parts of the file under this id until the file is whole; called before the first of them is sent. */
+  noteParts?: (id: string) => Promise<void>;
+  open: () => Promise<Readable>;
+}
+
+/** `moved` is called whenever bytes went through. */
+export interface Placing extends Options {
+  moved?: () => void;
+}
+
 /**
  * A place with files, of any kind. Paths are relative to the storage, without a slash at either end. Throws
  * `StorageFault` when the place does not answer, and `Absent` for a path that does not exist.
@@ -38,6 +58,14 @@ export interface StorageReader {
   read(path: string, range: { start: number; length: number }, options?: Options): Promise<Buffer>;
   /** Creates a small file and never replaces one unless `replace` is set. */
   write(path: string, content: Buffer, options?: Options & { replace?: boolean }): Promise<void>;
+  /**
+   * Streams a new file to its path and makes the folders above it. It appears whole, with the size and hash of `file`, or not at
+   * all; throws `Occupied` when another file has the path. An unfinished file that a killed process left is replaced. Absent
+   * for mounts, which processes write themselves.
+   */
+  place?(path: string, file: NewFile, options?: Placing): Promise<void>;
+  /** Deletes the parts that a killed process left, by the id that it noted; absent for kinds without parts. */
+  dropParts?(path: string, id: string, options?: Options): Promise<void>;
   remove(path: string, options?: Options): Promise<void>;
   /** Undefined where the kind does not report it. */
   space(options?: Options): Promise<Space | undefined>;
@@ -70,6 +98,9 @@ export class Absent extends Error {}
 
 /** A write found a file at its path. */
 export class Occupied extends Error {}
+
+/** The file to place could not be read, or has other bytes than announced or sent: no fault that the storage reports. */
+export class Unsent extends Error {}
 
 /** Joins path segments and leaves out empty ones. */
 export const joined = (...parts: string[]): string =>

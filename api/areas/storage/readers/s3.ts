@@ -12,7 +12,9 @@ import {
   type Options,
   StorageFault,
   type StorageReader,
+  Unsent,
 } from './reader.ts';
+import { dropParts, placeObject } from './s3-place.ts';
 
 const SILENT_MS = 30_000;
 
@@ -111,8 +113,19 @@ async function readOf({ client, bucket, key }: Place, path: string, { start, len
   }
 }
 
-function writesOf({ client, bucket, key }: Place): Pick<StorageReader, 'write' | 'remove'> {
+function writesOf({ client, bucket, key }: Place): Pick<StorageReader, 'write' | 'place' | 'dropParts' | 'remove'> {
   return {
+    async place(path, file, options) {
+      const target = { client, bucketName: bucket, objectName: key(path) };
+      await placeObject(target, { ...file, ...options }).catch((error: unknown) => {
+        throw error instanceof Occupied || error instanceof Unsent ? error : faultOf(error);
+      });
+    },
+    async dropParts(path, id) {
+      await dropParts({ client, bucketName: bucket, objectName: key(path) }, id).catch((error: unknown) => {
+        throw faultOf(error);
+      });
+    },
     async write(path, content, { replace = false } = {}) {
       try {
         if (!replace && (await isThere(client, bucket, key(path)))) throw new Occupied('an object is there already');

@@ -7,7 +7,10 @@ import { judgedSocket } from '#platform/outbound-agent.ts';
 import { withoutTail } from '#platform/text.ts';
 import type { SftpSettings } from '../kinds/settings.ts';
 import { judgeOf, networkFault, type Reach } from './addresses.ts';
+import { type DraftWays, placeByDraft } from './placing.ts';
+import { promised } from './promised.ts';
 import { Absent, joined, type Listed, Occupied, type Space, StorageFault, type StorageReader } from './reader.ts';
+import { makeFolderOf, moveOf, putOf } from './sftp-place.ts';
 
 const READY_MS = 10_000;
 const PIECE_BYTES = 256 << 10;
@@ -38,7 +41,13 @@ export function sftpReader(reach: Reach, settings: SftpSettings, secrets: Record
       throw faultOf(error);
     });
   };
-  return {
+  const moves: Pick<DraftWays, 'makeFolder' | 'put' | 'move'> = {
+    makeFolder: (path) => run((sftp) => makeFolderOf(sftp, at(path))),
+    put: (path, body, file) => run((sftp) => putOf(sftp, at(path), { body, file })),
+    move: (from, to) => run((sftp) => moveOf(sftp, at(from), at(to))),
+  };
+  const reader: StorageReader = {
+    place: (path, file, options) => placeByDraft({ ...reader, ...moves }, path, { ...file, ...options }),
     list: (path, { most }) => run((sftp) => listOf(sftp, at(path), most)),
     stat: (path) =>
       run(async (sftp) => {
@@ -58,17 +67,9 @@ export function sftpReader(reach: Reach, settings: SftpSettings, secrets: Record
         if (!(error instanceof Absent)) throw error;
       }),
     space: () => run((sftp) => spaceOf(sftp, at(''))),
-    close: async () => {
-      const opened = await session?.catch(() => undefined);
-      opened?.end();
-    },
+    close: async () => (await session?.catch(() => undefined))?.end(),
   };
-}
-
-type Done<T> = (error: Error | undefined, value: T) => void;
-
-function promised<T>(start: (done: Done<T>) => void): Promise<T> {
-  return new Promise((resolve, reject) => start((error, value) => (error ? reject(error) : resolve(value))));
+  return reader;
 }
 
 interface Target {

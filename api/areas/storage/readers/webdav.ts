@@ -3,6 +3,7 @@ import { aside } from '#platform/aside.ts';
 import type { WebdavSettings } from '../kinds/settings.ts';
 import type { StorageReason } from '../storages.schemas.ts';
 import { agentOf, judgeOf, networkFault, type Reach } from './addresses.ts';
+import { type DraftWays, placeByDraft } from './placing.ts';
 import { Absent, joined, type Listed, Occupied, type Options, StorageFault, type StorageReader } from './reader.ts';
 import { type Member, readMembers } from './webdav-answer.ts';
 
@@ -42,9 +43,10 @@ export function webdavReader(reach: Reach, settings: WebdavSettings, secrets: Re
     },
     base: joined(decodeURIComponent(url.pathname)),
   };
+  const calls = { ...readsOf(place), ...writesOf(place) };
   return {
-    ...readsOf(place),
-    ...writesOf(place),
+    ...calls,
+    place: (path, file, options) => placeByDraft({ ...calls, ...movesOf(place) }, path, { ...file, ...options }),
     space: async () => undefined, // the answer of a foreign server would be read whole
     async close() {
       httpAgent.destroy();
@@ -101,6 +103,25 @@ function writesOf(place: Place): Pick<StorageReader, 'write' | 'remove'> {
       await asFault(client.deleteFile(`/${path}`)).catch((error: unknown) => {
         if (!(error instanceof Absent)) throw error;
       });
+    },
+  };
+}
+
+function movesOf(place: Place): Pick<DraftWays, 'makeFolder' | 'put' | 'move'> {
+  return {
+    async makeFolder(path) {
+      const client = await place.client();
+      await asFault(client.createDirectory(`/${path}`));
+    },
+    async put(path, body, { size, modifiedAt, signal }) {
+      const client = await place.client();
+      const time = modifiedAt && { 'X-OC-Mtime': String(Math.trunc(modifiedAt.getTime() / 1000)) }; // ownCloud and Nextcloud keep it
+      const headers = { 'Content-Length': String(size), ...time };
+      await asFault(client.putFileContents(`/${path}`, body, { headers, ...(signal && { signal }) }));
+    },
+    async move(from, to) {
+      const client = await place.client();
+      await asFault(client.moveFile(`/${from}`, `/${to}`, { overwrite: false }));
     },
   };
 }
@@ -199,6 +220,7 @@ const statusOf = (error: unknown): number => (error instanceof Error && 'status'
 
 function faultOf(status: number): Error {
   if (status === 404 || status === 410) return new Absent('no such file');
+  if (status === 412) return new Occupied('a file is there already');
   const reason = REASONS[status] ?? 'host-unreachable';
   const stage = reason === 'authentication-failed' ? ({ stage: 'authenticate' } as const) : {};
   return new StorageFault(reason, `the server answers ${status || 'with an error'}`, stage);

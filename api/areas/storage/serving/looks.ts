@@ -1,13 +1,31 @@
-import { inTime } from './roots.ts';
+const LIMIT_MS = 5000;
+
+/** The result of a file system call, or `slow` after 5 seconds. */
+export function inTime<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T | 'slow'> {
+  return Promise.race([
+    work,
+    new Promise<'slow'>((resolve) => {
+      setTimeout(() => resolve('slow'), limitMs).unref();
+    }),
+  ]);
+}
+
+/** Pending calls for one place: each that hangs holds a thread until the file system answers. */
+const MOST_PENDING = 4;
+
+interface Pending {
+  calls: Set<Promise<unknown>>;
+  /** Those of them that have exceeded the limit. */
+  late: number;
+}
 
 /**
- * Limits calls to file systems that may hang. While one call for a place is pending, the others wait for it; once it
- * exceeds the limit, they return `slow` without a call of their own, because each hanging call blocks a thread.
+ * Limits calls to file systems that may hang. A few calls for a place run at once, and the others wait for them; while one
+ * exceeds the limit, all others return `slow` without a call of their own.
  */
 export class Looks {
   readonly #limitMs: number | undefined;
-  /** The pending call by place. */
-  readonly #ahead = new Map<string, Promise<unknown>>();
+  readonly #places = new Map<string, Pending>();
 
   constructor(limitMs?: number) {
     this.#limitMs = limitMs;
@@ -15,14 +33,33 @@ export class Looks {
 
   /** `look` must not reject. */
   async run<T>(place: string, look: () => Promise<T>): Promise<T | 'slow'> {
-    const ahead = this.#ahead.get(place);
-    if (ahead && (await ahead) === 'slow') return 'slow';
-    const answer = look();
-    const found = inTime(answer, this.#limitMs);
-    if (!this.#ahead.has(place)) {
-      this.#ahead.set(place, found);
-      void answer.then(() => this.#ahead.delete(place));
+    for (;;) {
+      const pending = this.#places.get(place) ?? { calls: new Set(), late: 0 };
+      if (pending.late > 0) return 'slow';
+      if (pending.calls.size < MOST_PENDING) {
+        this.#places.set(place, pending);
+        return this.#call(place, pending, (async () => look())());
+      }
+      if ((await inTime(Promise.race(pending.calls), this.#limitMs)) === 'slow') return 'slow';
+    }
+  }
+
+  async #call<T>(place: string, pending: Pending, call: Promise<T>): Promise<T | 'slow'> {
+    let isLate = false;
+    pending.calls.add(call);
+    void call.then(() => {
+      pending.calls.delete(call);
+      if (isLate) pending.late -= 1;
+      if (pending.calls.size === 0) this.#places.delete(place);
+    });
+    const found = await inTime(call, this.#limitMs);
+    if (found === 'slow' && pending.calls.has(call)) {
+      isLate = true;
+      pending.late += 1;
     }
     return found;
   }
 }
+
+/** Of all requests and jobs of a process, by library folder or media root. */
+export const looks = new Looks();

@@ -1,15 +1,16 @@
-import { opendir, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { opendir, realpath, stat, statfs } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { Row } from '#platform/typed-query.ts';
+import { mountReader } from '../readers/mount.ts';
 import { StorageFault } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
 import { relayedReader } from '../relay/remote.ts';
 import { findStorageRow } from '../storages.store.ts';
-import { Looks } from './looks.ts';
-import { addressOf } from './ranges.ts';
-import { inTime, isBelow } from './roots.ts';
+import { looks } from './looks.ts';
+import { addressOf, type RemoteFile } from './ranges.ts';
+import { isBelow } from './roots.ts';
 
 /** Row data of a media file or a sidecar file. */
 export interface Wanted {
@@ -27,6 +28,11 @@ export interface OpenFile {
   absolute: string;
   size: number;
   modifiedAt: Date;
+  /**
+   * How a process reads it that must not have it open: a file system of a user process (FUSE) is called when a file is closed, so
+   * that one that hangs would hold every start of a child process, which closes its copies.
+   */
+  blocks?: Pick<RemoteFile, 'reader' | 'path'>;
 }
 
 /** Unknown while the storage is unavailable; `absent` when the file does not exist or a link leads outside its library. */
@@ -65,13 +71,29 @@ export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<O
   const known = knownState(row);
   if (known) return known;
   if (row.kind !== 'mount') return openRemote({ db, config }, wanted, row.state === 'suspect');
+  return openOnMount({ db, config }, wanted, row);
+}
+
+async function openOnMount({ db, config }: Deps, wanted: Wanted, row: FolderRow): Promise<Opening> {
   const top = await topOf(config, row);
   if (top === undefined) return { kind: 'unavailable', reason: 'unreachable' };
   const found = await looks.run(wanted.folderId, () => realpath(join(top, wanted.path)).catch(() => undefined));
   if (found === 'slow') return { kind: 'unavailable', reason: 'timeout' };
   if (found === undefined) return (await holdsAnything(wanted.folderId, join(top, row.folder))) ? ABSENT : UNAVAILABLE;
-  if (!(await isInside({ db, config }, { top, row, found }))) return ABSENT;
-  return openThere(found, wanted, row.state === 'suspect');
+  const home = await homeOf({ db, config }, { top, row, found });
+  if (!home) return ABSENT;
+  const opened = await openThere(found, wanted, row.state === 'suspect');
+  if (opened.kind !== 'there' || !(await isOfUserProcess(wanted.folderId, found))) return opened;
+  const reader = mountReader(config, { root: home.root_name ?? '', path: home.path });
+  return { ...opened, blocks: { reader, path: home.file } };
+}
+
+/** The type of a file system of a user process. */
+const FUSE = 0x65735546;
+
+async function isOfUserProcess(folderId: string, absolute: string): Promise<boolean> {
+  const found = await looks.run(folderId, () => statfs(absolute).catch(() => undefined));
+  return found === 'slow' || Number(found?.type) === FUSE;
 }
 
 /** Unavailable by what the workers observed. */
@@ -79,9 +101,6 @@ function knownState({ state, unavailable }: Pick<FolderRow, 'state' | 'unavailab
   if (!USABLE.includes(state)) return { kind: 'unavailable', reason: state };
   return unavailable ? UNAVAILABLE : undefined;
 }
-
-/** Shared by all requests, by library folder. */
-const looks = new Looks();
 
 const ABSENT: Opening = { kind: 'absent' };
 const UNAVAILABLE: Opening = { kind: 'unavailable', reason: 'root-missing' };
@@ -127,7 +146,7 @@ async function foldersOf(db: Db, { storageId, folderId }: Wanted): Promise<Folde
 /** The path of the storage in this process; undefined when its media root is gone or does not respond. */
 async function topOf(config: Deps['config'], row: Pick<FolderRow, 'root_name' | 'path'>): Promise<string | undefined> {
   const root = config.mediaRoots.find((one) => one.name === row.root_name);
-  const top = root && (await inTime(realpath(root.path).catch(() => undefined)));
+  const top = root && (await looks.run(root.path, () => realpath(root.path).catch(() => undefined)));
   return top === undefined || top === 'slow' ? undefined : join(top, row.path);
 }
 
@@ -145,24 +164,32 @@ async function firstIn(folder: string): Promise<unknown> {
   }
 }
 
-/** A link must stay inside the folders of its library. */
-async function isInside(
+/** A storage, and a file in it. */
+interface Home extends Pick<FolderRow, 'root_name' | 'path'> {
+  file: string;
+}
+
+/** Where a file lies. A link must stay inside the folders of its library; undefined for one that leads outside. */
+async function homeOf(
   { db, config }: Deps,
   { top, row, found }: { top: string; row: FolderRow; found: string },
-): Promise<boolean> {
-  if (await isIn(join(top, row.folder), found)) return true;
+): Promise<Home | undefined> {
+  const own = await pathIn(join(top, row.folder), found);
+  if (own !== undefined) return { ...row, file: join(row.folder, own) };
   const others = await db('library_folders as f')
     .join('storages as s', 's.id', 'f.storage_id')
     .where('f.library_id', row.library_id)
     .select('s.root_name', 's.path', { folder: 'f.path' });
   for (const other of others) {
     const there = await topOf(config, other);
-    if (there !== undefined && (await isIn(join(there, other.folder), found))) return true;
+    const inside = there && (await pathIn(join(there, other.folder), found));
+    if (inside !== undefined) return { ...other, file: join(other.folder, inside) };
   }
-  return false;
+  return undefined;
 }
 
-async function isIn(folder: string, found: string): Promise<boolean> {
+/** The path of a file in a folder; undefined when it is not there. */
+async function pathIn(folder: string, found: string): Promise<string | undefined> {
   const real = await looks.run(folder, () => realpath(folder).catch(() => undefined));
-  return real !== undefined && real !== 'slow' && isBelow(real, found);
+  return real !== undefined && real !== 'slow' && isBelow(real, found) ? relative(real, found) : undefined;
 }

@@ -9,9 +9,12 @@ import { pipeline } from 'node:stream/promises';
 import { RANGE_HOST } from '#platform/media-bytes.ts';
 import { BLOCK_BYTES, type StorageReader } from '../readers/reader.ts';
 
+/** Reads at most one block at a time. */
+type BlockReader = Pick<StorageReader, 'read'>;
+
 /** A remote file whose size is known. */
 export interface RemoteFile {
-  reader: StorageReader;
+  reader: BlockReader;
   path: string;
   size: number;
   modifiedMs: number;
@@ -29,7 +32,7 @@ const FIRST_BYTES = 256 << 10;
 
 const served = new Map<string, Served>();
 /** The token of a file, so that it has one address. */
-const tokens = new WeakMap<StorageReader, Map<string, string>>();
+const tokens = new WeakMap<BlockReader, Map<string, string>>();
 let running: Promise<Server> | undefined;
 
 async function start(): Promise<Server> {

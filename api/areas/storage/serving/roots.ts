@@ -3,6 +3,7 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { KindId } from '../kinds/ids.ts';
+import { inTime, looks } from './looks.ts';
 
 export interface Storage {
   id: string;
@@ -42,18 +43,6 @@ export async function findStorages(db: Db, ids: readonly string[]): Promise<Map<
   );
 }
 
-const LIMIT_MS = 5000;
-
-/** The result of a file system call, or `slow` after 5 seconds. */
-export function inTime<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T | 'slow'> {
-  return Promise.race([
-    work,
-    new Promise<'slow'>((resolve) => {
-      setTimeout(() => resolve('slow'), limitMs).unref();
-    }),
-  ]);
-}
-
 export type Place = { kind: 'there'; absolute: string } | { kind: 'absent' | 'outside' | 'unavailable' };
 
 /**
@@ -66,9 +55,10 @@ export async function placeInStorage(
   path: string,
 ): Promise<Place> {
   const root = config.mediaRoots.find((one) => one.name === storage.rootName);
-  const top = root && (await inTime(realpath(root.path).catch(() => undefined)));
+  const top = root && (await looks.run(root.path, () => realpath(root.path).catch(() => undefined)));
   if (!top || top === 'slow') return { kind: 'unavailable' };
-  const found = await inTime(realpath(join(top, storage.path, path)).catch(() => undefined));
+  const own = join(top, storage.path);
+  const found = await looks.run(own, () => realpath(join(own, path)).catch(() => undefined));
   if (found === 'slow') return { kind: 'unavailable' };
   if (!found) return { kind: 'absent' };
   return isBelow(top, found) ? { kind: 'there', absolute: found } : { kind: 'outside' };

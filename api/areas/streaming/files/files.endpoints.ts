@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
 import { getVisibleItem } from '#areas/items/public.ts';
-import type { OpenFile } from '#areas/storage/public.ts';
+import { type OpenFile, streamOf } from '#areas/storage/public.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { Id } from '#kernel/schemas.ts';
@@ -50,7 +50,9 @@ function sendable(
     type: mediaType(source.path),
     cacheControl: 'private, no-cache',
     read: async (range) => {
-      const stream = streamMedia(file.absolute, range);
+      const stream = file.blocks
+        ? streamOf(file.blocks, range)
+        : streamMedia(file.absolute, { ...range, folderId: source.folderId });
       return metered(call, stream, { itemId: source.itemId, session });
     },
   };

@@ -50,7 +50,7 @@ const PAGES: Readonly<Record<string, string>> = {
 /** The page of a hit or a suggestion; a genre is searched. */
 export function pathOf({ kind, id, text }: { kind: string; id?: string | undefined; text: string }): string {
   if (kind === 'channel') return '/live';
-  if (kind === 'program') return '/live/guide';
+  if (kind === 'program') return id ? `/live/guide?program=${id}` : '/live/guide';
   const page = PAGES[kind];
   return page && id ? `/${page}/${id}` : addressOf({ q: text, library: '', kind: '' });
 }

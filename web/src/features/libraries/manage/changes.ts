@@ -1,5 +1,5 @@
 // Changes of libraries by who manages them.
-import type { CreateLibraryBody, LibraryFolder, UpdateLibraryBody } from 'foyer-client';
+import type { CreateLibraryBody, Library, LibraryFolder, UpdateLibraryBody } from 'foyer-client';
 import { api } from '#core/api/client.ts';
 import { invalidate } from '#core/cache/query.ts';
 
@@ -23,13 +23,21 @@ export async function createLibrary(
   await again();
 }
 
+export interface LibraryChanges extends Omit<UpdateLibraryBody, 'folders'> {
+  folders?: readonly Folder[];
+}
+
+/** Throws 409 `revision` when somebody changed the library since it was read. */
 export async function changeLibrary(
-  id: string,
-  { folders, ...body }: Omit<UpdateLibraryBody, 'folders'> & { folders?: readonly Folder[] },
+  { id, revision }: Pick<Library, 'id' | 'revision'>,
+  { folders, ...body }: LibraryChanges,
 ): Promise<void> {
-  await api.updateLibrary({ params: { id }, body: { ...body, ...(folders && { folders: placed(folders) }) } });
+  const headers = { 'if-match': `"${revision}"` };
+  await api.updateLibrary({ params: { id }, headers, body: { ...body, ...(folders && { folders: placed(folders) }) } });
   await Promise.all([again(), ...(body.icon === undefined ? [] : [invalidate('listIcons')])]);
 }
+
+export const readLibrary = (id: string): Promise<Library> => api.getLibrary({ params: { id } });
 
 export async function scanLibrary(id: string): Promise<void> {
   await api.startScan({ params: { id }, body: { mode: 'full' } });

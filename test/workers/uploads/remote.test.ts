@@ -1,0 +1,158 @@
+// Uploads into libraries on remote storages, with real servers.
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import sharp from 'sharp';
+import { readerById, type StorageReader } from '#areas/storage/public.ts';
+import { type Api, startApi } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
+import { eventually } from '#support/stores.ts';
+import { finishUpload } from '#workers/uploads/finish.ts';
+import { newUploadPlace, type UploadPlace } from './support.ts';
+
+const photo = (side = 20): Promise<Buffer> =>
+  sharp(randomBytes(side * side * 3), { raw: { width: side, height: side, channels: 3 } })
+    .withMetadata({ exif: { IFD2: { DateTimeOriginal: '2020:06:01 12:00:00' } } })
+    .png({ compressionLevel: 0 })
+    .toBuffer();
+
+for (const [kind, start] of Object.entries(remotePlaces)) {
+  describe(`upload.finish on ${kind}`, function () {
+    this.timeout(120_000);
+    let api: Api;
+    let admin: Person;
+    let there: RemotePlace;
+    let place: UploadPlace;
+    let reader: StorageReader;
+    let storageId: string;
+    let folderId: string;
+
+    before(async () => {
+      there = await start();
+      await there.put('photos/2020/06/a.png', Buffer.from('theirs'));
+      api = await startApi(LOOPBACK);
+      admin = await api.given.owner();
+      const { settings, secrets } = there;
+      const made = await api
+        .as(admin)
+        .createStorage({ body: { name: kind, kind, settings, secrets, readOnly: false } });
+      expect(made.status, JSON.stringify(made.body)).to.equal(201);
+      storageId = made.body.id;
+      place = await newUploadPlace(api);
+      await rm(place.path, { recursive: true });
+      const body = { folders: [{ storageId, path: 'photos' }] };
+      const changed = await api.as(admin).updateLibrary({ params: { id: place.libraryId }, body });
+      expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
+      folderId = (await api.deps.db('library_folders').where({ library_id: place.libraryId }).first('id'))?.id ?? '';
+      reader = (await readerById(api.deps, storageId)) as StorageReader;
+    });
+
+    const names = async (): Promise<string[]> =>
+      (await reader.list('photos/2020/06', { most: 100 })).entries.map(({ name }) => name).sort();
+    const read = async (name: string, size: number): Promise<Buffer> =>
+      reader.read(`photos/2020/06/${name}`, { start: 0, length: size });
+    const items = (): Promise<unknown[]> => api.deps.db('items').where({ library_id: place.libraryId, type: 'photo' });
+
+    it('makes one item and one file, and never writes over a file', async () => {
+      const bytes = await photo();
+      const id = await place.send({ name: 'a.png', bytes });
+      const sent = await place.finish(id);
+      expect(sent).to.include({ state: 'finished' });
+      expect(await names()).to.deep.equal(['a-2.png', 'a.png']);
+      expect((await read('a-2.png', bytes.length)).equals(bytes)).to.equal(true);
+      expect((await read('a.png', 100)).toString()).to.equal('theirs');
+      const item = await api.deps
+        .db('items')
+        .where({ id: sent.itemId ?? '' })
+        .first();
+      expect(item).to.include({ added_by: place.member.accountId, type: 'photo' });
+      expect(await api.deps.objects.stat('foyer-uploads', `uploads/${id}`)).to.equal(undefined);
+      const again = await place.finish(await place.send({ name: 'b.png', bytes }));
+      expect(again).to.include({ state: 'duplicate', itemId: sent.itemId });
+    });
+
+    it('leaves one file and one item after a worker died at any step', async () => {
+      const { db } = api.deps;
+      const before = await names();
+      const known = await items();
+      const bytes = await photo();
+      const id = await place.send({ name: 'k.png', bytes });
+      // It died while it wrote: into another month, and before its directory was right.
+      const draft = `.foyer-upload-${id}`;
+      await there.put(`photos/2019/01/${draft}`, bytes.subarray(0, 100));
+      const path = 'photos/2019/01/k.png';
+      const [own, theirs] = [await there.parts?.begin(path), await there.parts?.begin(path)];
+      await db('uploads')
+        .where({ id })
+        .update({ state: 'importing', folder_id: folderId, path, placing_parts: own ?? null });
+      if (kind !== 's3') await there.put(`photos/2020/06/${draft}`, bytes.subarray(0, 100));
+      await place.finish(id);
+      expect(await names()).to.deep.equal([...before, 'k.png']);
+      expect(await there.has(`photos/2019/01/${draft}`)).to.equal(false);
+      expect((await there.parts?.pending()) ?? []).to.deep.equal(theirs ? [theirs] : []);
+      // It died after the file had its name, before a scan.
+      await db('uploads').where({ id }).update({ state: 'importing', ended_at: null, item_id: null });
+      expect(await place.finish(id)).to.include({ state: 'finished' });
+      await finishUpload({ uploadId: id }, place.work());
+      expect(await names()).to.deep.equal([...before, 'k.png']);
+      expect((await read('k.png', bytes.length)).equals(bytes)).to.equal(true);
+      expect(await items()).to.have.lengthOf(known.length + 1);
+    });
+
+    it('places a file of several chunks while its worker stops in the middle once', async () => {
+      const { objects } = api.deps;
+      const bytes = await photo(2000); // 12 MB
+      const [answer] = await place.announce([{ name: 'large.png', bytes }]);
+      const id = answer?.upload?.id ?? '';
+      for (const at of [0, 1])
+        expect((await place.chunk(id, at, bytes.subarray(at * (8 << 20), (at + 1) * (8 << 20)))).status).to.equal(200);
+      const stop = new AbortController();
+      const stopping = async function* (body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+        for await (const piece of body) {
+          yield piece;
+          stop.abort(new Error('stopped'));
+        }
+      };
+      let reads = 0;
+      const get: typeof objects.get = async (...given) => {
+        const body = await objects.get(...given);
+        if (given[2]) return body; // the probe
+        reads += 1;
+        return reads === 2 ? Readable.from(stopping(body as AsyncIterable<Buffer>), { objectMode: false }) : body;
+      };
+      const work = { ...place.work(stop.signal), objects: { ...objects, get } };
+      const pending = async (): Promise<string[]> => (await there.parts?.pending()) ?? [];
+      const before = await pending();
+      const outcome = await finishUpload({ uploadId: id }, work).then(String, String);
+      expect(outcome).to.match(/stopped/);
+      const row = await api.deps.db('uploads').where({ id }).first('placing_parts');
+      expect(row?.placing_parts, 'noted before the first part').to.be.a(kind === 's3' ? 'string' : 'null');
+      await eventually(async () => (await pending()).length === before.length);
+      expect(await names()).to.not.include('large.png');
+      expect(await place.finish(id)).to.include({ state: 'finished' });
+      expect((await names()).filter((name) => /large|upload/.test(name))).to.deep.equal(['large.png']);
+    });
+
+    it('waits while the storage does not answer, and refuses one that is read-only', async () => {
+      const change = async (body: object): Promise<void> => {
+        const { status } = await api
+          .as(admin)
+          .updateStorage({ params: { id: storageId }, body: { ...body, check: false } });
+        expect(status).to.equal(200);
+      };
+      const wrong = Object.fromEntries(Object.keys(there.secrets).map((key) => [key, 'canary-wrong']));
+      const id = await place.send({ name: 'w.png', bytes: await photo() });
+      await change({ secrets: wrong });
+      expect(await place.finish(id)).to.include({ errorReason: 'storage-away' });
+      await change({ secrets: there.secrets });
+      expect(await place.finish(id)).to.include({ state: 'finished' });
+      await change({ readOnly: true });
+      const files = [{ name: 'r.png', sizeBytes: 10 }];
+      const refused = await place.as.createUploads({ body: { libraryId: place.libraryId, files } } as never);
+      expect(refused.status).to.equal(409);
+      expect(refused.body).to.have.nested.property('error.details.reason', 'no-upload-folder');
+    });
+  });
+}

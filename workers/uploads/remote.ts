@@ -1,0 +1,156 @@
+// Writes an upload into a library folder on a remote storage, where it appears whole and never over another file.
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import {
+  addressOf,
+  joined,
+  Occupied,
+  readerById,
+  StorageFault,
+  type StorageReader,
+  streamOf,
+  Unsent,
+} from '#areas/storage/public.ts';
+import {
+  extensionOf,
+  keyOf,
+  noteParts,
+  notePlace,
+  noteProgress,
+  type UploadFolder,
+  type UploadRow,
+} from '#areas/uploads/public.ts';
+import { DiskFull } from '#platform/disk.ts';
+import type { Work } from '../work.ts';
+import { BUCKET } from './arrive.ts';
+import { Cancelled, nameOf, pathOf, StorageGone, type Wanted } from './naming.ts';
+
+export interface RemoteTop {
+  folder: UploadFolder;
+  reader: StorageReader;
+}
+
+/** The library folder. Throws `StorageGone`. */
+export async function remoteTopOf({ db, config }: Work, folder: UploadFolder): Promise<RemoteTop> {
+  return reported(async () => {
+    const reader = await readerById({ db, config }, folder.storageId);
+    if (!reader?.place) throw new StorageGone();
+    return { folder, reader };
+  });
+}
+
+/** Faults of the storage as the job knows them. */
+async function reported<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Unsent) throw error.cause ?? error;
+    if (!(error instanceof StorageFault)) throw error;
+    if (error.reason === 'full') throw new DiskFull(error.message, { cause: error });
+    throw new StorageGone(error.message, { cause: error });
+  }
+}
+
+/** Files whose bytes this process has compared; a scan is waited for in many steps. */
+const compared = new Set<string>();
+const MOST_COMPARED = 1000;
+
+/** Whether the upload's file already lies where its row says. Throws `StorageGone`. */
+export async function isPlacedRemotely({ folder, reader }: RemoteTop, row: UploadRow): Promise<boolean> {
+  const { path, size_bytes: size } = row;
+  if (path === null || row.folder_id !== folder.id) return false;
+  return reported(async () => {
+    const found = await reader.stat(path);
+    if (found?.kind !== 'file' || found.size !== size) return false;
+    const key = `${row.id} ${found.modifiedMs} ${path}`;
+    if (compared.has(key)) return true;
+    const hash = createHash('sha256');
+    await pipeline(streamOf({ reader, path }, { start: 0, end: size - 1 }), hash);
+    if (hash.digest('hex') !== row.sha256) return false;
+    if (compared.size >= MOST_COMPARED) compared.clear();
+    compared.add(key);
+    return true;
+  });
+}
+
+/**
+ * Puts the file in its folder and notes where, first in the row and then on the storage. Throws `StorageGone`, `Cancelled`, `Unfit`
+ * and `DiskFull`.
+ */
+export async function placeRemotely(
+  work: Work,
+  row: UploadRow,
+  { top, wanted }: { top: RemoteTop; wanted: Wanted },
+): Promise<void> {
+  const { folder, reader } = top;
+  const named = await nameOf(work, row, { folder, wanted, place: await addressOfUpload(work, row) });
+  await reported(async () => {
+    await requireSpace(reader, row);
+    for (let at = 1; ; at += 1) {
+      const path = pathOf(named, at);
+      if (await reader.stat(path)) continue;
+      if (!(await notePlace(work.db, row.id, { folder_id: folder.id, path }))) throw new Cancelled();
+      if (await appear(work, row, { reader, path })) return;
+    }
+  });
+}
+
+/** The stored object as the probe reads it, in ranges. */
+async function addressOfUpload({ objects }: Work, row: UploadRow): Promise<string> {
+  const reader = {
+    read: async (_path: string, { start, length }: { start: number; length: number }): Promise<Buffer> =>
+      Buffer.concat(
+        await Array.fromAsync(
+          (await objects.get(BUCKET, keyOf(row.id), { start, end: start + length - 1 })) as AsyncIterable<Buffer>,
+        ),
+      ),
+  };
+  const path = `${row.id}.${extensionOf(row.name)}`;
+  return addressOf({ reader, path, size: row.size_bytes, modifiedMs: 0 });
+}
+
+async function requireSpace(reader: StorageReader, { size_bytes: size }: UploadRow): Promise<void> {
+  const space = await reader.space();
+  if (space && space.freeBytes < size) throw new StorageFault('full', 'the storage has no space for the file');
+}
+
+const draftNameOf = (row: UploadRow): string => `.foyer-upload-${row.id}`;
+
+/** Deletes the unfinished file of an earlier try whose worker died. Throws `StorageGone`. */
+export async function dropDraft({ db }: Work, row: UploadRow, { folder, reader }: RemoteTop): Promise<void> {
+  const { path, placing_parts: parts } = row;
+  if (path === null || row.folder_id !== folder.id) return;
+  await reported(async () => {
+    await reader.remove(joined(path.slice(0, Math.max(0, path.lastIndexOf('/'))), draftNameOf(row)));
+    if (parts === null) return;
+    await reader.dropParts?.(path, parts);
+    await noteParts(db, row.id, null);
+  });
+}
+
+/** A file of many gigabytes takes hours; the sweep goes on with uploads that look forgotten. */
+const PROGRESS_MS = 5 * 60_000;
+
+/** False when another file has the path. */
+async function appear(
+  { db, objects, signal }: Work,
+  row: UploadRow,
+  { reader, path }: { reader: StorageReader; path: string },
+): Promise<boolean> {
+  const file = {
+    ...{ size: row.size_bytes, sha256: row.sha256 ?? '', draftName: draftNameOf(row) },
+    modifiedAt: row.modified_at ?? row.taken_at ?? undefined,
+    noteParts: (id: string) => noteParts(db, row.id, id),
+    open: () => objects.get(BUCKET, keyOf(row.id)),
+  };
+  const progress = setInterval(() => void noteProgress(db, row.id).catch(() => undefined), PROGRESS_MS);
+  try {
+    await reader.place?.(path, file, { signal });
+  } catch (error) {
+    if (error instanceof Occupied) return false;
+    throw error;
+  } finally {
+    clearInterval(progress);
+  }
+  return true;
+}
