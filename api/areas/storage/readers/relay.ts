@@ -37,10 +37,9 @@ interface Way {
 async function describe(way: Way, path: string, { signal }: Options = {}): Promise<Listed | undefined> {
   const { status, headers } = await send(way, { method: 'HEAD', signal });
   if (status === 404) return undefined;
-  const [size, modifiedMs] = [
-    Number(headers.get('content-length') ?? Number.NaN),
-    Number(headers.get('x-modified-ms')),
-  ];
+  const numberOf = (name: string): number => Number(headers.get(name) ?? Number.NaN);
+  const [size, modifiedMs] = [numberOf('content-length'), numberOf('x-modified-ms')];
+  // An API of an earlier release answers 200 with its metrics.
   if (status !== 200 || !Number.isSafeInteger(size) || !Number.isFinite(modifiedMs)) throw faultOf(status);
   return { name: path.slice(path.lastIndexOf('/') + 1), kind: 'file', size, modifiedMs, readable: true };
 }
