@@ -90,6 +90,7 @@ const Environment = z.object({
   FOYER_STORE_VOLUMES: jsonOf(StoreVolumes).default({}),
   FOYER_CATALOGUE_KEYS: jsonOf(z.record(z.string(), z.string())).optional(),
   FOYER_PARSER_URL: z.url({ protocol: /^http$/ }).optional(),
+  FOYER_MEDIA_RELAY: z.url({ protocol: /^http$/ }).optional(),
   FOYER_PLUS_VERIFIER: jsonOf(PlusVerifier).optional(),
   FOYER_PLUS_LICENCE: z.string().optional(),
   FOYER_REPLICAS: z.coerce.number().int().min(1).default(1),
@@ -141,6 +142,8 @@ export interface Config {
   declaredCatalogueKeys: Partial<Record<CatalogueKeyName, string>> | undefined;
   /** Address of the parser pods; without one, sandboxed processes of this machine open foreign files. */
   parserUrl: string | undefined;
+  /** Address of API pods by which a process without keys reads files of remote storages. */
+  mediaRelay: string | undefined;
   /** Volumes of stores that the operator runs for this server. */
   storeVolumes: z.output<typeof StoreVolumes>;
   /** Public keys for verifying licences; without any, every feature is available. */
@@ -208,6 +211,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     catalogueKeys: keysOfEnvironment(environment),
     declaredCatalogueKeys: e.FOYER_CATALOGUE_KEYS,
     parserUrl: e.FOYER_PARSER_URL,
+    mediaRelay: e.FOYER_MEDIA_RELAY,
     storeVolumes: e.FOYER_STORE_VOLUMES,
     plusVerifier: e.FOYER_PLUS_VERIFIER,
     plusLicence: e.FOYER_PLUS_LICENCE?.replace(/\s+/g, ''),

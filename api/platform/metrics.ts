@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import metrics from 'prom-client';
 
 const answered = new Map<string, Map<number, number>>();
@@ -45,16 +45,19 @@ export const jobSeconds = new metrics.Histogram({
   buckets: [0.1, 1, 10, 60, 600, 3600],
 });
 
+/** Returns whether it answers the request. */
+type Handler = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 /**
- * `/metrics` and `/live` on a port of their own, never on the public one; port 0 disables it. `/live` uses no store: it
- * answers while the event loop runs. `/metrics` is 503 when a collector fails.
+ * `/metrics`, `/live` and the paths of `more` on a port of their own, never on the public one; port 0 disables it. `/live` uses
+ * no store: it answers while the event loop runs. `/metrics` is 503 when a collector fails.
  */
-export function serveMetrics(port: number, host: string): Server | undefined {
+export function serveMetrics(port: number, host: string, more: Handler = () => false): Server | undefined {
   if (port === 0) return undefined;
   metrics.collectDefaultMetrics();
   const server = createServer((request, response) => {
     if (request.url === '/live') response.end();
-    else void answerScrape(response);
+    else if (!more(request, response)) void answerScrape(response);
   });
   return server.listen(port, host);
 }

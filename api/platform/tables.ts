@@ -1709,6 +1709,11 @@ export interface Tables {
     retry_key: string | null;
     successor_sealed: string | null;
   };
+  relay_keys: {
+    id: Defaulted<boolean>;
+    key: Buffer;
+    created_at: Defaulted<Date>;
+  };
   rights_told: {
     account_id: string | null;
     at: Defaulted<Date>;
@@ -2203,6 +2208,7 @@ export interface Tables {
     stopped_at: Date | null;
     purged_at: Date | null;
     created_at: Defaulted<Date>;
+    unopened: Defaulted<number>;
   };
   transcript_due: {
     file_id: string;

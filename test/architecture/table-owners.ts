@@ -136,6 +136,7 @@ export const owners: Record<TableName, string> = {
   recordings: 'live-tv',
   recovery_codes: 'auth',
   refresh_tokens: 'auth',
+  relay_keys: 'storage',
   rights_told: 'identity',
   saved_files: 'libraries',
   scan_directories: 'scanning',

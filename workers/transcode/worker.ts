@@ -12,6 +12,7 @@ import {
   sweepSessions,
   type WorkerInfo,
 } from '#areas/streaming/sessions/sessions.store.ts';
+import { countUnopened, forgetUnopened } from '#areas/streaming/sessions/unopened.store.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { claimRendition, sweepRenditions } from '#platform/live/renditions.store.ts';
@@ -187,7 +188,9 @@ export class TranscodeWorker {
         const fileId = row.file_id;
         const place = path ? await findTrackPlace(db, { fileId, path }) : (await findPlaces(db, [fileId])).get(fileId);
         const found = place && (await openMedia({ db, config }, place));
-        return found?.kind === 'there' ? found.absolute : undefined;
+        const absolute = found?.kind === 'there' ? found.absolute : undefined;
+        if (path === undefined) await (absolute === undefined ? countUnopened : forgetUnopened)(db, row.id);
+        return absolute;
       },
     });
     this.#sessions.set(row.id, session);

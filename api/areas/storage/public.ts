@@ -7,6 +7,7 @@ export { holdClocksBy } from './clocks.ts';
 export { removeFoldersBy } from './delete.ts';
 export { Absent, joined, type Listed, Occupied, StorageFault, type StorageReader, Unsent } from './readers/reader.ts';
 export { takePersonalHosts } from './registry.ts';
+export { mediaRelay } from './relay/serve.ts';
 export { folderOnStorage, readerById } from './serving/folders.ts';
 export { Looks, looks } from './serving/looks.ts';
 export { type MediaConfig, type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';

@@ -118,6 +118,11 @@ export const parserEnvironment = (server: Server): Record<string, EnvValue> => (
   FOYER_PARSER_URL: `http://${nameOf(server, 'parser')}:${PARSER_PORT}`,
 });
 
+/** For components that decode media: they have no keys, so the API reads remote files for them. */
+export const relayEnvironment = (server: Server): Record<string, EnvValue> => ({
+  FOYER_MEDIA_RELAY: `http://${nameOf(server, 'api')}:${METRICS_PORT}`,
+});
+
 /** For components that measure the volumes of managed stores. */
 export function volumesEnvironment(server: Server): Record<string, EnvValue> {
   const volumes = storeVolumes(server);

@@ -23,6 +23,8 @@ const CLIENTS: readonly string[] = [
 ];
 /** Components that send uploaded files to the parser. */
 const PARSER_CLIENTS: readonly string[] = ['api', 'workers'];
+/** Components that decode media files and have no keys: the API reads remote files for them. */
+const DECODERS: readonly string[] = ['transcode', 'subtitles'];
 /** Components that connect to addresses outside the cluster, such as the bucket of a backup. */
 const OUTGOING: readonly string[] = [...PARSER_CLIENTS, 'restore', 'backup'];
 const DNS = { ports: [{ protocol: 'UDP', port: 53 }, ...tcp(53)] };
@@ -79,6 +81,17 @@ function parser(server: Server): Manifest<'NetworkPolicy'>[] {
       ingress: [{ from: [{ podSelector: from }], ports: tcp(PARSER_PORT) }, metricsFrom(server)],
     }),
     policy(server, { suffix: 'asks', pods: from, egress: [{ to: [{ podSelector: pods }], ports: tcp(PARSER_PORT) }] }),
+  ];
+}
+
+/** The API serves remote files on its metrics port to the components that decode, which reach no storage themselves. */
+function relay(server: Server): Manifest<'NetworkPolicy'>[] {
+  const pods = { matchLabels: selectorOf(server, 'api') };
+  const from = anyOf(server, DECODERS);
+  const ports = tcp(METRICS_PORT);
+  return [
+    policy(server, { suffix: 'relay', component: 'api', pods, ingress: [{ from: [{ podSelector: from }], ports }] }),
+    policy(server, { suffix: 'relayed', pods: from, egress: [{ to: [{ podSelector: pods }], ports }] }),
   ];
 }
 
@@ -173,6 +186,7 @@ export function networkPolicies(context: Context): Manifest<'NetworkPolicy'>[] {
       pods: { matchLabels: selectorOf(server, 'api') },
       ingress: [{ ports: tcp(API_PORT) }],
     }),
+    ...relay(server),
     ...speech(server),
     policy(server, { suffix: 'metrics', pods: anyOf(server, CLIENTS), ingress: [metricsFrom(server)] }),
     policy(server, { suffix: 'stores', pods: anyOf(server, CLIENTS), egress: toStores(context) }),

@@ -15,7 +15,15 @@ import type {
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 import { declaredSettings } from '../../server-environment.ts';
 import type { Context } from './context.ts';
-import { type EnvValue, envOf, METRICS_PORT, podChecksum, podEnvironment, SCRATCH } from './environment.ts';
+import {
+  type EnvValue,
+  envOf,
+  METRICS_PORT,
+  podChecksum,
+  podEnvironment,
+  relayEnvironment,
+  SCRATCH,
+} from './environment.ts';
 import { mediaClaims, mediaMounts, mediaVolumes } from './media.ts';
 import { type Component, defined, nameOf, selectorOf } from './meta.ts';
 import { affinityOf } from './one-node.ts';
@@ -126,7 +134,8 @@ function environmentOf(context: Context, { jailed, decodes }: FoyerPod): Record<
   if (jailed) return {};
   const shared = podEnvironment(context);
   if (!decodes) return shared;
-  return decoderEnvironment(shared, declaredSettings(context.server.spec, context.secrets));
+  const { server, secrets } = context;
+  return { ...decoderEnvironment(shared, declaredSettings(server.spec, secrets)), ...relayEnvironment(server) };
 }
 
 /** Metadata and spec of a pod template. */

@@ -77,6 +77,7 @@ describe('objects of a MediaServer', () => {
         // It decodes foreign files: no key ring, and no secret but those of the stores.
         expect(JSON.stringify(template)).to.not.match(/"keys"|home-environment-\w+","key":"FOYER_SETTINGS"/);
         expect(Object.keys(config.declaredSettings).filter((key) => !key.startsWith('transcode.'))).to.deep.equal([]);
+        expect(config.mediaRelay).to.equal('http://home-api:9090');
         continue;
       }
       expect(config.declaredSettings).to.deep.include({
@@ -90,6 +91,7 @@ describe('objects of a MediaServer', () => {
         webhookNetworks: ['192.168.1.0/24'],
         clusterNetworks: ['10.244.0.0/16', '10.96.0.0/12'],
         keysFile: '/etc/foyer/keys/keys.json',
+        mediaRelay: undefined,
       });
       expect(config).to.deep.include({ claimFrom: 'secret', metricsPort: 9090, port: 8080, host: '0.0.0.0' });
     }

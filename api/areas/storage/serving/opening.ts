@@ -6,6 +6,7 @@ import type { Row } from '#platform/typed-query.ts';
 import { mountReader } from '../readers/mount.ts';
 import { StorageFault } from '../readers/reader.ts';
 import { readerOfStorage } from '../registry.ts';
+import { relayedReader } from '../relay/remote.ts';
 import { findStorageRow } from '../storages.store.ts';
 import { looks } from './looks.ts';
 import { addressOf, type RemoteFile } from './ranges.ts';
@@ -47,7 +48,7 @@ interface FolderRow extends Pick<Row<'storages'>, 'state' | 'enabled' | 'root_na
 /** Configuration that reading media needs. */
 export type MediaConfig = Pick<
   Config,
-  'mediaRoots' | 'keysFile' | 'clusterNetworks' | 'apiServerNetworks' | 'storageNetworks'
+  'mediaRoots' | 'keysFile' | 'mediaRelay' | 'clusterNetworks' | 'apiServerNetworks' | 'storageNetworks'
 >;
 
 interface Deps {
@@ -108,7 +109,7 @@ async function openRemote({ db, config }: Deps, wanted: Wanted, suspect: boolean
   const row = await findStorageRow(db, wanted.storageId);
   if (!row) return UNAVAILABLE;
   try {
-    const reader = await readerOfStorage(config, row);
+    const reader = (await relayedReader({ db, config }, wanted)) ?? (await readerOfStorage(config, row));
     const found = await reader.stat(wanted.path);
     if (found?.kind !== 'file') return ABSENT;
     const { size, modifiedMs } = found;

@@ -74,6 +74,18 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return;
   }
   file.usedAt = Date.now();
+  await sendRange(file, { request, response });
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Bytes of the first read. */
+  firstBytes?: number;
+}
+
+/** Answers a GET or HEAD with the requested range. Reading ends when the client leaves. */
+export async function sendRange(file: RemoteFile, { request, response, firstBytes }: Exchange): Promise<void> {
   const range = rangeOf(request.headers.range, file.size);
   const common = { 'Accept-Ranges': 'bytes', 'X-Modified-Ms': String(file.modifiedMs) };
   if (range === 'none') {
@@ -85,7 +97,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const partly = range && { 'Content-Range': `bytes ${range.start}-${range.end}/${file.size}` };
   response.writeHead(range ? 206 : 200, { ...common, 'Content-Length': length, ...partly });
   if (request.method === 'HEAD' || length === 0) response.end();
-  else await pipeline(streamOf(file, sent), response).catch(() => response.destroy());
+  else await pipeline(streamOf(file, sent, firstBytes), response).catch(() => response.destroy());
 }
 
 function fileAt({ url, method }: IncomingMessage): Served | undefined {
@@ -111,7 +123,11 @@ function rangeOf(header: string | undefined, size: number): Range | 'none' | und
 }
 
 /** The bytes of a range, in blocks that grow to 4 MiB; the next block is read while one is sent. */
-export function streamOf({ reader, path }: Pick<RemoteFile, 'reader' | 'path'>, { start, end }: Range): Readable {
+export function streamOf(
+  { reader, path }: Pick<RemoteFile, 'reader' | 'path'>,
+  { start, end }: Range,
+  firstBytes = FIRST_BYTES,
+): Readable {
   const stopped = new AbortController();
   const stream = Readable.from(blocks(), { objectMode: false, highWaterMark: FIRST_BYTES });
   stream.once('close', () => stopped.abort());
@@ -119,7 +135,7 @@ export function streamOf({ reader, path }: Pick<RemoteFile, 'reader' | 'path'>, 
 
   async function* blocks(): AsyncGenerator<Buffer> {
     let at = start;
-    let size = FIRST_BYTES;
+    let size = firstBytes;
     let ahead = next(at, size);
     while (at <= end) {
       const block = await ahead;

@@ -2,11 +2,11 @@ import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { noSpace, notFound } from '#kernel/errors.ts';
 import type { Bucket, Objects } from '#platform/objects.ts';
 import { sendRanged } from '../files/file-answer.ts';
-import { refuseUnavailableSource } from '../files/sources.ts';
 import { announceWant, offerSession, type Want } from '../sessions/offers.store.ts';
 import type { SessionRow } from '../sessions/sessions.store.ts';
 import { noteRead, wantSegment, withdrawWant } from '../sessions/wants.store.ts';
 import { segmentCount } from './plan.ts';
+import { endUnopened, requireSource } from './unopened.ts';
 import { refuseFailed, waitUntil } from './waiting.ts';
 
 const TYPES: Record<string, string> = { m4s: 'video/mp4', mp4: 'video/mp4', ts: 'video/mp2t' };
@@ -70,12 +70,13 @@ export async function sendObject(call: Call, { bucket, key, type, cacheControl }
 async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want: Want; key: string }): Promise<void> {
   refuseFailed(row);
   await refuseFull(call.deps.objects);
-  await Promise.all([requestSegment(call, row.id, want), refuseUnavailableSource(call, row.plan.source)]);
+  await Promise.all([requestSegment(call, row.id, want), requireSource(call, row)]);
   await waitUntil(call, row.id, {
     named: { name: key, withdraw: () => withdraw(call, row.id, want) },
     look: () => call.deps.objects.stat('foyer-transcode', key),
     onMiss: async (now) => {
-      await refuseUnavailableSource(call, now.plan.source); // the storage may become unavailable while the request waits
+      await requireSource(call, now); // the storage may become unavailable while the request waits
+      await endUnopened(call, now);
       await refuseFull(call.deps.objects);
       if (isForgotten(now)) await requestSegment(call, row.id, want);
     },

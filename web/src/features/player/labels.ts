@@ -136,9 +136,14 @@ const NOT_PLAYABLE: Readonly<Record<string, () => string>> = {
 export function playbackProblem({ code, reason, details }: Problem): ProblemText | undefined {
   if (code === 'MEDIA_NOT_PLAYABLE') return { title: (NOT_PLAYABLE[reason ?? ''] ?? m.notPlayable)() };
   if (code === 'MEDIA_UNSUPPORTED_CODEC') return { title: m.unsupported(), next: m.unsupportedNext() };
-  if (code === 'TRANSCODE_FAILED') return { title: m.damaged(), next: m.damagedNext() };
+  if (code === 'TRANSCODE_FAILED') return notConverted(reason);
   if (code === 'FORBIDDEN' && reason === 'remote') return { title: m.notFromHere(), next: m.notFromHereNext() };
   if (code !== 'MEDIA_TRANSCODE_DISABLED') return undefined;
   const reasons = Array.isArray(details['reasons']) ? (details['reasons'] as PlaybackReason[]) : [];
   return { title: m.noConversion(), next: reasons.map(reasonText).join(' ') };
 }
+
+const notConverted = (reason: string | undefined): ProblemText =>
+  reason === 'source-read'
+    ? { title: m.notRead(), next: m.notReadNext() }
+    : { title: m.damaged(), next: m.damagedNext() };
