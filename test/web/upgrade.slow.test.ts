@@ -52,9 +52,9 @@ describe('another version of the server, with tabs open', function () {
     const home = await openApp(service.url, '/', { context: player.context });
     await home.page.waitForSelector('h1:has-text("Home")');
     const tabs = [player, home];
-    for (const { page, expectFault } of tabs) {
-      expectFault(BROKEN);
-      await page.evaluate('window.isOldTab = true');
+    for (const tab of tabs) {
+      tab.expectFault(BROKEN);
+      await tab.page.evaluate('window.isOldTab = true');
     }
     const chunks = tabs.map(({ page }) => chunksOf(page));
 
