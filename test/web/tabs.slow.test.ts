@@ -21,7 +21,7 @@ const NEW = 12;
 const LIVE_MS = 2000;
 /** What the browser itself says of broken connections. */
 const BROKEN = /Failed to load resource: net::|ERR_/;
-/** Notes the changes of items, and what was missed, as the tab with the stream passes them on. */
+/** Notes the changes of items, and those that were missed, as the tab with the stream passes them on. */
 const NOTE = `globalThis.passed = [];
 new BroadcastChannel('foyer-events').onmessage = ({ data }) => {
   if (data.event === 'item.updated' || data.payload.missed) passed.push(data.payload.itemId ?? data.event);
@@ -175,7 +175,7 @@ describe('live updates in a browser', function () {
       const { page } = app;
       await page.locator(card).first().focus();
       await eventually(async () => (await streams()) === 1);
-      await page.waitForTimeout(3000); // what comes with the page does not wait
+      await page.waitForTimeout(3000); // titles that come with the page do not wait
       const before = await looked(page);
       await scan(where);
       const pill = page.locator(`button:has-text("${NEW} new: show")`);

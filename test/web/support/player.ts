@@ -75,7 +75,7 @@ export async function isInTime(app: AppPage, frames = 1): Promise<void> {
 export interface Motion {
   /** The longest time without a new picture. */
   stillMs: number;
-  /** How far the film went back, and forward over what was not played. */
+  /** How far the film went back, and forward over parts that were not played. */
   backS: number;
   onS: number;
 }

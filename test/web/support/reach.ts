@@ -8,7 +8,7 @@ export const sideways = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.scrollingElement.scrollWidth > document.documentElement.clientWidth');
 
 /**
- * What has the focus, with its faults: it shows no ring, it is out of sight, or a bar that stays in place covers its
+ * The focused element with its faults: it shows no ring, it is out of sight, or a bar that stays in place covers its
  * middle or the middle of a side. The ring of a card may be on its picture.
  */
 const FOCUSED = `(() => {
@@ -41,7 +41,7 @@ interface Focused {
   faults: string[];
 }
 
-/** Goes through the page by Tab from `start` on, and answers the faults of what has the focus. */
+/** Goes through the page by Tab from `start` on, and answers the faults of each element that has the focus. */
 export async function tabFaults(page: Page, start: string): Promise<string[]> {
   const faults = new Set<string>();
   await page.evaluate(`globalThis.stops = new Set(); document.querySelector('${start}')?.focus()`);

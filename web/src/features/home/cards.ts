@@ -43,15 +43,15 @@ export function lineOf(card: HomeCard): string {
 
 const isIn = (list: readonly HomeCard[], card: HomeCard): boolean => list.some((one) => idOf(one) === idOf(card));
 
-/** How many cards of a row would push on those that were seen. Others follow at its end, as after one of them went. */
-export function freshIn(now: readonly HomeCard[], seen: readonly HomeCard[]): number {
-  const last = now.findLastIndex((card) => isIn(seen, card));
-  return now.slice(0, last < 0 ? now.length : last).filter((card) => !isIn(seen, card)).length;
+/** How many cards of a row would push on the cards that were shown. Others follow at its end, as after one of them went. */
+export function freshIn(now: readonly HomeCard[], shown: readonly HomeCard[]): number {
+  const last = now.findLastIndex((card) => isIn(shown, card));
+  return now.slice(0, last < 0 ? now.length : last).filter((card) => !isIn(shown, card)).length;
 }
 
-/** The cards that were seen, as they are now. A row has a limit: new ones push out those at its end, which stay until then. */
-export function steady(seen: readonly HomeCard[], now: readonly HomeCard[]): HomeCard[] {
+/** The cards that were shown, as they are now. A row has a limit: new ones push out those at its end, which stay until then. */
+export function steady(shown: readonly HomeCard[], now: readonly HomeCard[]): HomeCard[] {
   const byId = new Map(now.map((card) => [idOf(card), card]));
-  const last = seen.findLastIndex((card) => byId.has(idOf(card)));
-  return seen.flatMap((card, at) => byId.get(idOf(card)) ?? (at > last ? card : []));
+  const last = shown.findLastIndex((card) => byId.has(idOf(card)));
+  return shown.flatMap((card, at) => byId.get(idOf(card)) ?? (at > last ? card : []));
 }
