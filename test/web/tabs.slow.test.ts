@@ -156,6 +156,7 @@ describe('live updates in a browser', function () {
       const itemId = await givenItem(db, library, { title: `0 ${name} ${n}`, top: true, added_at: new Date() });
       events.push({ payload: { itemId, libraryId: library.id } });
     }
+    await db('libraries').where({ id: library.id }).increment('change_seq', 1);
     await emitMany(db as never, 'item.added', events);
   }
 
