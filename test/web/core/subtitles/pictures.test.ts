@@ -163,6 +163,15 @@ describe('pictures of subtitles', function () {
     expect(loads).to.have.length(3);
   });
 
+  it('of a stretch that cannot be read are neither requested nor drawn again', () => {
+    const [loads, drawn]: [Stretch[], number[]] = [[], []];
+    const ahead = new Ahead({ load: (one) => loads.push(one), draw: (ms) => drawn.push(ms), now: () => 0 });
+    ahead.at(1000);
+    ahead.unreadable({ fromMs: 0, toMs: STRETCH_MS });
+    for (const ms of [1000, 2000, 3000]) expect(ahead.at(ms)).to.equal(undefined);
+    expect([loads.length, drawn]).to.deep.equal([1, []]);
+  });
+
   it('lie where the disc has them, whatever was cut from the film', () => {
     const [hd, wide] = [
       { width: 1920, height: 1080 },

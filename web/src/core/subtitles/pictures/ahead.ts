@@ -22,7 +22,7 @@ const holds = ({ fromMs, toMs }: Stretch, ms: number): boolean => fromMs <= ms &
 
 export class Ahead {
   readonly #home: AheadHome;
-  #read: Stretch[] = [];
+  #read: (Stretch & { isBlank?: boolean })[] = [];
   #loading: Stretch | undefined;
   #waitsUntil = 0;
   #window: PictureWindow = { fromMs: 0, toMs: 0, pictures: [] };
@@ -35,6 +35,12 @@ export class Ahead {
   read(stretch: Stretch): void {
     this.#read = [...this.#read, stretch].slice(-MOST_STRETCHES);
     this.#loading = undefined;
+  }
+
+  /** A stretch that no reader understands has no pictures, and is not requested again. */
+  unreadable(stretch: Stretch): void {
+    this.read(stretch);
+    this.#read = this.#read.map((one) => (one === stretch ? { ...one, isBlank: true } : one));
   }
 
   failed(): void {
@@ -54,7 +60,8 @@ export class Ahead {
     else if (ms >= stretch.toMs - NEAR_MS) this.#load(stretch.toMs);
     const isHere = holds(this.#window, ms);
     const isLast = ms >= (this.#window.pictures.at(-1)?.fromMs ?? 0);
-    const hasMore = stretch !== undefined && (!isHere || (isLast && this.#window.toMs < stretch.toMs));
+    const hasMore =
+      stretch !== undefined && !stretch.isBlank && (!isHere || (isLast && this.#window.toMs < stretch.toMs));
     if (hasMore && !this.#isDrawing) {
       this.#isDrawing = true;
       this.#home.draw(ms);

@@ -55,7 +55,8 @@ export function pictureTrack({ api, track, changed, failed }: PictureTrackHome):
   });
   worker.addEventListener('message', ({ data }: MessageEvent<FromPictures>) => {
     if ('window' in data) ahead.take(data.window);
-    else ahead.read('read' in data ? data.read : data.unreadable);
+    else if ('read' in data) ahead.read(data.read);
+    else ahead.unreadable(data.unreadable);
     changed();
   });
   worker.addEventListener('error', (event) => {
