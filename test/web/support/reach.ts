@@ -1,4 +1,4 @@
-// What a page needs for those who see little, use a keyboard, or have large fingers.
+// What a page needs for those who enlarge it or use a keyboard.
 import type { Page } from 'playwright-core';
 
 /** Most stops of Tab that are looked at on a page. */
@@ -54,18 +54,3 @@ export async function tabFaults(page: Page, start: string): Promise<string[]> {
   }
   return stops === 0 ? ['Tab reaches nothing'] : [...faults];
 }
-
-/** Controls that are smaller than a finger. Links within a text are as high as its lines, and a field is as large as its label. */
-export const smallTargets = (page: Page, least: number): Promise<string[]> =>
-  page.evaluate<string[]>(`(() => {
-    const all = document.querySelectorAll('a[href], button, select, summary, input, textarea, [role=slider], [role=tab]');
-    return [...all].filter((one) => {
-      if (one.disabled || one.closest('.unseen, [inert], [aria-hidden=true]') || !one.checkVisibility({ visibilityProperty: true })) return false;
-      if (one.matches('a') && one.closest('p, dd, li') && getComputedStyle(one).display === 'inline') return false;
-      const { width, height } = (one.closest('label') ?? one).getBoundingClientRect();
-      return width > 0 && height > 0 && (width < ${least} || height < ${least});
-    }).map((one) => {
-      const { width, height } = (one.closest('label') ?? one).getBoundingClientRect();
-      return Math.round(width) + 'x' + Math.round(height) + ' ' + one.outerHTML.replace(/\\s+/g, ' ').slice(0, 110);
-    });
-  })()`);
