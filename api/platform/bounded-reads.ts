@@ -4,12 +4,18 @@ import { close, open, read } from 'node:fs';
 /** Threads that the reads of one place may hold, and those of all places: the pool has more (server-environment.ts). */
 const MOST_OF_ONE = 12;
 const MOST_OF_ALL = 24;
+/** Above that a place may hold a few, so that folders of one hanging disk leave some for others. */
+const FEW = 4;
+const MOST_WITH_FEW = 40;
 
 const running = new Map<string, number>();
 const waiting: { place: string; go: () => void }[] = [];
 let all = 0;
 
-const isFree = (place: string): boolean => all < MOST_OF_ALL && (running.get(place) ?? 0) < MOST_OF_ONE;
+function isFree(place: string): boolean {
+  const own = running.get(place) ?? 0;
+  return all < MOST_OF_ALL ? own < MOST_OF_ONE : all < MOST_WITH_FEW && own < FEW;
+}
 
 function start({ place, go }: { place: string; go: () => void }): void {
   all += 1;

@@ -225,6 +225,7 @@ export class DeclaredBuckets {
       : changed;
     if (answer.status >= 300) return refusalText(answer);
     if (bucket.secretAccessKey !== undefined) this.#sent.set(there.id, digest(bucket.secretAccessKey));
+    if ('secrets' in change) this.#resent.add(there.id);
     return this.#check(request, there.id);
   }
 
@@ -246,11 +247,7 @@ export class DeclaredBuckets {
     const isRefused = reason === 'authentication-failed';
     if (!isRefused) this.#resent.delete(id);
     const sent = this.#sent.get(id);
-    if (sent !== undefined && sent !== wanted) return true;
-    if (isRefused && !this.#resent.has(id)) {
-      this.#resent.add(id);
-      return true;
-    }
+    if ((sent !== undefined && sent !== wanted) || (isRefused && !this.#resent.has(id))) return true;
     this.#sent.set(id, wanted);
     return false;
   }

@@ -161,6 +161,15 @@ describe('buckets of a MediaServer', function () {
   it('get their secret again whenever the bucket begins to refuse the saved one', async () => {
     const cloud = { name: 'cloud', place };
     await pass(cloud);
+    await api.deps.db('storages').update({ state: 'unavailable', reason: 'authentication-failed' });
+    buckets = new DeclaredBuckets(0);
+    const real = request;
+    request = async (method, path, body) => (method === 'PATCH' ? { status: 503, body: {} } : real(method, path, body));
+    expect((await pass(cloud)).fault, 'it failed').to.match(/503/);
+    request = real;
+    expect((await pass(cloud)).writes, 'sent again').to.include('PATCH /storages/:id');
+    await api.deps.db('storages').update({ state: 'available', reason: null });
+    await pass(cloud);
     for (const state of ['unavailable', 'available', 'unavailable']) {
       const reason = state === 'available' ? null : 'authentication-failed';
       await api.deps.db('storages').update({ state, reason });

@@ -45,11 +45,34 @@ export async function readerOfStorage(config: RegistryConfig, row: Opened): Prom
     return known.reader;
   }
   const secrets = row.secrets === null ? {} : secretsOf(await keysOf(config), row);
-  const reader = openReader({ config }, { kind: row.kind, settings: row.settings, secrets, personal });
+  const opened = openReader({ config }, { kind: row.kind, settings: row.settings, secrets, personal });
+  const reader = keptWhileUsed(opened, () => readers.get(row.id)?.idle.refresh());
   forget(row.id);
   const idle = setTimeout(() => forget(row.id), IDLE_MS).unref();
   readers.set(row.id, { version, reader, idle });
   return reader;
+}
+
+/** A reader that is not idle while it reads, or places a file, which may take hours. */
+function keptWhileUsed(reader: StorageReader, refresh: () => void): StorageReader {
+  const { place } = reader;
+  const kept: StorageReader = {
+    ...reader,
+    read: (...given) => {
+      refresh();
+      return reader.read(...given);
+    },
+  };
+  if (!place) return kept;
+  kept.place = async (...given) => {
+    const beat = setInterval(refresh, IDLE_MS / 5).unref();
+    try {
+      return await place(...given);
+    } finally {
+      clearInterval(beat);
+    }
+  };
+  return kept;
 }
 
 /** Reads that run end at the old place; it is closed once they had time. */

@@ -8,6 +8,7 @@ import { givenLibrary } from '#support/given-items.ts';
 import { probedFilm } from '#support/probed-film.ts';
 import { signal, startSpeech } from '#support/speech-worker.ts';
 import { eventually, temporaryFolder } from '#support/stores.ts';
+import { Child } from '#workers/subtitles/speech/child.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
 const run = promisify(execFile);
@@ -122,6 +123,28 @@ describe('the speech worker with Whisper base', function () {
     expect(own, `bare ${bare}`).to.be.at.most(bare + 0.01);
     expect(text).to.match(/00:00:0[01]\.\d{3} -->/);
     expect((await api.deps.db('speech_models').where({ name: 'base' }).first())?.paces).to.have.length(1);
+  });
+
+  it('hears each word once wherever a stretch is parted', async () => {
+    const pcm = execFileSync('ffmpeg', ['-v', 'error', '-i', reading, '-ac', '1', '-ar', '16000', '-f', 's16le', '-'], {
+      maxBuffer: 8 << 20,
+    });
+    const python = env.FOYER_SUBTITLES_PYTHON;
+    const folder = join(env.modelsDir, 'base');
+    const child = await Child.start({ python, folder, device: 'cpu', computeType: 'int8', threads: 2 });
+    const end = pcm.length / 32_000;
+    for (const cut of [21.004, 24.602, 26.502]) {
+      const parts = [
+        [0, cut],
+        [cut, end],
+      ] as const;
+      const { segments } = await child.hear(pcm, { language: 'en', task: 'transcribe', parts });
+      const spoken = segments.map(({ text }) => text).join(' ');
+      expect(errorRate(spoken, TRUTH), `cut at ${cut}`).to.be.at.most(0.05);
+      const starts = segments.flatMap(({ words }) => words.map(([from]) => from));
+      expect(starts, `in order at ${cut}`).to.deep.equal(starts.toSorted((a, b) => a - b));
+    }
+    child.end();
   });
 
   it('invents no words for music and silence, and reports that no one speaks', async () => {

@@ -6,7 +6,7 @@ export const STRETCH_MS = 60_000;
 const PART_MS = 30_000;
 /** A part is cut in its last third. */
 const EARLIEST_MS = 20_000;
-/** A shorter silence lies inside of a sentence. */
+/** A shorter silence lies inside of a sentence. A model knows times in steps of 10 ms. */
 const SILENCE_MS = 200;
 
 /**
@@ -28,7 +28,7 @@ function endOf(speech: readonly Speech[], fromMs: number, lengthMs: number): num
   for (const [i, end] of ends.entries()) {
     const from = Math.max(end, fromMs + EARLIEST_MS);
     const to = Math.min(starts[i] ?? lengthMs, latest);
-    if (to - from > best.ms) best = { at: Math.round((from + to) / 2), ms: to - from };
+    if (to - from > best.ms) best = { at: Math.round((from + to) / 20) * 10, ms: to - from };
   }
   return best.at;
 }

@@ -68,6 +68,11 @@ def is_doubtful(segment):
     return segment.compression_ratio > MOST_COMPRESSION or segment.avg_logprob < LEAST_LOGPROB
 
 
+def number_of(segment, parts):
+    """The part of a segment, whose times are in steps of 10 and 20 ms, so that the first may begin a little early."""
+    return max(sum(part["start"] - 0.05 <= segment.start for part in parts) - 1, 0)
+
+
 def hear(model, batched, sound, order):
     """The parts are heard at once, which takes a fifth less CPU than one after the other."""
     options = {
@@ -82,8 +87,8 @@ def hear(model, batched, sound, order):
         sound, batch_size=len(parts), vad_filter=False, clip_timestamps=parts, **options
     )
     found, segments = list(found), []
-    for part in parts:
-        own = [one for one in found if part["start"] <= one.start < part["end"]]
+    for number, part in enumerate(parts):
+        own = [one for one in found if number_of(one, parts) == number]
         if own and not any(is_doubtful(one) for one in own):
             segments += [segment_of(one, 0) for one in own]
             continue

@@ -136,11 +136,12 @@ const mounts = new Map<string, Mount>();
 
 /** Runs a call in the child of its storage. Throws `StorageFault` after `limitMs`, and `MountError` for an error of the file system. */
 export function callMount(request: Omit<Request, 'id'>, limitMs: number): Promise<unknown> {
-  const key = `${request.root}\0${request.folder}`;
+  // Files are read by a child of their own: a list that comes too late ends no film.
+  const key = `${request.root}\0${request.folder}\0${request.op === 'read' ? 'read' : ''}`;
   const mount = mounts.get(key) ?? new Mount();
   mounts.set(key, mount);
   return mount.call(request, limitMs);
 }
 
-/** The process that reads a storage, for tests. */
-export const readerPid = (root: string, folder: string): number | undefined => mounts.get(`${root}\0${folder}`)?.pid;
+/** The process that lists a storage, for tests. */
+export const readerPid = (root: string, folder: string): number | undefined => mounts.get(`${root}\0${folder}\0`)?.pid;

@@ -48,7 +48,7 @@ async function putParts(target: Target, body: Readable, file: NewFile & Placing)
   if (file.size <= partBytes) {
     const [only = Buffer.alloc(0)] = await Array.fromAsync(blocksOf(body, partBytes));
     requireHash(whole.update(only), file);
-    await onlyNew((headers) => send(target, { method: 'PUT', headers: { ...headers, ...md5Of(only) } }, only));
+    await onlyNew(target, (headers) => send(target, { method: 'PUT', headers: { ...headers, ...md5Of(only) } }, only));
     return;
   }
   const { client, bucketName, objectName } = target;
@@ -101,7 +101,10 @@ async function join(target: Target, id: string, etags: readonly string[]): Promi
   const parts = etags.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${etag}</ETag></Part>`);
   const xml = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`;
   const query = new URLSearchParams({ uploadId: id }).toString();
-  const { answer } = await onlyNew((headers) => send(target, { method: 'POST', query, headers }, Buffer.from(xml)));
+  const complete = (headers: Record<string, string>) =>
+    send(target, { method: 'POST', query, headers }, Buffer.from(xml));
+  await requireFree(target); // a store may not know the condition, and the parts took their time
+  const { answer } = await onlyNew(target, complete);
   if (!answer.includes('<Error>')) return;
   const [, code = 'InternalError'] = /<Code>([^<]*)/.exec(answer) ?? [];
   throw code === 'PreconditionFailed' ? occupied() : Object.assign(new Error(code), { code });
@@ -123,14 +126,15 @@ async function send(
   return { etag, answer: await text(response) };
 }
 
-/** Stores without conditional writes get the request without the condition; the name was free a moment ago. */
-async function onlyNew<T>(write: (headers: Record<string, string>) => Promise<T>): Promise<T> {
+/** Stores without conditional writes get the request without the condition, when the name is still free. */
+async function onlyNew<T>(target: Target, write: (headers: Record<string, string>) => Promise<T>): Promise<T> {
   try {
     return await write(ONLY_NEW);
   } catch (error) {
-    if (codeOf(error) === 'NotImplemented') return write({});
-    throw codeOf(error) === 'PreconditionFailed' ? occupied() : error;
+    if (codeOf(error) !== 'NotImplemented') throw codeOf(error) === 'PreconditionFailed' ? occupied() : error;
   }
+  await requireFree(target);
+  return write({});
 }
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
