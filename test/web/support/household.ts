@@ -100,6 +100,8 @@ export async function household(): Promise<Household> {
   const shows = await givenLibrary(db, 'shows', { name: 'Series', item_counts: JSON.stringify({ show: 1 }) });
   const { id: show } = await givenShow(db, shows, { title: 'Waves', seasons: 2, episodes: 3 });
   await api.anyone.createProfile({ headers, body: { name: 'Kids', pin: '4321' } });
+  const selection = { mode: 'system', themeId: null, lightThemeId: null, darkThemeId: null };
+  await api.anyone.setThemeSelection({ headers, body: { scope: 'profile', selection } });
   const owner = { profileId: session.profile.id, last_played_at: new Date() };
   await givenState(db, films, { ...owner, itemId: film, position_ms: HOUR / 2, progress: 0.25 });
   await givenState(db, films, { ...owner, itemId: all[1] ?? '', watched: true });
