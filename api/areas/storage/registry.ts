@@ -55,7 +55,6 @@ export async function readerOfStorage(config: RegistryConfig, row: Opened): Prom
 
 /** A reader that is not idle while it reads, or places a file, which may take hours. */
 function keptWhileUsed(reader: StorageReader, refresh: () => void): StorageReader {
-  const { place } = reader;
   const kept: StorageReader = {
     ...reader,
     read: (...given) => {
@@ -63,11 +62,11 @@ function keptWhileUsed(reader: StorageReader, refresh: () => void): StorageReade
       return reader.read(...given);
     },
   };
-  if (!place) return kept;
+  if (!reader.place) return kept;
   kept.place = async (...given) => {
     const beat = setInterval(refresh, IDLE_MS / 5).unref();
     try {
-      return await place(...given);
+      return await reader.place?.(...given);
     } finally {
       clearInterval(beat);
     }
