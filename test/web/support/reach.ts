@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 
 /** Most stops of Tab that are looked at on a page. */
-const MOST_STOPS = 40;
+const MOST_STOPS = 25;
 
 export const sideways = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.scrollingElement.scrollWidth > document.documentElement.clientWidth');
