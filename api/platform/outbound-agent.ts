@@ -58,7 +58,14 @@ export interface AgentSetting {
 /** Checks every address at each connection, also one that a redirect gives instead of a name. */
 export function judgedAgent(judge: AddressJudge, { tls, silentMs, rejectUnauthorized = true }: AgentSetting): Agent {
   const { lookup } = judge;
-  const options = { lookup, keepAlive: true, maxSockets: 16, ...(tls && { rejectUnauthorized }) } as AgentOptions;
+  // the agent gives its own limit to a connection that is used again
+  const options = {
+    lookup,
+    keepAlive: true,
+    maxSockets: 16,
+    timeout: silentMs,
+    ...(tls && { rejectUnauthorized }),
+  } as AgentOptions;
   const agent = tls ? new TlsAgent(options) : new Agent(options);
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (to, done) => {

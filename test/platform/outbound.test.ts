@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, get, type RequestListener } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Address, createOutbound, type OutboundOptions, OutboundRefused } from '#platform/outbound.ts';
+import { createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
 import { atEnd } from '#support/stores.ts';
 
 const LOOPBACK = ['127.0.0.0/8'];
@@ -276,6 +277,26 @@ describe('outbound', () => {
       const answer = await outbound(broken.url, { allow: LOOPBACK }).catch((error: Error) => error);
       expect(answer).to.be.instanceOf(Error).and.not.instanceOf(OutboundRefused);
     });
+  });
+
+  it('limits the silence of a connection that is used again', async () => {
+    let requests = 0;
+    const server = await serve((_request, response) => {
+      requests += 1;
+      if (requests === 1) response.end('first');
+    });
+    const judge = createAddressJudge({}, { allow: LOOPBACK, always: LOOPBACK });
+    const agent = judgedAgent(judge, { tls: false, silentMs: 300 });
+    const fetched = (): Promise<string> =>
+      new Promise((done) => {
+        get(server.url, { agent }, (response) => response.resume().on('end', () => done('answered'))).on(
+          'error',
+          ({ message }) => done(message),
+        );
+      });
+    expect(await fetched()).to.equal('answered');
+    expect(await fetched()).to.equal('no response for 300 ms');
+    agent.destroy();
   });
 
   it('knows no proxy of the environment', async () => {

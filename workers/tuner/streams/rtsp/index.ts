@@ -51,12 +51,17 @@ export async function openRtsp(source: RtspSource, deps: RtspDeps): Promise<Asyn
   throw new SourceFault('refused', `more than ${MOST_MOVES} other addresses`);
 }
 
+function hostOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname}:${port || PORT}`;
+}
+
 /** Another server gets no secrets. */
 function movedTo(to: string, from: Place, agent: Readonly<Record<string, string>>): Place {
   if (!URL.canParse(to) || new URL(to).protocol !== 'rtsp:')
     throw new SourceFault('refused', 'the other address is not read');
   const { url } = credentialOf(to);
-  const isOwn = new URL(url).host === new URL(from.url).host;
+  const isOwn = hostOf(url) === hostOf(from.url);
   return isOwn ? { ...from, url } : { url, credential: undefined, headers: agent };
 }
 
