@@ -1,0 +1,3 @@
+import { loadRest } from '#features/session/language.ts';
+
+export const load = loadRest;
