@@ -116,11 +116,9 @@ describe('hack/test', function () {
   it('runs a file that needs the machine alone when all others have ended', async () => {
     const names = ['alone', 'waits', 'passes'];
     await gate(names, { lanes: 3, seconds: { [fileOf('alone')]: 30 } });
-    expect([...printed.matchAll(/gate-files\/(\w+)\.ts/g)].map(([, name]) => name)).to.deep.equal([
-      'passes',
-      'waits',
-      'alone',
-    ]);
+    const order = [...printed.matchAll(/gate-files\/(\w+)\.ts/g)].map(([, name]) => name);
+    expect(order).to.have.members(names);
+    expect(order.at(-1)).to.equal('alone');
   });
 
   it('does not retry failures of more files than it may', async () => {
