@@ -77,7 +77,7 @@ describe('what an account may not see', function () {
     }
     const home = await by.getHome();
     await keep('getHome', Promise.resolve(home));
-    for (const { id } of home.body.rows) await keep(`getHomeRow ${id}`, by.getHomeRow({ params: { rowId: id } }));
+    for (const { rowId } of home.body.rows) await keep(`getHomeRow ${rowId}`, by.getHomeRow({ params: { rowId } }));
     await keep('listLibraries', by.listLibraries());
     await keep('listItems', by.listItems({ query: { limit: 100 } }));
     for (const { id } of mine) {
