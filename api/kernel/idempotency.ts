@@ -46,8 +46,10 @@ export async function once<T>(call: Call, request: Once, work: () => Promise<T>)
   return answer;
 }
 
-/** Longer than what runs before a transaction. */
-const CLAIM_MS = 60_000;
+/** A claim whose process died ends so long after its last renewal. */
+const CLAIM_MS = 5000;
+const RENEWAL_MS = 1000;
+const RENEW = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0`;
 const LET_GO = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`;
 
 /**
@@ -60,7 +62,13 @@ export async function claimKey({ deps, who }: Call, request: Once): Promise<Rele
   const mine = randomUUID();
   const taken = await redis.set(name, mine, 'PX', CLAIM_MS, 'NX').catch(() => 'OK');
   if (!taken) throw conflict('in-progress', 'The first call still runs');
-  return () => redis.eval(LET_GO, 1, name, mine).catch(() => 0);
+  const renewal = setInterval(() => {
+    redis.eval(RENEW, 1, name, mine, CLAIM_MS).catch(() => 0);
+  }, RENEWAL_MS);
+  return () => {
+    clearInterval(renewal);
+    return redis.eval(LET_GO, 1, name, mine).catch(() => 0);
+  };
 }
 
 /** Whether a request of this key was answered in the last 24 hours. */

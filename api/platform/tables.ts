@@ -2296,6 +2296,7 @@ export interface Tables {
     updated_at: Defaulted<Date>;
     ended_at: Date | null;
     placing_parts: string | null;
+    writing: Defaulted<boolean>;
   };
   visibility_classes: {
     id: Defaulted<number>;

@@ -5,10 +5,10 @@ import { requestScan } from '#areas/scanning/public.ts';
 import {
   endUpload,
   extensionOf,
+  hasEnded,
   KEPT_DAYS,
   keyOf,
   noteStorageGone,
-  OPEN_STATES,
   takeTurn,
   type UploadRow,
   uploadFolderOf,
@@ -26,6 +26,7 @@ import { Cancelled, StorageGone } from './naming.ts';
 import { type Partner, partnerOf, waitsFor } from './partner.ts';
 import { itemsWith } from './same-file.ts';
 import { targetOf } from './target.ts';
+import { tidyEnded } from './tidy.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -41,11 +42,15 @@ const soon = (ms: number): Date => new Date(Date.now() + ms);
 
 export async function finishUpload({ uploadId }: JobPayload<'upload.finish'>, work: Work): Promise<object> {
   const row = await work.db('uploads').where({ id: uploadId }).first();
-  if (!row || !(OPEN_STATES as readonly string[]).includes(row.state)) return {};
+  if (!row) return {};
+  if (row.ended_at) {
+    await tidyEnded(work, row);
+    return {};
+  }
   try {
     await advance(work, row);
   } catch (error) {
-    if (error instanceof Cancelled) return {};
+    if (error instanceof Cancelled || (await hasEnded(work.db, row.id))) return {};
     const reason = reasonOf(error, row);
     if (!reason) throw error instanceof StorageGone ? await putOff(work, row) : error;
     await end(work, row, { state: 'failed', reason });
@@ -197,11 +202,17 @@ async function putOff({ db }: Work, row: UploadRow): Promise<Postponed> {
   return new Postponed(soon(MINUTE_MS), 'storage');
 }
 
+/** A worker that died while it wrote left a part of the file. */
+async function tidyLater(work: Work, db: Db, id: string): Promise<void> {
+  await work.enqueue(db, 'upload.finish', { payload: { uploadId: id }, options: { key: `upload.finish:${id}` } });
+}
+
 /** A file for which there was no space is kept for another try; all others are deleted. */
 async function end(work: Work, row: UploadRow, failure: { state: 'failed'; reason: string }): Promise<void> {
   await work.db.transaction(async (db) => {
     await endUpload(db, row.id, failure);
     await notifyLater(work, db, row.account_id);
+    if (row.state === 'importing') await tidyLater(work, db, row.id);
   });
   if (failure.reason !== FULL) await work.objects.remove(BUCKET, [keyOf(row.id)]);
 }

@@ -1,7 +1,7 @@
 // Writes an upload into its library: whole under a hidden name first, then under its own, never over another file.
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { link, lstat, mkdir, open, rename, rm, rmdir, utimes } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readdir, rename, rm, rmdir, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -60,7 +60,7 @@ export async function placeUpload(
 ): Promise<void> {
   const hidden = join(top.absolute, HIDDEN);
   await mkdir(hidden, { recursive: true });
-  const draft = join(hidden, `${randomUUID()}.${extensionOf(row.name)}`);
+  const draft = join(hidden, `${row.id}-${randomUUID()}.${extensionOf(row.name)}`);
   try {
     await write(work, row, draft);
     const named = await nameOf(work, row, { folder: top.folder, wanted, place: draft });
@@ -68,13 +68,22 @@ export async function placeUpload(
     for (let at = 1; ; at += 1) {
       const path = pathOf(named, at);
       if (await lstat(absoluteOf(top, path)).catch(() => undefined)) continue;
-      if (!(await notePlace(work.db, row.id, { folder_id: top.folder.id, path }))) throw new Cancelled();
+      if (!(await notePlace(work.db, row.id, { folder_id: top.folder.id, path, writing: false })))
+        throw new Cancelled();
       if (await appear(draft, absoluteOf(top, path))) return;
     }
   } finally {
     await rm(draft, { force: true });
     await rmdir(hidden).catch(() => undefined); // others still write into it
   }
+}
+
+/** Deletes the unfinished files of tries whose worker died. */
+export async function dropDrafts({ absolute }: Top, { id }: UploadRow): Promise<void> {
+  const hidden = join(absolute, HIDDEN);
+  const names = await readdir(hidden).catch(() => []); // there is none
+  for (const name of names) if (name.startsWith(`${id}-`)) await rm(join(hidden, name), { force: true });
+  if (names.length > 0) await rmdir(hidden).catch(() => undefined); // others still write into it
 }
 
 async function write(work: Work, row: UploadRow, draft: string): Promise<void> {

@@ -1,5 +1,6 @@
 // Writes an upload into a library folder on a remote storage, where it appears whole and never over another file.
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   addressOf,
@@ -13,13 +14,16 @@ import {
 } from '#areas/storage/public.ts';
 import {
   extensionOf,
+  hasEnded,
   keyOf,
+  noteAppearing,
   noteParts,
   notePlace,
   noteProgress,
   type UploadFolder,
   type UploadRow,
 } from '#areas/uploads/public.ts';
+import type { Db } from '#platform/db.ts';
 import { DiskFull } from '#platform/disk.ts';
 import type { Work } from '../work.ts';
 import { BUCKET } from './arrive.ts';
@@ -89,7 +93,7 @@ export async function placeRemotely(
     for (let at = 1; ; at += 1) {
       const path = pathOf(named, at);
       if (await reader.stat(path)) continue;
-      if (!(await notePlace(work.db, row.id, { folder_id: folder.id, path }))) throw new Cancelled();
+      if (!(await notePlace(work.db, row.id, { folder_id: folder.id, path, writing: true }))) throw new Cancelled();
       if (await appear(work, row, { reader, path })) return;
     }
   });
@@ -131,17 +135,38 @@ export async function dropDraft({ db }: Work, row: UploadRow, { folder, reader }
 /** A file of many gigabytes takes hours; the sweep goes on with uploads that look forgotten. */
 const PROGRESS_MS = 5 * 60_000;
 
+/** How often it is checked whether the upload was cancelled. */
+const LOOK_MS = 2000;
+
+/** The stored object. Throws `Cancelled` once the upload has ended. */
+async function* bytesOf({ db, objects }: Work, { id }: UploadRow): AsyncGenerator<Buffer> {
+  let looked = Date.now();
+  for await (const piece of (await objects.get(BUCKET, keyOf(id))) as AsyncIterable<Buffer>) {
+    if (Date.now() - looked > LOOK_MS) {
+      if (await hasEnded(db, id)) throw new Cancelled();
+      looked = Date.now();
+    }
+    yield piece;
+  }
+}
+
+async function requireOpen(db: Db, { id }: UploadRow): Promise<void> {
+  if (!(await noteAppearing(db, id))) throw new Cancelled();
+}
+
 /** False when another file has the path. */
 async function appear(
-  { db, objects, signal }: Work,
+  work: Work,
   row: UploadRow,
   { reader, path }: { reader: StorageReader; path: string },
 ): Promise<boolean> {
+  const { db, signal } = work;
   const file = {
     ...{ size: row.size_bytes, sha256: row.sha256 ?? '', draftName: draftNameOf(row) },
     modifiedAt: row.modified_at ?? row.taken_at ?? undefined,
     noteParts: (id: string) => noteParts(db, row.id, id),
-    open: () => objects.get(BUCKET, keyOf(row.id)),
+    appears: () => requireOpen(db, row),
+    open: async () => Readable.from(bytesOf(work, row), { objectMode: false }),
   };
   const progress = setInterval(() => void noteProgress(db, row.id).catch(() => undefined), PROGRESS_MS);
   try {

@@ -3,7 +3,7 @@ import { findStorages } from '#areas/storage/public.ts';
 import type { UploadFolder, UploadRow } from '#areas/uploads/public.ts';
 import type { Work } from '../work.ts';
 import { StorageGone, type Wanted } from './naming.ts';
-import { isPlaced, placeUpload, topOf } from './place.ts';
+import { dropDrafts, isPlaced, placeUpload, topOf } from './place.ts';
 import { dropDraft, isPlacedRemotely, placeRemotely, remoteTopOf } from './remote.ts';
 
 export interface Target {
@@ -32,7 +32,7 @@ export async function targetOf(work: Work, folder: UploadFolder): Promise<Target
   const top = await topOf(work, { folder, storage });
   return {
     holds: (row) => isPlaced(top, row),
-    tidy: async () => undefined, // drafts on a mount lie in a folder of their own
+    tidy: (row) => dropDrafts(top, row),
     place: (row, wanted) => placeUpload(work, row, { top, wanted }),
   };
 }

@@ -36,7 +36,7 @@ const IDLE_MS = 5 * 60_000;
 type Opened = Pick<StorageRow, 'id' | 'kind' | 'settings' | 'secrets' | 'owner_id'>;
 
 /** The reader of a saved storage in this process, opened again when its settings changed. Throws `StorageFault`. */
-export async function readerOfStorage(config: RegistryConfig, row: Opened): Promise<StorageReader> {
+export async function readerOfStorage(config: RegistryConfig, row: Opened, idleMs = IDLE_MS): Promise<StorageReader> {
   const personal = personalReach(row.owner_id);
   const version = JSON.stringify([row.kind, row.settings, row.secrets, personal]);
   const known = readers.get(row.id);
@@ -46,15 +46,19 @@ export async function readerOfStorage(config: RegistryConfig, row: Opened): Prom
   }
   const secrets = row.secrets === null ? {} : secretsOf(await keysOf(config), row);
   const opened = openReader({ config }, { kind: row.kind, settings: row.settings, secrets, personal });
-  const reader = keptWhileUsed(opened, () => readers.get(row.id)?.idle.refresh());
+  const use = { refresh: () => readers.get(row.id)?.idle.refresh(), everyMs: idleMs / 5 };
+  const reader = keptWhileUsed(opened, use);
   forget(row.id);
-  const idle = setTimeout(() => forget(row.id), IDLE_MS).unref();
+  const idle = setTimeout(() => forget(row.id), idleMs).unref();
   readers.set(row.id, { version, reader, idle });
   return reader;
 }
 
 /** A reader that is not idle while it reads, or places a file, which may take hours. */
-function keptWhileUsed(reader: StorageReader, refresh: () => void): StorageReader {
+function keptWhileUsed(
+  reader: StorageReader,
+  { refresh, everyMs }: { refresh: () => void; everyMs: number },
+): StorageReader {
   const kept: StorageReader = {
     ...reader,
     read: (...given) => {
@@ -64,7 +68,7 @@ function keptWhileUsed(reader: StorageReader, refresh: () => void): StorageReade
   };
   if (!reader.place) return kept;
   kept.place = async (...given) => {
-    const beat = setInterval(refresh, IDLE_MS / 5).unref();
+    const beat = setInterval(refresh, everyMs).unref();
     try {
       return await reader.place?.(...given);
     } finally {

@@ -134,6 +134,7 @@ function rowOf({ who, client }: Call, draft: Draft, file: AnnouncedFile): Upload
     parts_id: null,
     folder_id: null,
     placing_parts: null,
+    writing: false,
     path: null,
     gone_since: null,
     notified: false,

@@ -127,13 +127,39 @@ export async function takeTurn(db: Db, row: UploadRow): Promise<'own' | 'taken' 
   });
 }
 
-/** Notes where the file will appear; from then on the upload cannot be cancelled. False when it has ended. */
-export async function notePlace(db: Db, id: string, place: { folder_id: string; path: string }): Promise<boolean> {
+/**
+ * Notes where the file will appear; false when the upload has ended. While it is `writing` its bytes still go to another name, and it
+ * can be cancelled until `noteAppearing`.
+ */
+export async function notePlace(
+  db: Db,
+  id: string,
+  place: { folder_id: string; path: string; writing: boolean },
+): Promise<boolean> {
   const noted = await db('uploads')
     .where({ id })
     .whereNull('ended_at')
     .update({ ...place, updated_at: db.fn.now() });
   return noted > 0;
+}
+
+/** The file gets its name now, and the upload can no longer be cancelled. False when it has ended. */
+export async function noteAppearing(db: Db, id: string): Promise<boolean> {
+  const noted = await db('uploads')
+    .where({ id })
+    .whereNull('ended_at')
+    .update({ writing: false, updated_at: db.fn.now() });
+  return noted > 0;
+}
+
+/** Whether the upload has ended, such as by its person. */
+export async function hasEnded(db: Db, id: string): Promise<boolean> {
+  return (await db('uploads').where({ id }).whereNull('ended_at').first('id')) === undefined;
+}
+
+/** Nothing of the ended upload is left on its storage. */
+export async function noteTidied(db: Db, id: string): Promise<void> {
+  await db('uploads').where({ id }).update({ writing: false, placing_parts: null });
 }
 
 /** Notes the id under which a storage holds the parts of the file until it is whole. */

@@ -9,6 +9,7 @@ import { openBytes, readMedia, statMedia, streamMedia } from '#platform/media-by
 import { type RemotePlace, remotePlaces } from '#support/remote-places.ts';
 import { atEnd } from '#support/stores.ts';
 import { parsedSettings } from '../../../api/areas/storage/places.ts';
+import { judgeOf } from '../../../api/areas/storage/readers/addresses.ts';
 import { openReader, type Place } from '../../../api/areas/storage/readers/open.ts';
 import {
   Absent,
@@ -40,6 +41,16 @@ const fault = (work: () => Promise<unknown>): Promise<string> =>
     () => 'none',
     (error: unknown) => (error instanceof StorageFault ? error.reason : `${(error as Error).constructor.name}`),
   );
+
+/** Names of a home network: one host is this machine, all others have private addresses. */
+function privateHosts() {
+  const connected: string[] = [];
+  const lookup = async (name: string) => {
+    connected.push(name);
+    return [{ address: name === 'dav.home' ? '127.0.0.1' : '10.1.2.3', family: 4 as const }];
+  };
+  return { lookup, connected };
+}
 
 const big = randomBytes(BLOCK_BYTES + 12_345);
 const name = 'Fílm & 100% (2001) #1.mkv';
@@ -224,6 +235,37 @@ describe('a reader of webdav and a hostile server', function () {
     });
     expect(await fault(() => reader.list('', { most: 1 }))).to.equal('host-unreachable');
     expect(reached).to.equal(0);
+  });
+
+  it('reaches the hosts that a member may, and follows them to no other private address', async () => {
+    const { lookup, connected } = privateHosts();
+    const server = createServer((_request, response) => {
+      response.writeHead(307, { location: 'http://other.home/' }).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEnd(() => server.close());
+    const { port } = server.address() as { port: number };
+    const reach = { ...config, storageNetworks: ['127.0.0.1/32'] };
+    const open = (host: string): StorageReader => {
+      const place = { kind: 'webdav' as const, settings: { url: `http://${host}/` }, secrets: {} };
+      const settings = parsedSettings(place.kind, place.settings);
+      const reader = openReader(
+        { config: reach, lookup },
+        { ...place, settings, personal: { hosts: ['Dav.home', '10.9.9.9'] } },
+      );
+      atEnd(() => reader.close());
+      return reader;
+    };
+    expect(await fault(() => open(`dav.home:${port}`).list('', { most: 1 }))).to.equal('host-unreachable');
+    expect(connected, 'names that were judged').to.deep.equal(['dav.home', 'other.home']);
+    const judge = (host: string) =>
+      judgeOf({ config: reach, lookup, personal: { hosts: ['other.home', '10.9.9.9'] } }, host);
+    expect(() => judge('10.9.9.9')).to.not.throw();
+    expect(() => judge('10.9.9.9').refuse('10.9.9.8')).to.throw();
+    expect(() => judge('10.9.9.8')).to.throw();
+    const found = (name: string): Promise<string> =>
+      new Promise((done) => judge('other.home').lookup(name, { all: true }, (error) => done(error?.name ?? 'reached')));
+    expect([await found('other.home'), await found('third.home')]).to.deep.equal(['reached', 'OutboundRefused']);
   });
 
   it('takes names only from inside of the folder', async () => {

@@ -96,6 +96,21 @@ describe('requests that wait for a storage', function () {
     expect([again.status, again.body.id]).to.deep.equal([200, first.body.id]);
   });
 
+  it('keep the key as long as their process lives, and seconds longer when it is killed', async () => {
+    const body = { kind: 'webdav', name: 'killed', settings: { url } };
+    const request = (): Promise<{ status: number; body: unknown }> =>
+      api.as(admin).connectDrive({ body, headers: { 'idempotency-key': 'killed' } });
+    const name = `idempotency:${admin.accountId}|connectDrive|killed`;
+    const first = request();
+    await eventually(() => held.size > 0);
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    expect((await request()).body).to.have.nested.property('error.details.reason', 'in-progress');
+    // A killed process renews it no more.
+    expect(await api.deps.redis.pttl(name)).to.be.within(1, 5000);
+    await whileWaiting(first);
+    expect(await api.deps.redis.exists(name)).to.equal(0);
+  });
+
   it('add a folder to a library, which others change in the meantime', async () => {
     const made = await api
       .as(admin)

@@ -135,6 +135,73 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect((await names()).filter((name) => /large|upload/.test(name))).to.deep.equal(['large.png']);
     });
 
+    /** What a worker that died while it wrote the file leaves behind. */
+    async function dead(name: string): Promise<{ id: string; isTidy: () => Promise<boolean> }> {
+      const id = await place.send({ name, bytes: await photo() });
+      const path = `photos/2018/02/${name}`;
+      const [draft, parts] = [`photos/2018/02/.foyer-upload-${id}`, await there.parts?.begin(path)];
+      await there.put(draft, Buffer.from('half'));
+      await api.deps
+        .db('uploads')
+        .where({ id })
+        .update({
+          ...{ state: 'importing', folder_id: folderId, path, writing: true },
+          ...{ sha256: '0'.repeat(64), placing_parts: parts ?? null },
+        });
+      const isTidy = async (): Promise<boolean> =>
+        !(await there.has(draft)) && !((await there.parts?.pending()) ?? []).includes(parts ?? '');
+      return { id, isTidy };
+    }
+    const cancel = async (id: string): Promise<number> =>
+      (await place.as.cancelUpload({ params: { id } } as never)).status;
+    const queued = (id: string): Promise<unknown[]> =>
+      api.deps
+        .db('jobs')
+        .where({ key: `upload.finish:${id}` })
+        .whereIn('state', ['waiting', 'delayed']);
+
+    it('is cancelled while the file is written, and not once it has its name', async () => {
+      const { objects } = api.deps;
+      const id = await place.send({ name: 'c.png', bytes: await photo(200) });
+      const cancelling = async function* (body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+        yield* body;
+        expect(await cancel(id)).to.equal(204);
+      };
+      let reads = 0;
+      const get: typeof objects.get = async (...given) => {
+        const body = await objects.get(...given);
+        if (given[2]) return body; // the probe
+        reads += 1;
+        return reads === 2 ? Readable.from(cancelling(body as AsyncIterable<Buffer>), { objectMode: false }) : body;
+      };
+      await finishUpload({ uploadId: id }, { ...place.work(), objects: { ...objects, get } });
+      expect(reads).to.equal(2);
+      expect(await place.read(id)).to.include({ state: 'cancelled' });
+      expect((await names()).filter((name) => /^c|upload/.test(name))).to.deep.equal([]);
+      const whole = await place.send({ name: 'whole.png', bytes: await photo() });
+      const waits = await finishUpload({ uploadId: whole }, place.work()).then(String, (error: Error) => error.message);
+      expect(waits, 'for the scan').to.equal('postponed');
+      expect(await cancel(whole)).to.equal(409);
+      expect(await place.finish(whole)).to.include({ state: 'finished' });
+    });
+
+    it('leaves nothing of a file whose worker died, when it is cancelled or the person lost the access', async () => {
+      const { db } = api.deps;
+      const one = await dead('one.png');
+      expect(await cancel(one.id)).to.equal(204);
+      expect(await queued(one.id)).to.have.lengthOf(1);
+      await finishUpload({ uploadId: one.id }, place.work());
+      expect(await one.isTidy()).to.equal(true);
+      const two = await dead('two.png');
+      await db('accounts').where({ id: place.member.accountId }).update({ role: 'guest' });
+      await finishUpload({ uploadId: two.id }, place.work());
+      await db('accounts').where({ id: place.member.accountId }).update({ role: 'member' });
+      expect(await db('uploads').where({ id: two.id }).first()).to.include({ error_reason: 'access-lost' });
+      expect(await queued(two.id)).to.have.lengthOf(1);
+      await finishUpload({ uploadId: two.id }, place.work());
+      expect(await two.isTidy()).to.equal(true);
+    });
+
     it('waits while the storage does not answer, and refuses one that is read-only', async () => {
       const change = async (body: object): Promise<void> => {
         const { status } = await api

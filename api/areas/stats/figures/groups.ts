@@ -5,7 +5,14 @@ import type { Call } from '#kernel/endpoint.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { knownPerson } from '../persons.ts';
 import type { Span } from '../span.ts';
-import { type Grouping, type StatFigures, type StatGroup, type StatsQuery, timeGroups } from '../stats.schemas.ts';
+import {
+  type Grouping,
+  type StatFigures,
+  type StatGroup,
+  type Stats,
+  type StatsQuery,
+  timeGroups,
+} from '../stats.schemas.ts';
 
 const MOST_GROUPS = 1100;
 /** Key of plays whose person, library or item the caller may not know. */
@@ -48,8 +55,9 @@ const FIGURES = `coalesce(sum(o.plays), 0)::int as plays, coalesce(sum(o.played_
   coalesce(sum(o.bytes), 0)::bigint as bytes`;
 
 /**
- * Figures by key. Items are counted in a second reading that has nothing but ids: in one with the figures, Postgres would sort
- * all sums of the span with all their columns. Persons are few, and are counted by the figures of each profile.
+ * Figures by key, and those of all keys as one row that is `whole`. Items are counted in a second reading that has nothing but ids:
+ * in one with the figures, Postgres would sort all sums of the span with all their columns. Persons are few, and are counted by the
+ * figures of each profile. A third reading for the whole row alone would cost as much as the first.
  */
 function figuresBy({ call: { db } }: Wanted, sums: Knex.QueryBuilder, of: Key): Knex.QueryBuilder {
   const { sql, text = (column: string) => column } = of;
@@ -62,20 +70,25 @@ function figuresBy({ call: { db } }: Wanted, sums: Knex.QueryBuilder, of: Key): 
   const figures = db
     .from(added.as('o'))
     .leftJoin('profiles as p', 'p.id', 'o.profile_id')
-    .select(db.raw(`o.key, ${FIGURES}`))
-    .groupByRaw('1');
-  const items = db.from(held.as('h')).select(db.raw('h.key, count(*)::int as items')).groupByRaw('1');
+    .select(db.raw(`o.key, grouping(o.key) = 1 as whole, ${FIGURES}`))
+    .groupByRaw('grouping sets ((o.key), ())');
+  const items = db.from('h').select(db.raw('h.key, count(*)::int as items')).groupByRaw('1');
+  const allItems = db.from(db.from('h').select('h.item_id').groupByRaw('1').as('a')).select(db.raw('count(*)::int'));
   return db
+    .withMaterialized('h', held)
     .from(figures.as('f'))
-    .join(items.as('n'), 'n.key', 'f.key')
-    .select('f.*', 'n.items', db.raw(`${text('f.key')} as key`));
+    .leftJoin(items.as('n'), (on) => void on.on('n.key', 'f.key').andOnVal('f.whole', false))
+    .whereRaw('(f.whole or n.key is not null)')
+    .select('f.*', db.raw('case when f.whole then (?) else n.items end as items', [allItems]))
+    .select(db.raw(`${text('f.key')} as key`));
 }
 
 export async function totalsOf(wanted: Wanted, range: Range = wanted.span): Promise<StatFigures> {
   const query = figuresBy(wanted, selectSums(wanted, range), { sql: `'all'`, bindings: [] });
-  const [row] = (await query) as Found[];
-  return row ? figuresOf(row) : NOTHING;
+  return wholeOf((await query) as Found[]);
 }
+
+const wholeOf = (rows: readonly Found[]): StatFigures => figuresOf(rows.find(({ whole }) => whole) ?? NOTHING);
 
 interface Key {
   sql: string;
@@ -84,6 +97,8 @@ interface Key {
   text?: (column: string) => string;
   /** Joins that the key needs. */
   join?: (query: Knex.QueryBuilder) => void;
+  /** The join takes a play several times. */
+  isShared?: boolean;
 }
 
 const local = 's.at at time zone ?';
@@ -120,6 +135,7 @@ function keyOf({ call, span }: Wanted, grouping: Grouping): Key {
     client: { sql: 's.client', bindings: [] },
     method: { sql: 's.method', bindings: [] },
     genre: {
+      isShared: true,
       sql: `coalesce(g.name, '${OTHERS}')`,
       bindings: [],
       join: (query) =>
@@ -131,13 +147,15 @@ function keyOf({ call, span }: Wanted, grouping: Grouping): Key {
   return keys[grouping];
 }
 
-type Found = StatFigures & { key: string };
+type Found = StatFigures & { key: string; whole: boolean };
 
-async function groupsIn(wanted: Wanted): Promise<Found[]> {
+async function groupsIn(wanted: Wanted): Promise<{ totals: StatFigures; found: Found[] }> {
   const key = keyOf(wanted, wanted.query.groupBy);
   const sums = selectSums(wanted, wanted.span);
   key.join?.(sums);
-  return figuresBy(wanted, sums, key).orderByRaw('f."playedMs" desc, f.key') as Promise<Found[]>;
+  const rows: Found[] = await figuresBy(wanted, sums, key).orderByRaw('f."playedMs" desc, f.key');
+  const totals = key.isShared ? await totalsOf(wanted) : wholeOf(rows);
+  return { totals, found: rows.filter(({ whole }) => !whole) };
 }
 
 async function splitsIn(wanted: Wanted): Promise<Map<string, { key: string; plays: number; playedMs: number }[]>> {
@@ -266,14 +284,15 @@ async function splitting(wanted: Wanted): Promise<Named['splitsOf']> {
   return (of) => known<Split>(splits.get(of) ?? [], labels).map(bare);
 }
 
-/** The groups of a request: times in order with zeros, others by the time played, at most 1,100 and the rest as one. */
-export async function groupsOf(wanted: Wanted): Promise<StatGroup[]> {
+/** Groups and totals of a request: times in order with zeros, others by the time played, at most 1,100 and the rest as one. */
+export async function groupsOf(wanted: Wanted): Promise<Pick<Stats, 'totals' | 'groups'>> {
   const { groupBy } = wanted.query;
-  const found = await groupsIn(wanted);
+  const { totals, found } = await groupsIn(wanted);
   const there = new Map(found.map((row) => [row.key, row]));
   const rows = isTime(groupBy)
-    ? (await timesIn(wanted, groupBy)).map((key) => there.get(key) ?? { ...NOTHING, key })
+    ? (await timesIn(wanted, groupBy)).map((key) => there.get(key) ?? { ...NOTHING, key, whole: false })
     : found;
   const keys = rows.map(({ key }) => key);
-  return merge({ rows, labels: await labelsOf(wanted, groupBy, keys), splitsOf: await splitting(wanted) });
+  const labels = await labelsOf(wanted, groupBy, keys);
+  return { totals, groups: merge({ rows, labels, splitsOf: await splitting(wanted) }) };
 }

@@ -26,7 +26,7 @@ export async function readStats(call: Call, query: StatsQuery): Promise<Stats> {
   const wanted: Wanted = { call, query, span };
   const includes = new Set(query.include);
   const { from, to, timeZone } = span;
-  const [top, totals, groups] = await Promise.all([topOf(wanted), totalsOf(wanted), groupsOf(wanted)]);
+  const [top, { totals, groups }] = await Promise.all([topOf(wanted), groupsOf(wanted)]);
   return {
     scope: query.scope,
     range: { from, to, timeZone },

@@ -97,10 +97,11 @@ async function usersOf(wanted: Wanted): Promise<Top[]> {
 
 export async function topOf(wanted: Wanted): Promise<NonNullable<Stats['top']> | undefined> {
   if (wanted.query.top === 0) return undefined;
-  return {
-    items: await itemsAs(wanted, await mostPlayed(wanted)),
-    shows: await parentsOf(wanted, 'episode'),
-    artists: await parentsOf(wanted, 'track'),
-    ...(wanted.query.scope === 'server' && { users: await usersOf(wanted) }),
-  };
+  const [items, shows, artists, users] = await Promise.all([
+    mostPlayed(wanted).then((counted) => itemsAs(wanted, counted)),
+    parentsOf(wanted, 'episode'),
+    parentsOf(wanted, 'track'),
+    wanted.query.scope === 'server' ? usersOf(wanted) : undefined,
+  ]);
+  return { items, shows, artists, ...(users && { users }) };
 }

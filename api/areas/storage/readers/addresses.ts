@@ -8,7 +8,7 @@ import { StorageFault } from './reader.ts';
 /** What decides on the addresses of a remote storage. */
 export interface Reach {
   config: Pick<Config, 'clusterNetworks' | 'apiServerNetworks' | 'storageNetworks'>;
-  /** A member entered the address: only public ones are reached, except these hosts. */
+  /** A member entered the address: only public ones are reached, except those of these hosts, whatever redirects to others. */
   personal?: { hosts: readonly string[] } | undefined;
   /** For tests. */
   lookup?: OutboundSetting['lookup'];
@@ -27,12 +27,15 @@ const isInside = (host: string, isPersonal: boolean): boolean =>
  * for storages of admins; loopback, link-local and the API server of the cluster are for none.
  */
 export function judgeOf({ config, personal, lookup }: Reach, host: string): AddressJudge {
-  const isOpen = personal === undefined || personal.hosts.some((one) => one.toLowerCase() === host.toLowerCase());
   const cluster = personal === undefined ? [] : config.clusterNetworks;
-  const judge = createAddressJudge(
-    { deny: [...NEVER_CALLED, ...cluster, ...config.apiServerNetworks], ...(lookup && { lookup }) },
-    { allow: isOpen ? EVERYWHERE : [], always: config.storageNetworks },
-  );
+  const judging = (allow: string[]): AddressJudge =>
+    createAddressJudge(
+      { deny: [...NEVER_CALLED, ...cluster, ...config.apiServerNetworks], ...(lookup && { lookup }) },
+      { allow, always: config.storageNetworks },
+    );
+  const judge = personal
+    ? byHost(personal.hosts, { listed: judging(EVERYWHERE), other: judging([]) })
+    : judging(EVERYWHERE);
   if (config.storageNetworks.length === 0 && isInside(host, personal !== undefined)) throw refused();
   try {
     judge.refuse(host);
@@ -41,6 +44,18 @@ export function judgeOf({ config, personal, lookup }: Reach, host: string): Addr
   }
   return judge;
 }
+
+/** A redirect of a listed host opens no address of another one. */
+function byHost(hosts: readonly string[], { listed, other }: Record<'listed' | 'other', AddressJudge>): AddressJudge {
+  const names = new Set(hosts.map(plain));
+  const of = (host: string): AddressJudge => (names.has(plain(host)) ? listed : other);
+  return {
+    refuse: (host) => of(host).refuse(host),
+    lookup: (name, ...given) => of(name).lookup(name, ...given),
+  };
+}
+
+const plain = (host: string): string => host.toLowerCase().replace(/^\[|\]$/g, '');
 
 const LOOKUP_MS = 5000;
 

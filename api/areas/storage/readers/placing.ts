@@ -20,6 +20,7 @@ export async function placeByDraft(ways: DraftWays, path: string, given: NewFile
     await sent(given, (body) => ways.put(draft, body, given));
     await requireSame(ways, draft, given);
     given.signal?.throwIfAborted();
+    await appearing(given);
     await ways.move(draft, path);
   } catch (error) {
     await ways.remove(draft).catch(() => undefined);
@@ -36,6 +37,13 @@ async function makeFolders(ways: DraftWays, directory: string): Promise<void> {
     await ways.makeFolder(path).catch(async (error: unknown) => {
       if ((await ways.stat(path))?.kind !== 'directory') throw error; // another process made it
     });
+}
+
+/** Throws `Unsent` when the file is not to appear. */
+export async function appearing({ appears }: NewFile): Promise<void> {
+  await appears?.().catch((error: unknown) => {
+    throw new Unsent('the file is not wanted any more', { cause: error });
+  });
 }
 
 /** Runs `send` with the body of the file. Throws `Unsent` when the body breaks. */

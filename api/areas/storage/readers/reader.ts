@@ -39,6 +39,8 @@ export interface NewFile {
   draftName: string;
   /** The kind holds parts of the file under this id until the file is whole; called before the first of them is sent. */
   noteParts?: (id: string) => Promise<void>;
+  /** Called right before the file gets its name; it appears only when this did not throw. */
+  appears?: () => Promise<void>;
   open: () => Promise<Readable>;
 }
 
@@ -99,7 +101,7 @@ export class Absent extends Error {}
 /** A write found a file at its path. */
 export class Occupied extends Error {}
 
-/** The file to place could not be read, or has other bytes than announced or sent: no fault that the storage reports. */
+/** The file to place could not be read, has other bytes than announced or sent, or is not wanted any more: no fault that the storage reports. */
 export class Unsent extends Error {}
 
 /** Joins path segments and leaves out empty ones. */

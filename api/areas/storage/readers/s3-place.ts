@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Client } from 'minio';
-import { sent } from './placing.ts';
+import { appearing, sent } from './placing.ts';
 import { type NewFile, Occupied, type Placing, Unsent } from './reader.ts';
 
 const MIB = 1 << 20;
@@ -48,6 +48,7 @@ async function putParts(target: Target, body: Readable, file: NewFile & Placing)
   if (file.size <= partBytes) {
     const [only = Buffer.alloc(0)] = await Array.fromAsync(blocksOf(body, partBytes));
     requireHash(whole.update(only), file);
+    await appearing(file);
     await onlyNew(target, (headers) => send(target, { method: 'PUT', headers: { ...headers, ...md5Of(only) } }, only));
     return;
   }
@@ -65,6 +66,7 @@ async function putParts(target: Target, body: Readable, file: NewFile & Placing)
       file.moved?.();
     }
     requireHash(whole, file);
+    await appearing(file);
     await join(target, id, etags);
   } catch (error) {
     await client.abortMultipartUpload(bucketName, objectName, id).catch(() => undefined);
