@@ -76,11 +76,13 @@ spec: { serverRef: { name: home }, type: movies, folders: [{ media: media, path:
     const path = `/api/v1/items/${itemId}/subtitles`;
     const listed = await fetch(`${machine.url}${path}/generated`, { headers: machine.headers }).catch(() => undefined);
     if (!listed?.ok) return undefined;
-    const { items } = (await listed.json()) as { items: { state: string; streamId?: string; error?: object }[] };
+    const { items } = (await listed.json()) as {
+      items: { state: string; subtitle?: { id: string }; error?: object }[];
+    };
     const [one] = items;
     expect(one?.state, JSON.stringify(one)).to.not.equal('failed');
     if (one?.state !== 'finished') return undefined;
-    const text = await fetch(`${machine.url}${path}/${one.streamId}.srt`, { headers: machine.headers }).catch(
+    const text = await fetch(`${machine.url}${path}/${one.subtitle?.id}.srt`, { headers: machine.headers }).catch(
       () => undefined,
     );
     return text?.ok ? text.text() : undefined;
