@@ -122,8 +122,9 @@ describe('the speech worker', function () {
       const id = await generate();
       await eventually(async () => (await checkpoints(id)).length >= 1, 30_000);
       const holder = (await row(id))?.worker;
-      const [first, second] = workers.toSorted((a) => (holder?.endsWith(`-${a.pid}`) ? -1 : 1));
-      if (!first || !second) throw new Error('no workers');
+      const holds = ({ pid }: { pid: number }): boolean => holder?.endsWith(`-${pid}`) === true;
+      const [first, second] = [workers.find(holds), workers.find((one) => !holds(one))];
+      if (!first || !second) throw new Error(`${holder} is none of the workers`);
       signal(first.pid, name);
       const since = Date.now();
       await eventually(async () => {
