@@ -126,7 +126,7 @@ export function samplesOf(init: Buffer, segment: Buffer): Sample[] {
   return samples;
 }
 
-/** At the film's beginning the first pictures are decoded close together: the delay is that of the last one. */
+/** At a segment's beginning the first pictures are decoded close together: the delay is that of the last one. */
 function tailDelay(samples: readonly Sample[], shown: readonly number[]): number {
   return (shown.at(-1) ?? 0) - (samples.at(-1)?.dts ?? 0);
 }
@@ -187,6 +187,7 @@ async function checkRendition(
     });
     if (samples.length === 0) faults.push(`${uri}: empty`);
     if (kind === 'video' && !samples[0]?.key) faults.push(`${uri}: does not begin with a keyframe`);
+    if (samples[0] && samples[0].dts !== shown[0]) faults.push(`${uri}: is decoded before its first picture is shown`);
     if (samples.some((sample) => sample.pts < sample.dts)) faults.push(`${uri}: shows a picture before it is decoded`);
   }
   const rendition: CheckedRendition = { path: list.path, kind, timescale, init, segments };
