@@ -59,7 +59,7 @@ export async function tabFaults(page: Page, start: string): Promise<string[]> {
  * Controls whose hit area is under 44 px: 21 px from its middle a finger hits something else. Links inside a sentence are as
  * high as its lines, which WCAG excepts, and a label belongs to its control.
  */
-const SMALL = `(() => {
+const small = (root: string): string => `(() => {
   const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [role=menuitem], [role=menuitemradio], [role=option], [role=tab], [role=slider], [role=switch], [role=scrollbar], [tabindex="0"]';
   const words = (text) => text.replace(/[^\\p{L}\\p{N}]/gu, '');
   const inSentence = (one) => {
@@ -69,10 +69,10 @@ const SMALL = `(() => {
     const links = [...block.querySelectorAll('a')].reduce((sum, link) => sum + words(link.textContent).length, 0);
     return words(block.textContent).length > links;
   };
-  const isSeen = (one, { width, height }) => width > 1 && height > 1 && one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !one.closest('[inert], .unseen');
+  const isSeen = (one, { width, height }) => width > 1 && height > 1 && one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && getComputedStyle(one).pointerEvents !== 'none' && !one.closest('[inert], .unseen');
   const belongs = (one, hit) => one.contains(hit) || [...(one.labels ?? [])].some((label) => label.contains(hit));
   const faults = new Set();
-  for (const one of document.querySelectorAll(CONTROLS)) {
+  for (const one of document.querySelector('${root}').querySelectorAll(CONTROLS)) {
     one.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
     const label = one.labels?.[0];
     const isBox = label && ['checkbox', 'radio'].includes(one.type);
@@ -86,5 +86,5 @@ const SMALL = `(() => {
   return [...faults];
 })()`;
 
-/** The controls of the page that a finger does not hit safely. */
-export const smallTargets = (page: Page): Promise<string[]> => page.evaluate<string[]>(SMALL);
+/** The controls in `root` that a finger does not hit safely. */
+export const smallTargets = (page: Page, root = 'body'): Promise<string[]> => page.evaluate<string[]>(small(root));
