@@ -180,8 +180,10 @@ describe('the app by a gamepad', function () {
   it('opens the menu of a card, and Back closes it', async () => {
     const app = await open(`/library/${library.library.id}`);
     const { page } = app;
-    await page.locator('[role=gridcell] a').first().focus();
+    await page.locator('[role=gridcell] a[href]').first().focus();
     await press(app, 'y');
+    await page.waitForSelector('dialog[open] [role=menuitem]');
+    await press(app, 'down');
     await page.waitForSelector('dialog[open] [role=menuitem]:focus');
     await press(app, 'back');
     await page.waitForSelector('dialog[open]', { state: 'detached' });
