@@ -48,7 +48,8 @@ export async function tabFaults(page: Page, start: string): Promise<string[]> {
   let stops = 0;
   for (; stops < MOST_STOPS; stops += 1) {
     await page.keyboard.press('Tab');
-    const focused = await page.evaluate<Focused | undefined>(FOCUSED);
+    const look = () => page.evaluate<Focused | undefined>(FOCUSED);
+    const focused = (await look()) ?? (await page.waitForTimeout(200).then(look)); // behind the last one the browser begins again
     if (!focused || focused.again) break;
     for (const fault of focused.faults) faults.add(fault);
   }
@@ -87,4 +88,9 @@ const small = (root: string): string => `(() => {
 })()`;
 
 /** The controls in `root` that a finger does not hit safely. */
-export const smallTargets = (page: Page, root = 'body'): Promise<string[]> => page.evaluate<string[]>(small(root));
+export async function smallTargets(page: Page, root = 'body'): Promise<string[]> {
+  const look = () => page.evaluate<string[]>(small(root));
+  if ((await look()).length === 0) return [];
+  await page.waitForTimeout(500); // something may have passed over the page
+  return look();
+}
