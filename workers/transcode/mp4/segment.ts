@@ -23,8 +23,8 @@ export function segmentBytes(samples: readonly Sample[], { sequence, end, delay 
   const behind = Math.max(delay, ...samples.map((sample, i) => (shown[i] ?? 0) - sample.pts));
   const after = end ?? (shown.at(-1) ?? 0) + (samples.at(-1)?.duration ?? 0);
   // Players take the first decode time for the segment's place in the playlist (hls.js does), so nothing is decoded before the
-  // first picture is shown: the first ones are decoded close together.
-  const begin = shown[0] ?? 0;
+  // first picture is shown: the first ones are decoded close together. Of an open group some are shown before its keyframe.
+  const begin = Math.max(0, Math.min(after, ...samples.map((sample, i) => sample.pts - i)));
   const times = [...shown, after].map((pts, i) => Math.max(pts - behind, begin + i));
   const entries = samples.map((sample, i) => {
     const dts = times[i] ?? 0;
