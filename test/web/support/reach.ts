@@ -80,8 +80,9 @@ const small = (root: string): string => `(() => {
     const box = (isBox && label.getBoundingClientRect().height >= one.getBoundingClientRect().height ? label : one).getBoundingClientRect();
     if (!isSeen(one, one.getBoundingClientRect()) || inSentence(one)) continue;
     const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
-    const missed = [[0, 0], [-21, 0], [21, 0], [0, -21], [0, 21]].filter(([dx, dy]) => !belongs(one, document.elementFromPoint(x + dx, y + dy)));
-    if (missed.length > 0) faults.add(one.outerHTML.replace(/\\s+/g, ' ').slice(0, 130) + ' is ' + Math.round(box.width) + ' x ' + Math.round(box.height) + ', missed at ' + missed.join(' '));
+    const at = ([dx, dy]) => document.elementFromPoint(x + dx, y + dy);
+    const missed = [[0, 0], [-21, 0], [21, 0], [0, -21], [0, 21]].filter((point) => !belongs(one, at(point)));
+    if (missed.length > 0) faults.add(one.outerHTML.replace(/\\s+/g, ' ').slice(0, 130) + ' is ' + Math.round(box.width) + ' x ' + Math.round(box.height) + ', missed at ' + missed.join(' ') + ' for ' + (at(missed[0])?.outerHTML ?? 'nothing').slice(0, 60));
   }
   scrollTo(0, 0);
   return [...faults];
