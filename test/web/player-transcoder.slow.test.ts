@@ -20,7 +20,7 @@ describe('a transcoder that fails', function () {
     api = await ownedServer();
     const place = await shelf(api);
     film = await addFilm(api, place, { name: 'film.mp4', title: 'Film', seconds: 600, kbits: 2000 });
-    streamed = await addFilm(api, place, { name: 'streamed.mkv', title: 'Streamed', seconds: 240 });
+    streamed = await addFilm(api, place, { name: 'streamed.mkv', title: 'Streamed', seconds: 600, kbits: 2000 });
   });
 
   /** As the operator starts one in place of another. */
@@ -80,6 +80,7 @@ describe('a transcoder that fails', function () {
     const { page } = app;
     app.expectFault(/500/);
     await playsFrom(app, 31);
+    kill(pid);
     await db('transcode_sessions')
       .where({ state: 'running' })
       .orWhere({ state: 'idle' })
@@ -96,7 +97,6 @@ describe('a transcoder that fails', function () {
     expect(
       requests.filter((one) => /^(POST|PATCH|PUT) .*playback/.test(one) && !/report|progress|sync/.test(one)),
     ).to.deep.equal([]);
-    kill(pid);
     await app.close();
   });
 });
