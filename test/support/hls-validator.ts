@@ -126,7 +126,7 @@ export function samplesOf(init: Buffer, segment: Buffer): Sample[] {
   return samples;
 }
 
-/** At the film's beginning the first pictures are decoded close together: the delay is that of the last one. */
+/** At a segment's beginning the first pictures are decoded close together: the delay is that of the last one. */
 function tailDelay(samples: readonly Sample[], shown: readonly number[]): number {
   return (shown.at(-1) ?? 0) - (samples.at(-1)?.dts ?? 0);
 }
@@ -134,6 +134,9 @@ function tailDelay(samples: readonly Sample[], shown: readonly number[]): number
 function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
+
+/** Of an open group the pictures before its keyframe follow its decode time by a tick each. */
+const SHOWN_SLACK_SEC = 0.002;
 
 export interface ValidateOptions {
   durationMs: number;
@@ -187,6 +190,8 @@ async function checkRendition(
     });
     if (samples.length === 0) faults.push(`${uri}: empty`);
     if (kind === 'video' && !samples[0]?.key) faults.push(`${uri}: does not begin with a keyframe`);
+    if (((shown[0] ?? 0) - (samples[0]?.dts ?? 0)) / timescale > SHOWN_SLACK_SEC)
+      faults.push(`${uri}: is decoded before its first picture is shown`);
     if (samples.some((sample) => sample.pts < sample.dts)) faults.push(`${uri}: shows a picture before it is decoded`);
   }
   const rendition: CheckedRendition = { path: list.path, kind, timescale, init, segments };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Api } from '#support/api.ts';
 import { eventually } from '#support/stores.ts';
-import { addFilm, type GivenFilm, playing, shelf } from './support/films.ts';
+import { addFilm, type GivenFilm, playing, type Shelf, shelf } from './support/films.ts';
 import { type AppPage, openApp } from './support/page.ts';
 import { playsFrom } from './support/player.ts';
 import { ownedServer } from './support/server.ts';
@@ -20,6 +20,7 @@ const BUTTONS = {
   ok: 0,
   back: 1,
   x: 2,
+  y: 3,
   left: 4,
   right: 5,
   leftTrigger: 6,
@@ -37,11 +38,12 @@ describe('the app by a gamepad', function () {
   this.timeout(120_000);
   let api: Api;
   let film: GivenFilm;
+  let library: Shelf;
   let storageState: Awaited<ReturnType<typeof signedIn>>;
 
   before(async () => {
     api = await ownedServer();
-    const library = await shelf(api);
+    library = await shelf(api);
     film = await addFilm(api, library, { name: 'film.mp4', title: 'Film', seconds: 150 });
     const counts = JSON.stringify({ movie: 1 });
     await api.deps.db('libraries').where({ id: library.library.id }).update({ item_counts: counts });
@@ -172,6 +174,20 @@ describe('the app by a gamepad', function () {
     await page.evaluate('pad.buttons[3].pressed = true');
     await page.waitForTimeout(1000);
     expect(await sent()).to.deep.equal(['ContextMenu']);
+    await app.close();
+  });
+
+  it('opens the menu of a card, and Back closes it', async () => {
+    const app = await open(`/library/${library.library.id}`);
+    const { page } = app;
+    await page.locator('[role=gridcell] a[href]').first().focus();
+    await press(app, 'y');
+    await page.waitForSelector('dialog[open] [role=menuitem]');
+    await press(app, 'down');
+    await page.waitForSelector('dialog[open] [role=menuitem]:focus');
+    await press(app, 'back');
+    await page.waitForSelector('dialog[open]', { state: 'detached' });
+    await page.waitForSelector('[role=gridcell] a:focus');
     await app.close();
   });
 });

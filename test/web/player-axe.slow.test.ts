@@ -1,4 +1,5 @@
-// axe on the player, with each panel open, on a desk and on a phone; and the bytes of its chunks.
+// axe on the player, with each panel open, on a desk and on a phone, where a finger hits each control; and the bytes of its
+// chunks.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -7,6 +8,7 @@ import { BUILD } from '../../api/web/files.ts';
 import { addFilm, type GivenFilm, shelf } from './support/films.ts';
 import type { AppPage } from './support/page.ts';
 import { openSignedIn, pauseAt, playsFrom } from './support/player.ts';
+import { smallTargets } from './support/reach.ts';
 import { ownedServer } from './support/server.ts';
 
 const AXE = readFileSync(join(import.meta.dirname, '../../web/node_modules/axe-core/axe.min.js'), 'utf8');
@@ -30,23 +32,26 @@ describe('the player for everyone', function () {
         .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`,
     );
 
-  for (const [name, viewport] of [
-    ['a desk', { width: 1280, height: 720 }],
-    ['a phone', { width: 360, height: 740 }],
+  for (const [name, viewport, hasTouch] of [
+    ['a desk', { width: 1280, height: 720 }, false],
+    ['a phone', { width: 360, height: 740 }, true],
   ] as const)
     for (const colorScheme of ['dark', 'light'] as const)
       it(`has no violation in any panel on ${name}, ${colorScheme}`, async () => {
-        const app = await openSignedIn(api.url, `/play/${film.itemId}?t=10`, { viewport, colorScheme });
+        const app = await openSignedIn(api.url, `/play/${film.itemId}?t=10`, { viewport, hasTouch, colorScheme });
         const { page } = app;
         await playsFrom(app, 10.2);
         await pauseAt(app);
         await page.evaluate(AXE);
+        const small = async (root: string): Promise<string[]> => (hasTouch ? smallTargets(page, root) : []);
         expect(await violations(app), 'no panel').to.deep.equal([]);
+        expect(await small('.player'), 'no panel').to.deep.equal([]);
         for (const key of ['a', 'q', 'i', '?']) {
           await page.keyboard.press(key);
           await page.waitForSelector('[role=dialog]');
           await page.waitForTimeout(400);
           expect(await violations(app), key).to.deep.equal([]);
+          expect(await small('[role=dialog]'), key).to.deep.equal([]);
           await page.keyboard.press('Escape');
         }
         await page.click('[aria-label=Subtitles]');
@@ -55,6 +60,7 @@ describe('the player for everyone', function () {
         await page.click('[role=dialog] button:has-text("Style")');
         await page.waitForTimeout(400);
         expect(await violations(app), 'style').to.deep.equal([]);
+        expect(await small('[role=dialog]'), 'style').to.deep.equal([]);
         await app.close();
       });
 

@@ -1,4 +1,5 @@
-// Runs alone: it compares times. The transcoder is killed in the middle of a film that the app plays, and another one begins.
+// Runs alone: it compares times. The transcoder is killed in the middle of a film that the app plays, and another one begins;
+// or no transcoder can read the file.
 import { expect } from 'chai';
 import type { Api } from '#support/api.ts';
 import { bareEnvironment, started, storesOf } from '#support/processes.ts';
@@ -9,14 +10,17 @@ import { ownedServer } from './support/server.ts';
 
 const MOST_STILL_MS = 5000;
 
-describe('a killed transcoder', function () {
+describe('a transcoder that fails', function () {
   this.timeout(240_000);
   let api: Api;
   let film: GivenFilm;
+  let streamed: GivenFilm;
 
   before(async () => {
     api = await ownedServer();
-    film = await addFilm(api, await shelf(api), { name: 'film.mp4', title: 'Film', seconds: 600, kbits: 2000 });
+    const place = await shelf(api);
+    film = await addFilm(api, place, { name: 'film.mp4', title: 'Film', seconds: 600, kbits: 2000 });
+    streamed = await addFilm(api, place, { name: 'streamed.mkv', title: 'Streamed', seconds: 600, kbits: 2000 });
   });
 
   /** As the operator starts one in place of another. */
@@ -40,7 +44,7 @@ describe('a killed transcoder', function () {
     }
   }
 
-  it('leaves the film going on, where it is and where the person seeks to', async () => {
+  it('leaves the film going on when it is killed, where it is and where the person seeks to', async () => {
     const first = await transcoder();
     const app = await openSignedIn(api.url, `/play/${film.itemId}?t=30`);
     const { page } = app;
@@ -65,7 +69,34 @@ describe('a killed transcoder', function () {
     await transcoder();
     await playsFrom(app, 541);
     await isWell(app);
-    await isInTime(app, 2); // an encoded stream
+    await isInTime(app);
+    await app.close();
+  });
+
+  it('shows at once that the file cannot be read, and no other quality is tried', async () => {
+    const { db } = api.deps;
+    const pid = await transcoder();
+    const app = await openSignedIn(api.url, `/play/${streamed.itemId}?t=30`);
+    const { page } = app;
+    app.expectFault(/500/);
+    await playsFrom(app, 31);
+    kill(pid);
+    await db('transcode_sessions')
+      .where({ state: 'running' })
+      .orWhere({ state: 'idle' })
+      .update({
+        state: 'failed',
+        error: JSON.stringify({ code: 'TRANSCODE_FAILED', reason: 'source-read', segment: 90 }),
+      });
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    await page.keyboard.press('9');
+    const began = Date.now();
+    await page.waitForSelector('[role=alert]:has-text("The server cannot read the file")', { timeout: 5000 });
+    if (process.env.TIMES) console.log(`    shown after ${Date.now() - began} ms`);
+    expect(
+      requests.filter((one) => /^(POST|PATCH|PUT) .*playback/.test(one) && !/report|progress|sync/.test(one)),
+    ).to.deep.equal([]);
     await app.close();
   });
 });

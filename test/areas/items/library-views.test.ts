@@ -119,6 +119,31 @@ describe('views of a library', () => {
       const last = { sort: '-year', filter: 'title:exists:true', cursor: years.body.buckets.at(-1)?.cursor ?? '' };
       expect(await titlesFrom(library, last)).to.deep.equal(['Zorro']);
     });
+
+    it('follows each change of the library, but in a large one that is being scanned', async () => {
+      const { db } = api.deps;
+      const library = await givenLibrary(db, 'movies');
+      const total = async (): Promise<number> =>
+        (await api.as(member).getLibraryIndex({ params: { id: library.id } })).body.total;
+      const add = async (): Promise<void> => {
+        await givenItem(db, library);
+        await db('libraries').where({ id: library.id }).increment('change_seq', 1);
+      };
+      await add();
+      expect(await total()).to.equal(1);
+      await add();
+      expect(await total()).to.equal(2);
+      await db('libraries')
+        .where({ id: library.id })
+        .update({ item_counts: JSON.stringify({ movie: 60_000 }) });
+      const scan = { id: newId(), library_id: library.id, state: 'running', mode: 'quick', trigger: 'manual' };
+      await db('scans').insert(scan);
+      await total();
+      await add();
+      expect(await total(), 'while a scan runs').to.equal(2);
+      await db('scans').where({ id: scan.id }).update({ state: 'completed' });
+      expect(await total(), 'after it').to.equal(3);
+    });
   });
 
   describe('getLibraryTimeline', () => {

@@ -84,6 +84,7 @@ export async function makeFilm(
     'yuv420p',
     '-g',
     String(FPS * 2),
+    ...(name.endsWith('.mkv') ? ['-bf', '2'] : []), // as films have: pictures are decoded in another order than shown
     ...qualityOf(kbits),
   ];
   const rest = [

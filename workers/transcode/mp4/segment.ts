@@ -22,8 +22,10 @@ export function segmentBytes(samples: readonly Sample[], { sequence, end, delay 
   const shown = samples.map((sample) => sample.pts).sort((a, b) => a - b);
   const behind = Math.max(delay, ...samples.map((sample, i) => (shown[i] ?? 0) - sample.pts));
   const after = end ?? (shown.at(-1) ?? 0) + (samples.at(-1)?.duration ?? 0);
-  // At the film's beginning nothing can be decoded before 0, so the first pictures are decoded close together.
-  const times = [...shown, after].map((pts, i) => Math.max(pts - behind, i));
+  // Players take the first decode time for the segment's place in the playlist (hls.js does), so nothing is decoded before the
+  // first picture is shown: the first ones are decoded close together. Of an open group some are shown before its keyframe.
+  const begin = Math.max(0, Math.min(after, ...samples.map((sample, i) => sample.pts - i)));
+  const times = [...shown, after].map((pts, i) => Math.max(pts - behind, begin + i));
   const entries = samples.map((sample, i) => {
     const dts = times[i] ?? 0;
     return u32((times[i + 1] ?? 0) - dts, sample.size, sample.key ? KEY : NOT_KEY, sample.pts - dts);

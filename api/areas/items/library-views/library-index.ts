@@ -5,10 +5,11 @@ import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { conditionsOf } from '#kernel/filter.ts';
 import { type SortTerm, scopeOf, writeCursor } from '#kernel/page.ts';
+import type { Db } from '#platform/db.ts';
 import { knowCustomFields } from '../fields/custom-fields.ts';
 import { cached, visibilityClass } from '../listing/cached.ts';
 import { type Listing, listed, rulesFor, sortOf } from '../listing/listing.ts';
-import { type LibraryRow, shelvesOf } from '../listing/shelves.store.ts';
+import { isBeingScanned, type LibraryRow, shelvesOf } from '../listing/shelves.store.ts';
 import type { SortName } from '../listing/sorts.ts';
 import { orderOfAll, titleSort } from '../listing/title-order.ts';
 import type { IndexBucket } from '../listing.schemas.ts';
@@ -82,6 +83,7 @@ export async function libraryIndex(call: Call, library: LibraryRow, options: Ind
     'index',
     library.id,
     library.labels_seq,
+    await changesOf(call.db, library),
     letters.locale,
     options.types,
     term.name,
@@ -99,6 +101,12 @@ export async function libraryIndex(call: Call, library: LibraryRow, options: Ind
     buckets: buckets.map(({ first, ...bucket }) => ({ ...bucket, cursor: cursor(first, FIRST_ID) })),
     ...(every && marks ? { every, marks: marks.map((mark) => cursor(mark.value, mark.id)) } : {}),
   };
+}
+
+/** The changes that an answer has. A large library takes long to draw: while a scan fills it, an answer serves for its minute. */
+async function changesOf(db: Db, { id, item_counts, change_seq }: LibraryRow): Promise<string> {
+  const isLarge = Object.values(item_counts).some((count) => count > ON_THE_FLY);
+  return isLarge && (await isBeingScanned(db, id)) ? 'scan' : String(change_seq);
 }
 
 async function drawn(

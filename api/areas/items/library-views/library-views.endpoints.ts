@@ -80,7 +80,7 @@ export const getLibraryIndex = defineEndpoint({
   path: '/libraries/:id/index',
   summary: 'Read the jump bar of a library',
   description:
-    'Returns letters, years or whole points, each with the cursor before its first item; pass that cursor to listLibraryItems with the same sort, filter and type. With `marks` the list is divided into even steps: `marks[i]` is the cursor of item i times `every`. Unfiltered responses are cached for a minute.',
+    'Returns letters, years or whole points, each with the cursor before its first item; pass that cursor to listLibraryItems with the same sort, filter and type. With `marks` the list is divided into even steps: `marks[i]` is the cursor of item i times `every`. Unfiltered responses follow each change of the library; those of more than 50,000 items are up to a minute old while a scan runs.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({

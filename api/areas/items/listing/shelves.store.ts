@@ -34,6 +34,11 @@ export async function getVisibleLibrary(db: Db, who: Principal, id: string): Pro
   return row;
 }
 
+/** A scan of the library is running. */
+export async function isBeingScanned(db: Db, id: string): Promise<boolean> {
+  return (await db('scans').where({ library_id: id, state: 'running' }).first('id')) !== undefined;
+}
+
 const AS_JSON = COLUMNS.map((name) => `'${name}', l.${name}`).join(', ');
 
 export interface LibraryAtVersion {

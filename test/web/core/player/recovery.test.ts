@@ -3,6 +3,8 @@ import { History, type Sign } from '../../../../web/src/core/player/recovery.ts'
 
 const http = (status: number, more: Partial<Sign> = {}): Sign => ({ kind: 'network', status, ...more });
 
+const UNREADABLE = { code: 'TRANSCODE_FAILED', message: '', issues: [], details: {} };
+
 describe('the recovery table of the player', () => {
   let history: History;
   beforeEach(() => {
@@ -53,6 +55,8 @@ describe('the recovery table of the player', () => {
     [http(429, { code: 'STREAM_LIMIT_REACHED' }), { do: 'stopOther' }],
     [http(409), { do: 'reopen' }],
     [http(403), { do: 'fail' }],
+    [http(500, { code: 'TRANSCODE_FAILED', problem: { ...UNREADABLE, reason: 'source-read' } }), { do: 'fail' }],
+    [http(500, { code: 'TRANSCODE_FAILED', problem: { ...UNREADABLE, reason: 'decode' } }), { do: 'lower' }],
     [http(415), { do: 'fail' }],
     [http(502), { do: 'retry', waitMs: 500 }],
     [http(429), { do: 'retry', waitMs: 500 }],

@@ -1,6 +1,8 @@
 // HLS by hls.js, which is loaded with the first stream that needs it.
 import Hls, { type ErrorData, type HlsConfig, type LoaderResponse } from 'hls.js';
 import workerPath from 'hls.js/dist/hls.worker.js?url';
+import { failureOf } from '../../../../api/client/failure.ts';
+import { problemOf } from '../api/errors.ts';
 import type { Sign } from './recovery.ts';
 import type { Source, SourceOptions } from './source.ts';
 
@@ -56,21 +58,30 @@ export const liveConfig: Partial<HlsConfig> = {
   playlistLoadPolicy: policy(25_000, 30_000),
 };
 
-function signOf({ type, details, response, frag }: ErrorData): Sign {
+/** What the server says of a request that it refused. */
+async function refusal(request: unknown): Promise<Pick<Sign, 'code' | 'problem'>> {
+  if (!(request instanceof XMLHttpRequest) || request.status < 400) return {};
+  const problem = problemOf(await failureOf(new Response(request.response, { status: request.status })));
+  return problem.code === 'not-foyer' ? {} : { code: problem.code, problem };
+}
+
+async function signOf({ type, details, response, frag, networkDetails }: ErrorData): Promise<Sign> {
   if (type === Hls.ErrorTypes.MEDIA_ERROR || type === Hls.ErrorTypes.MUX_ERROR) {
     const refused = ['manifestIncompatibleCodecsError', 'bufferAddCodecError', 'bufferIncompatibleCodecsError'];
     return { kind: refused.includes(details) ? 'refused' : 'decode' };
   }
   const end = frag && (frag.start + frag.duration) * 1000;
-  return { kind: 'network', status: response?.code ?? 0, ...(end !== undefined && { segmentEndMs: end }) };
+  const place = end === undefined ? {} : { segmentEndMs: end };
+  return { kind: 'network', status: response?.code ?? 0, ...place, ...(await refusal(networkDetails)) };
 }
 
 export function hlsSource({ video, url, positionMs, fault, shaky }: SourceOptions): Source {
   if (!Hls.isSupported()) return nativeSource({ video, url, positionMs, fault, shaky });
   const hls = new Hls(config);
   let startMs = positionMs;
+  let isOpen = true;
   hls.on(Hls.Events.ERROR, (_event, data) => {
-    if (data.fatal) fault(signOf(data));
+    if (data.fatal) void signOf(data).then((sign) => isOpen && fault(sign));
     else if (data.type === Hls.ErrorTypes.NETWORK_ERROR) shaky();
   });
   // A load of another source may come before the first playlist is there.
@@ -85,7 +96,10 @@ export function hlsSource({ video, url, positionMs, fault, shaky }: SourceOption
     },
     recoverMedia: () => hls.recoverMediaError(),
     bandwidthBps: () => (hls.bandwidthEstimate > 0 ? Math.round(hls.bandwidthEstimate) : undefined),
-    destroy: () => hls.destroy(),
+    destroy() {
+      isOpen = false;
+      hls.destroy();
+    },
   };
 }
 

@@ -49,7 +49,13 @@ export class Mender {
     const problem = problemOf(error);
     const { status = 0, code, retryAfterSec } = problem;
     if (code === 'unexpected' || (status > 0 && status < 500 && !WAITED.includes(status))) return this.#fail(problem);
-    const sign: Sign = { kind: 'network', status, code, ...(retryAfterSec !== undefined && { retryAfterSec }) };
+    const sign: Sign = {
+      kind: 'network',
+      status,
+      code,
+      problem,
+      ...(retryAfterSec !== undefined && { retryAfterSec }),
+    };
     await this.#carryOut(this.#history.next(sign, Date.now()), problem);
   }
 
@@ -57,7 +63,7 @@ export class Mender {
   async mend(sign: Sign): Promise<void> {
     const remedy = this.#history.next(sign, Date.now());
     this.#again = () => this.#home.reload(this.#home.positionMs());
-    await this.#carryOut(remedy, undefined);
+    await this.#carryOut(remedy, sign.problem);
   }
 
   /** What the server demands in the answer of a report. */

@@ -1,4 +1,5 @@
 // What the player does about a fault, by the sign that it shows. Pure, so that the table can be read and tested.
+import type { Problem } from '../api/errors.ts';
 
 /** A fault as the media element, hls.js or the server shows it. */
 export interface Sign {
@@ -6,6 +7,8 @@ export interface Sign {
   /** Of the response; 0 without one. */
   status?: number;
   code?: string;
+  /** The response in full, where there is one. */
+  problem?: Problem;
   /** Where the damaged part ends, of a segment that could not be made. */
   segmentEndMs?: number;
   retryAfterSec?: number;
@@ -38,6 +41,8 @@ const STORAGE_MS = 10_000;
 const REOPENS = 3;
 const REOPEN_WINDOW_MS = 120_000;
 const SKIP_MS = 2000;
+/** Of `TRANSCODE_FAILED`: the file itself cannot be read, so another quality has the same fault. */
+const UNREADABLE = 'source-read';
 
 /** The remedies of the faults before this one. A stretch of undisturbed playing starts it afresh. */
 export class History {
@@ -92,7 +97,8 @@ export class History {
     return { do: 'reopen' };
   }
 
-  #damaged({ segmentEndMs }: Sign): Remedy {
+  #damaged({ segmentEndMs, problem }: Sign): Remedy {
+    if (problem?.reason === UNREADABLE) return { do: 'fail' };
     if (this.#skipped || segmentEndMs === undefined) return { do: 'lower' };
     this.#skipped = true;
     return { do: 'skip', toMs: segmentEndMs + SKIP_MS };

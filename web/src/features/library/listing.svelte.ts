@@ -44,12 +44,13 @@ const parametersOf = ({ sort, filter, type }: State) => {
   return { sort, ...(text && { filter: text }), ...(type && { type }) };
 };
 
-export const indexOf = (library: Library, state: State) => {
+/** `counted` is the library as it was when its list was opened: marks that follow its size would make another list of it. */
+export const indexOf = (counted: Library, state: State) => {
   const { sort, ...others } = parametersOf(state);
   const indexed = isIndexed(sort);
   return query('getLibraryIndex', {
-    params: { id: library.id },
-    query: { ...others, sort: indexed ? sort : 'title', marks: indexed ? marksFor(countOf(library, state.type)) : 0 },
+    params: { id: counted.id },
+    query: { ...others, sort: indexed ? sort : 'title', marks: indexed ? marksFor(countOf(counted, state.type)) : 0 },
   });
 };
 
