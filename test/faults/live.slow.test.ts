@@ -257,7 +257,8 @@ describe('live television through every failure', function () {
   async function expectWhole(id: string, channel: number): Promise<void> {
     const done = await eventually(async () => {
       const found = await owner.getRecording({ params: { id } });
-      return ['completed', 'partial', 'failed'].includes(found.state) && fileOf(channel) && found;
+      const isOver = ['completed', 'partial', 'failed'].includes(found.state);
+      return isOver && fileOf(channel) !== undefined && found;
     }, 120_000);
     const path = join(folder, fileOf(channel) ?? '');
     const numbers = await picturesOf(path, channel - 1);
