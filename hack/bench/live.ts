@@ -101,7 +101,7 @@ type Session = { id: string; url: string };
 const television = {
   hls: {
     ...{ segments: ['ts'] as const, audioRenditions: false, webvtt: false },
-    ...{ video: [{ codec: 'mpeg2', interlaced: true }], audio: [{ codec: 'ac3' }] },
+    ...{ video: [{ codec: 'mpeg2', interlaced: true }], audio: [{ codec: 'ac3', maxChannels: 6 }] },
   },
 };
 async function watch(channel: string): Promise<Session> {
