@@ -36,12 +36,18 @@ export interface Wanted {
   documents?: string;
   /** Private networks that webhooks may call. */
   webhooks?: readonly string[];
+  /** Networks in which tuners may be. */
+  live?: readonly string[];
+  /** spec.objects. */
+  objects?: object;
 }
 
 const serverOf = ({
   apis = 2,
   trustedProxies = [],
   webhooks = [],
+  live = [],
+  objects = { managed: {} },
   warm = 1,
   media = [],
   documents = '',
@@ -51,11 +57,11 @@ kind: MediaServer
 metadata: { name: home }
 spec:
   api: { replicas: ${apis} }
-  network: ${JSON.stringify({ trustedProxies, allow: { webhooks } })}
+  network: ${JSON.stringify({ trustedProxies, allow: { webhooks, live } })}
   workers: { replicas: 1 }
   postgres: { managed: {} }
   redis: { managed: {} }
-  objects: { managed: {} }
+  objects: ${JSON.stringify(objects)}
   media: ${JSON.stringify([{ name: 'media', hostPath: { path: 'media' }, readOnly: true }, ...media])}
   transcode: { warm: ${warm}, max: 1 }
 `;

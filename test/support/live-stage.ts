@@ -5,8 +5,9 @@ import { newId } from '#platform/ids.ts';
 import { seal } from '#platform/keys.ts';
 import { SOFTWARE } from '#workers/transcode/encoders.ts';
 import { TranscodeWorker } from '#workers/transcode/worker.ts';
-import type { Api } from './api.ts';
+import { type Api, startApi, type TestClient } from './api.ts';
 import { atEnd, freePort, temporaryFolder } from './stores.ts';
+import { type Broadcast, type TunerBox, tunerBox } from './tuner-box.ts';
 
 /** Rows of Live TV, as scans leave them, and processes of tuners. */
 export class LiveStage {
@@ -93,4 +94,27 @@ export class LiveStage {
     atEnd(() => made.stop());
     return made;
   }
+}
+
+/** A server whose owner watches one channel of one tuner, with the processes of both kinds. */
+export interface WatchedChannel {
+  api: Api;
+  stage: LiveStage;
+  box: TunerBox;
+  channel: string;
+  viewer: TestClient;
+  headers: Record<string, string>;
+}
+
+export async function watchedChannel(kind: Broadcast | Buffer): Promise<WatchedChannel> {
+  const api = await startApi();
+  const stage = new LiveStage(api);
+  await stage.prepare();
+  const box = await tunerBox(kind, 1);
+  const roof = await stage.tuner(1);
+  const channel = await stage.channel('One', [{ tunerId: roof, url: box.channel('1') }]);
+  const owner = await api.given.owner();
+  stage.worker();
+  await stage.process(roof);
+  return { api, stage, box, channel, viewer: api.as(owner), headers: owner.headers };
 }

@@ -216,14 +216,15 @@ function play(session: Session, bytes: Buffer, order = (packets: Buffer[]) => pa
     const packets: Buffer[] = [];
     for (; sent + PACKETS <= due; sent += PACKETS) {
       const at = sent % bytes.length;
-      const payload = Buffer.concat([bytes.subarray(at, at + PACKETS), bytes]).subarray(0, PACKETS);
+      const rest = bytes.subarray(0, Math.max(0, at + PACKETS - bytes.length));
+      const payload = [bytes.subarray(at, at + PACKETS), rest];
       const head = Buffer.alloc(12);
       head.writeUInt16BE(0x8021, 0);
       head.writeUInt16BE(number & 0xffff, 2);
       head.writeUInt32BE(Math.floor((performance.now() - began) * 90), 4);
       head.writeUInt32BE(77, 8);
       number += 1;
-      packets.push(Buffer.concat([head, payload]));
+      packets.push(Buffer.concat([head, ...payload]));
     }
     for (const packet of order(packets)) session.send?.(packet);
   }, 40);

@@ -53,6 +53,8 @@ export function spellingsOf(address: string): string[] {
     `64:ff9b::${address}`,
     `2002:${groups}::`,
     `2002:${groups}::1`,
+    `64:ff9b:1::${groups}`,
+    `2001:0:${groups}::`,
   ].map((text) => `[${text}]`);
   const disguised = [`media.example@${address}`, `a:b@${address}`, `${address}\\@media.example`];
   return [...plain, ...letters, ...wrapped, ...disguised];
@@ -81,6 +83,34 @@ export const OWN_NAMES: readonly string[] = [
     '[fe80::1%25eth0]',
   ],
   ...['[fd00:ec2::254]', '[ff02::1]', '[::ffff:0:0]', '[100::1]', '0', '0x0', '00', '0.0'],
+];
+
+/** Addresses of the inside that a provider may name: this machine, its networks, link-local ones with the metadata of clouds. */
+const INSIDE = [
+  ...['127.0.0.1', '10.1.2.3', '172.16.0.9', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '198.18.0.1'],
+];
+
+/** More than 220 hosts, none of which may be reached. */
+export const INSIDE_HOSTS: readonly string[] = [
+  ...INSIDE.flatMap(spellingsOf).filter((host) => !host.includes('@')),
+  ...OWN_NAMES,
+  ...[
+    'kubernetes.default.svc',
+    'metadata.google.internal',
+    'foyer.foyer.svc.cluster.local',
+    'redis',
+    'postgres.foyer.svc',
+  ],
+  ...[
+    '[fc00::1]',
+    '[fec0::1]',
+    '[ff02::1]',
+    '[2001:db8::1]',
+    '127.1',
+    '127.255.255.254',
+    '255.255.255.255',
+    '224.0.0.1',
+  ],
 ];
 
 const STEPS = [

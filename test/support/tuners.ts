@@ -77,9 +77,9 @@ export class HdHomeRun {
   }
 
   /** Answers broadcasts as this device; returns the port. */
-  async hear(): Promise<number> {
+  async hear(port = 0): Promise<number> {
     const socket = createSocket('udp4');
-    socket.bind(0, '127.0.0.1');
+    socket.bind(port, '127.0.0.1');
     await once(socket, 'listening');
     atEnd(() => socket.close());
     socket.on('message', (_bytes, from) => {

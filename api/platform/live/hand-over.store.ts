@@ -1,6 +1,7 @@
 // The streams of a tuner whose process leaves.
 import type { Db } from '../db.ts';
 import { rowsOf } from '../rows.ts';
+import { RECORDED } from './in-use.store.ts';
 import {
   candidatesOf,
   IN_USE,
@@ -16,7 +17,7 @@ async function streamsInUse(db: Db, tunerId: string): Promise<StreamRow[]> {
   return rowsOf<StreamRow>(
     db,
     `select o.* from live_streams o where o.tuner_id = ? and o.ended_at is null and ${IN_USE}
-      order by coalesce(o.recorded_until > now(), false) desc, o.id`,
+      order by ${RECORDED} desc, o.id`,
     [tunerId],
   );
 }

@@ -2,7 +2,7 @@ import type { Db } from '../db.ts';
 import { newId } from '../ids.ts';
 import type { ProbedStream } from '../media.ts';
 import type { Row } from '../typed-query.ts';
-import { type InUse, streamsOn } from './in-use.store.ts';
+import { type InUse, RECORDED, streamsOn } from './in-use.store.ts';
 import type { PresentTuners } from './tuners.ts';
 
 declare module '../column-types.ts' {
@@ -30,7 +30,7 @@ export const LIVE_STREAMS = 'foyer_live';
 const RESERVED = `interval '25 seconds'`;
 
 /** SQL condition over live_streams `o`: it is watched, recorded or waited for. */
-export const IN_USE = `(coalesce(greatest(o.reserved_until, o.recorded_until) > now(), false) or exists (
+export const IN_USE = `(coalesce(o.reserved_until > now(), false) or ${RECORDED} or exists (
   select from playback_sessions p where p.item_id = o.channel_id and p.state <> 'stopped'))`;
 
 /** One arbitration at a time over all processes. Held until the transaction ends. */

@@ -17,6 +17,19 @@ export interface TunerReport {
 
 export const liveTunerKey = (tunerId: string): string => `foyer:live:tuner:${tunerId}`;
 
+/** Unix ms of the first report since Redis was empty. */
+const SINCE = 'foyer:live:tuners-since';
+
+/** Kept for a minute. */
+export async function reportTuner(redis: Redis, tunerId: string, report: TunerReport): Promise<void> {
+  await redis
+    .multi()
+    .set(liveTunerKey(tunerId), JSON.stringify(report), 'EX', 60)
+    .set(SINCE, report.at, 'NX')
+    .exec()
+    .catch(() => null);
+}
+
 /** A tuner process that has been silent for this long is not running. */
 const SILENT_MS = 15_000;
 
@@ -24,7 +37,10 @@ const SILENT_MS = 15_000;
 export interface PresentTuners {
   /** They take new streams. */
   ready: ReadonlySet<string>;
-  /** Those, and the ones that leave: they still receive the streams that they have. */
+  /**
+   * Those, and the ones that leave: they still receive the streams that they have. After Redis was emptied also those that have
+   * had no time for a report.
+   */
   present: ReadonlySet<string>;
 }
 
@@ -39,15 +55,18 @@ export async function runningTuners(
 /** Undefined when Redis is unavailable. */
 export async function presentTuners(redis: Redis, tunerIds: readonly string[]): Promise<PresentTuners | undefined> {
   if (tunerIds.length === 0) return { ready: new Set(), present: new Set() };
-  const texts = await redis.mget(tunerIds.map(liveTunerKey)).catch(() => undefined);
-  if (!texts) return undefined;
+  const answer = await redis.mget([SINCE, ...tunerIds.map(liveTunerKey)]).catch(() => undefined);
+  if (!answer) return undefined;
+  const [since, ...texts] = answer;
   const reports = tunerIds.flatMap((id, at) => {
     const text = texts[at];
     return text ? [{ id, ...(JSON.parse(text) as TunerReport) }] : [];
   });
   const fresh = reports.filter(({ at }) => Date.now() - at < SILENT_MS);
+  const isKnown = since && Date.now() - Number(since) >= SILENT_MS;
+  const unknown = isKnown ? [] : tunerIds.filter((_id, at) => !texts[at]);
   return {
     ready: new Set(fresh.filter(({ ready }) => ready).map(({ id }) => id)),
-    present: new Set(fresh.map(({ id }) => id)),
+    present: new Set([...fresh.map(({ id }) => id), ...unknown]),
   };
 }

@@ -1,11 +1,12 @@
 // Streams that give their slot to a recording.
 import type { Db } from '../db.ts';
 import { rowsOf } from '../rows.ts';
-import { announceStreams } from './streams.store.ts';
+import { RECORDED } from './in-use.store.ts';
+import { announceStreams, IN_USE } from './streams.store.ts';
 
 /** Open streams `o` on tuners that receive the channel `?`, and that are neither recorded nor its own. */
 const RIVALS = `from live_streams o
-  where o.ended_at is null and o.channel_id <> ?::uuid and coalesce(o.recorded_until <= now(), true)
+  where o.ended_at is null and o.channel_id <> ?::uuid and not ${RECORDED}
     and o.tuner_id in (select s.tuner_id from live_sources s join live_tuners t on t.id = s.tuner_id
       where s.channel_id = ?::uuid and s.enabled and not s.drm and t.enabled)`;
 
@@ -42,9 +43,8 @@ export async function markYielding(db: Db, id: string, at: Date): Promise<void> 
 export async function takeYielded(db: Db, tunerIds: readonly string[]): Promise<string[]> {
   const ended = await rowsOf<{ tuner_id: string; channel_id: string }>(
     db,
-    `update live_streams set ended_at = now(), state = 'ended', state_reason = 'yielded'
-      where ended_at is null and yields_at <= now() and tuner_id = any(?::uuid[])
-        and coalesce(recorded_until <= now(), true)
+    `update live_streams o set ended_at = now(), state = 'ended', state_reason = 'yielded'
+      where o.ended_at is null and o.yields_at <= now() and o.tuner_id = any(?::uuid[]) and not ${RECORDED}
       returning tuner_id, channel_id`,
     [[...tunerIds]],
   );
@@ -66,9 +66,7 @@ export async function hasFreeSlot(db: Db, channelId: string): Promise<boolean> {
     `select exists (select from live_streams o where o.channel_id = ?::uuid and o.ended_at is null) or exists (
        select from live_sources s join live_tuners t on t.id = s.tuner_id
         where s.channel_id = ?::uuid and s.enabled and not s.drm and t.enabled and t.slot_count > (
-          select count(*) from live_streams o where o.tuner_id = t.id and o.ended_at is null and (
-            coalesce(greatest(o.reserved_until, o.recorded_until) > now(), false) or exists (
-              select from playback_sessions p where p.item_id = o.channel_id and p.state <> 'stopped')))) as free`,
+          select count(*) from live_streams o where o.tuner_id = t.id and o.ended_at is null and ${IN_USE})) as free`,
     [channelId, channelId],
   );
   return row?.free ?? false;

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Api, startApi, type TestClient } from '#support/api.ts';
-import { LiveStage } from '#support/live-stage.ts';
+import type { Api, TestClient } from '#support/api.ts';
+import { watchedChannel } from '#support/live-stage.ts';
 import { eventually, temporaryFolder } from '#support/stores.ts';
-import { broadcast, tunerBox } from '#support/tuner-box.ts';
+import { broadcast } from '#support/tuner-box.ts';
 import { toFragments } from '#workers/transcode/live/fragments.ts';
 
 describe('watching a channel in HEVC', function () {
@@ -24,17 +24,7 @@ describe('watching a channel in HEVC', function () {
   };
 
   before(async () => {
-    api = await startApi();
-    const stage = new LiveStage(api);
-    await stage.prepare();
-    const box = await tunerBox('hevc', 1);
-    const roof = await stage.tuner(1);
-    channel = await stage.channel('One', [{ tunerId: roof, url: box.channel('1') }]);
-    const owner = await api.given.owner();
-    headers = owner.headers;
-    viewer = api.as(owner);
-    stage.worker();
-    await stage.process(roof);
+    ({ api, channel, viewer, headers } = await watchedChannel('hevc'));
   });
 
   it('copies its pictures for a client that plays them, without a lost one between two segments', async () => {

@@ -190,11 +190,12 @@ describe('the guide', function () {
     const { db } = place.api.deps;
     const person = await place.api.given.member();
     const client = place.api.as(person);
-    const program = await programOf('Next');
+    // it begins an hour from now at least, also where an hour ends during the test
+    const program = await programOf('Café Film');
     const set = await client.setProgramReminder({ params: { id: program }, body: { leadMs: 60_000 } });
     expect(set.body).to.deep.equal({
       programId: program,
-      remindAt: new Date(minute(60).getTime() - 60_000).toISOString(),
+      remindAt: new Date(minute(120).getTime() - 60_000).toISOString(),
     });
     expect((await client.setProgramReminder({ params: { id: await programOf('Now') }, body: {} })).status).to.equal(
       409,
@@ -210,10 +211,10 @@ describe('the guide', function () {
       .where({ id: program })
       .update({ start_at: new Date(Date.now() - 1000) });
     await Promise.all([sendReminders({ db: db as never }), sendReminders({ db: db as never })]);
-    expect((await sent()).map(({ data }) => data.name)).to.deep.equal(['Next']);
+    expect((await sent()).map(({ data }) => data.name)).to.deep.equal(['Café Film']);
     await db('guide_programs')
       .where({ id: program })
-      .update({ start_at: minute(60) });
+      .update({ start_at: minute(120) });
     await client.setProgramReminder({ params: { id: program }, body: {} });
     await client.removeProgramReminder({ params: { id: program } });
     expect(await db('program_reminders').where({ profile_id: person.profileId })).to.deep.equal([]);

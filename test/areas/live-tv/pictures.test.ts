@@ -8,11 +8,10 @@ import { newId } from '#platform/ids.ts';
 import { listParts, PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
 import { wantRendition } from '#platform/live/renditions.store.ts';
 import { LIVE_BUCKET, listSegments, segmentKey } from '#platform/live/segments.ts';
-import { type Api, startApi, type TestClient } from '#support/api.ts';
-import { LiveStage } from '#support/live-stage.ts';
+import type { Api, TestClient } from '#support/api.ts';
+import { watchedChannel } from '#support/live-stage.ts';
 import { dvdFilm } from '#support/picture-films.ts';
 import { eventually, temporaryFolder } from '#support/stores.ts';
-import { tunerBox } from '#support/tuner-box.ts';
 import { joinParts } from '#workers/live/finish/join.ts';
 import type { Work } from '#workers/work.ts';
 
@@ -50,17 +49,7 @@ describe('DVB picture subtitles', function () {
   const end = (id: string) => viewer.endPlaybackSession({ params: { id } });
 
   before(async () => {
-    api = await startApi();
-    const stage = new LiveStage(api);
-    await stage.prepare();
-    const box = await tunerBox(await subtitled(), 1);
-    const roof = await stage.tuner(1);
-    channel = await stage.channel('One', [{ tunerId: roof, url: box.channel('1') }]);
-    const owner = await api.given.owner();
-    headers = owner.headers;
-    viewer = api.as(owner);
-    stage.worker();
-    await stage.process(roof);
+    ({ api, channel, viewer, headers } = await watchedChannel(await subtitled()));
   });
 
   it('are burned into a rendition of their own for those who choose them, also during a session', async () => {

@@ -7,7 +7,7 @@ import { type GivenLibrary, givenLibrary } from '#support/given-items.ts';
 import { type GuidePlaceForTests, guideOf, newGuidePlace, type Show } from '../../workers/live/support.ts';
 
 const part = (number: string): string => `<episode-num system="xmltv_ns">${number}</episode-num>`;
-const SHOWS: Show[] = [
+export const RECORDED_SHOWS: Show[] = [
   { at: -120, title: 'Over' },
   { at: 0, minutes: 90, title: 'On air' },
   { at: 120, title: 'Series', more: `<sub-title>Pilot</sub-title>${part('0.0.')}` },
@@ -50,7 +50,7 @@ export class RecordingPlace {
     this.member = guide.api.as(given.person);
   }
 
-  static async open(shows: readonly Show[] = SHOWS): Promise<RecordingPlace> {
+  static async open(shows: readonly Show[] = RECORDED_SHOWS): Promise<RecordingPlace> {
     const guide = await newGuidePlace();
     const { db } = guide.api.deps;
     const [films, music] = [await givenLibrary(db, 'movies'), await givenLibrary(db, 'music')];

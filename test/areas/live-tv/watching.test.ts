@@ -178,6 +178,35 @@ describe('watching live television', function () {
     await end(id);
   });
 
+  it('gives the slot of a viewer who leaves while the tuner is silent to another channel at once', async () => {
+    box.silent.add('1');
+    const gone = new AbortController();
+    const leaving = api
+      .fetch(`/api/v1/live/channels/${one}/watch`, {
+        ...{ method: 'POST', body: '{"client":{"builtIn":"chromium"}}', signal: gone.signal },
+        headers: { ...headers, 'Content-Type': 'application/json' },
+      })
+      .then(
+        () => 'answered',
+        () => 'left',
+      );
+    await eventually(() => box.open.has('1'));
+    expect((await watch(two)).status, 'it is waited for').to.equal(409);
+    gone.abort();
+    expect(await leaving).to.equal('left');
+    const began = Date.now();
+    const { body } = await eventually(async () => {
+      const answer = await watch(two);
+      return answer.status === 201 && answer;
+    }, 5000);
+    expect(Date.now() - began).to.be.lessThan(5000);
+    box.silent.delete('1');
+    expect(await api.deps.db('playback_sessions').whereNot({ state: 'stopped' }).select('item_id')).to.deep.equal([
+      { item_id: two },
+    ]);
+    await end(body.session.id);
+  });
+
   it('answers other requests at once while more viewers wait for a slow tuner than the pool has connections', async () => {
     const waiting = 2 * (api.deps.db.client as unknown as { pool: { max: number } }).pool.max;
     const silent = await stage.tuner(waiting); // its process does not run

@@ -7,6 +7,7 @@ import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { newId } from '#platform/ids.ts';
 import { listParts, partKey } from '#platform/live/parts.ts';
 import { keepStreamWanted, tune } from '#platform/live/streams.store.ts';
+import { runningTuners } from '#platform/live/tuners.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { parseCues } from '#platform/subtitles/cues.ts';
 import { CaptionScript, line21, withCaptions } from '#support/captions.ts';
@@ -125,6 +126,7 @@ describe('the recorder', function () {
     one = await stage.channel('One', [{ tunerId: roof, url: box.channel('1') }]);
     two = await stage.channel('Two', [{ tunerId: roof, url: box.channel('2') }]);
     tuner = await stage.process(roof);
+    await eventually(async () => (await runningTuners(api.deps.redis, [roof]))?.size === 1, 30_000);
   });
 
   it('takes the shared stream, and its file becomes an item of the library', async () => {

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import pg from 'pg';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
@@ -21,6 +22,8 @@ export interface Served {
   headers: Record<string, string>;
   requests: IncomingMessage[];
   url: string;
+  /** A body that is too large for memory. */
+  stream?: () => Readable;
 }
 
 export async function newGuideServer(): Promise<Served> {
@@ -28,7 +31,9 @@ export async function newGuideServer(): Promise<Served> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     served.requests.push(request);
     const known = served.headers['etag'] !== undefined && request.headers['if-none-match'] === served.headers['etag'];
-    response.writeHead(known ? 304 : served.status, served.headers).end(known ? undefined : served.body);
+    response.writeHead(known ? 304 : served.status, served.headers);
+    if (served.stream && !known) served.stream().pipe(response);
+    else response.end(known ? undefined : served.body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   atEnd(() => {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { createOutboundSocket } from '#platform/outbound-agent.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
+import { PATIENCE } from '#support/patience.ts';
 import { type RtspServer, rtspServer } from '#support/rtsp-server.ts';
 import { atEnd } from '#support/stores.ts';
 import { broadcast } from '#support/tuner-box.ts';
@@ -193,7 +194,7 @@ describe('RTSP sources of a tuner', () => {
     const server = await rtspServer(broadcast('h264'), { answers: { PLAY: '100 Continue' } });
     const began = performance.now();
     expect(await refusal(server.url)).to.equal('unreachable');
-    expect(performance.now() - began).to.be.within(7000, 10_000);
+    expect(performance.now() - began).to.be.within(7000, 10_000 * PATIENCE);
     await until(() => server.held.size === 0);
     expect(server.methods().at(-1)).to.equal('TEARDOWN');
     expect(server.held.size).to.equal(0);

@@ -1,15 +1,20 @@
+import { execFileSync } from 'node:child_process';
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { createOutboundSocket } from '#platform/outbound-agent.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
-import { atEnd, freePort } from '#support/stores.ts';
+import { atEnd, freePort, temporaryFolder } from '#support/stores.ts';
 import { broadcast } from '#support/tuner-box.ts';
+import { StreamCopy } from '#workers/tuner/streams/copying.ts';
 import { LiveCutter, type Piece } from '#workers/tuner/streams/cutter.ts';
 import { readDatagrams } from '#workers/tuner/streams/datagrams.ts';
+import { factsOf } from '#workers/tuner/streams/facts.ts';
 import { openSource } from '#workers/tuner/streams/reader.ts';
 
 type Pages = Record<string, Buffer | string>;
@@ -102,6 +107,56 @@ describe('sources of a tuner', () => {
     }
     for (const address of ['udp://127.0.0.1:5000', 'udp://224.0.0.1:5000', 'rtp://host:5000', 'udp://@239.1.1.1'])
       expect(await refusal(address), address).to.equal('refused');
+  });
+
+  it('are copied where a program announces sound that it does not send, and where its sound begins late', async () => {
+    const path = join(temporaryFolder('sounds'), 'all.ts');
+    const sines = [440, 550, 660].flatMap((hertz) => ['-f', 'lavfi', '-i', `sine=${hertz}:duration=4`]);
+    const video = [
+      '-f',
+      'lavfi',
+      '-i',
+      'testsrc2=size=320x180:rate=25:duration=4',
+      '-c:v',
+      'libx264',
+      '-preset',
+      'ultrafast',
+    ];
+    const maps = [0, 1, 2, 3].flatMap((input) => ['-map', String(input)]);
+    const inputs = [...video.slice(0, 4), ...sines, ...maps, ...video.slice(4), '-g', '25', '-c:a', 'mp2'];
+    execFileSync('ffmpeg', ['-v', 'error', ...inputs, '-f', 'mpegts', path]);
+    const film = readFileSync(path);
+    const packets = Array.from({ length: film.length / 188 }, (_, at) => film.subarray(at * 188, (at + 1) * 188));
+    /** Streams of the copy where those with a PID are sent from a packet on. */
+    const copied = async (since: Record<number, number>): Promise<string[]> => {
+      const copy = new StreamCopy((bytes, limits) =>
+        factsOf({ path: `${path}.probe`, bytes, limits, signal: AbortSignal.timeout(20_000) }),
+      );
+      await copy.start();
+      const sent = packets.filter((one, at) => at >= (since[one.readUInt16BE(1) & 0x1fff] ?? 0));
+      const whole = Buffer.concat(sent);
+      const written = (async () => {
+        for (let at = 0; at < whole.length; at += 5000)
+          await copy.write(whole.subarray(at, at + 5000), AbortSignal.timeout(20_000));
+        copy.end();
+      })();
+      const chunks: Buffer[] = [];
+      for await (const chunk of copy.read()) chunks.push(chunk);
+      await written;
+      writeFileSync(path, Buffer.concat(chunks));
+      const shown = ['-count_packets', '-show_entries', 'stream=codec_name,nb_read_packets', '-of', 'csv=p=0', path];
+      const [streams = ''] = execFileSync('ffprobe', ['-v', 'error', ...shown])
+        .toString()
+        .split('\n\n');
+      return streams.trim().split('\n');
+    };
+    const none = packets.length;
+    const all = await copied({});
+    expect(all.map((line) => line.split(',')[0])).to.deep.equal(['h264', 'mp2', 'mp2', 'mp2']);
+    expect(await copied({ 257: none })).to.deep.equal([all[0], all[2], all[3]]);
+    expect(await copied({ 258: none, 259: none })).to.deep.equal([all[0], all[1]]);
+    expect((await copied({ 258: Math.floor(none / 7) })).map((line) => line.split(',')[0])).to.have.lengthOf(4);
+    expect((await copied({ 256: none, 258: none })).map((line) => line.split(',')[0])).to.deep.equal(['mp2', 'mp2']);
   });
 
   it('are cut at keyframes, the first pieces at each of them', () => {

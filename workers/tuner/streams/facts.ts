@@ -3,20 +3,21 @@ import type { ProbedStream } from '#platform/media.ts';
 import { ffprobe } from '#workers/probe/ffprobe.ts';
 import { fileOf } from '#workers/probe/ffprobe-answer.ts';
 
-/** The streams of a segment, which ffprobe reads from a file of its own. */
-export async function factsOf({
-  path,
-  bytes,
-  signal,
-}: {
+interface Probed {
   path: string;
   bytes: Buffer;
   signal: AbortSignal;
-}): Promise<ProbedStream[]> {
+  /** Options of ffprobe. */
+  limits?: readonly string[];
+}
+
+/** The streams of a segment, which ffprobe reads from a file of its own. */
+export async function factsOf({ path, bytes, signal, limits = [] }: Probed): Promise<ProbedStream[]> {
   const sniffed = { demuxer: 'mpegts', container: 'mpegts' };
   try {
     await writeFile(path, bytes);
-    return fileOf(await ffprobe({ path, sniffed, show: ['-show_streams', '-show_format'], signal }), sniffed).streams;
+    return fileOf(await ffprobe({ path, sniffed, show: [...limits, '-show_streams', '-show_format'], signal }), sniffed)
+      .streams;
   } finally {
     await rm(path, { force: true });
   }

@@ -6,7 +6,7 @@ import { ringOf } from '#platform/keys.ts';
 import { listen } from '#platform/listen.ts';
 import { LIVE_BUCKET } from '#platform/live/segments.ts';
 import { LIVE_STREAMS } from '#platform/live/streams.store.ts';
-import { liveTunerKey, type TunerReport } from '#platform/live/tuners.ts';
+import { reportTuner, type TunerReport } from '#platform/live/tuners.ts';
 import type { Log } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
 import { createOutboundSocket } from '#platform/outbound-agent.ts';
@@ -63,8 +63,7 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
     if (held) await keeper.look();
   };
   const report = async (): Promise<void> => {
-    const text = JSON.stringify(reportOf(keeper, setting, held === true && !leaving));
-    await redis.set(liveTunerKey(tunerId), text, 'EX', 60).catch(() => null);
+    await reportTuner(redis, tunerId, reportOf(keeper, setting, held === true && !leaving));
   };
   await hold();
   await report();

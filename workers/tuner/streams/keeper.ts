@@ -19,6 +19,9 @@ interface Running {
 /** How long a source that fails at once is left alone. */
 const PAUSES_MS = [0, 500, 1000, 2000, 5000];
 
+/** After the database was unavailable, viewers mark their streams again within this time. */
+const RENEWED_MS = 20_000;
+
 /** For the last bytes of a source that is silent. */
 const LEAVE_MS = 1500;
 
@@ -29,6 +32,8 @@ export class StreamKeeper {
   readonly #running = new Map<string, Running>();
   /** Failures in a row of a stream, and when it may be tried again. */
   readonly #failures = new Map<string, { count: number; until: number }>();
+  /** When the rows could not be read last. */
+  #unreadAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #again = false;
   #stopped = false;
@@ -72,7 +77,10 @@ export class StreamKeeper {
   async #looks(): Promise<void> {
     while (this.#again && !this.#stopped) {
       this.#again = false;
-      await this.#lookOnce().catch((error: Error) => this.#deps.log.warn({ err: error.message }, 'streams not read'));
+      await this.#lookOnce().catch((error: Error) => {
+        this.#unreadAt = performance.now();
+        this.#deps.log.warn({ err: error.message }, 'streams not read');
+      });
     }
   }
 
@@ -80,8 +88,10 @@ export class StreamKeeper {
     const { db, tunerId, releaseSec } = this.#deps;
     const rows = await openStreams(db, tunerId, releaseSec());
     const wanted: OpenStream[] = [];
+    const isRenewing = performance.now() - this.#unreadAt < RENEWED_MS;
     for (const row of rows) {
-      const isReleased = !row.wanted && (await releaseStream(db, row.id, { tunerId, releaseSec: releaseSec() }));
+      const isIdle = !row.wanted && !isRenewing;
+      const isReleased = isIdle && (await releaseStream(db, row.id, { tunerId, releaseSec: releaseSec() }));
       if (!isReleased) wanted.push(row);
     }
     const byId = new Map(wanted.map((row) => [row.id, row]));

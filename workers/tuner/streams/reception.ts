@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveSegment, listSegments, liveNews, segmentEnd } from '#platform/live/segments.ts';
 import type { StreamFault } from '#platform/live/streams.store.ts';
 import type { ProbedStream } from '#platform/media.ts';
-import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
 import { LiveCaptions } from './captions.ts';
-import { COPYING, roomIn } from './copying.ts';
+import { StreamCopy } from './copying.ts';
 import { LiveCutter, type Piece } from './cutter.ts';
 import type { KeeperDeps } from './deps.ts';
 import { factsOf } from './facts.ts';
@@ -120,13 +119,15 @@ export class Reception {
   }
 
   async #receive(): Promise<void> {
-    const ffmpeg = startFfmpeg(COPYING, { outputs: 1, gpu: false, input: true });
-    ffmpeg.catch(() => undefined);
+    const copy = new StreamCopy((bytes, limits) => this.#streamsOf('copy', bytes, limits));
+    const started = copy.start();
+    started.catch(() => undefined);
     try {
       const reading = await this.#open();
-      await this.#pump(reading, await ffmpeg);
+      await started;
+      await this.#pump(reading, copy);
     } finally {
-      (await ffmpeg).kill();
+      copy.kill();
     }
   }
 
@@ -145,23 +146,19 @@ export class Reception {
     }
   }
 
-  async #pump(reading: Reading, ffmpeg: FfmpegProcess): Promise<void> {
+  async #pump(reading: Reading, copy: StreamCopy): Promise<void> {
     const captions = new LiveCaptions();
     const cutter = new LiveCutter((piece) => this.#onPiece(piece), captions);
-    const output = this.#read(ffmpeg, cutter);
+    const output = this.#read(copy, cutter);
     const watch = setInterval(() => this.#requireBytes(reading), 250);
     this.#heardAt = performance.now();
-    ffmpeg.input?.on('error', () => undefined); // its exit shows why
-    const ended = ffmpeg.ended.then(({ words }) => {
-      if (!this.#ending) this.#fail(new SourceFault('not-media', words.slice(-300) || 'ffmpeg ended'));
-    });
     try {
       for await (const chunk of reading.bytes) {
         this.#receivedAt ||= Date.now();
         this.#heardAt = performance.now();
         captions.announced.push(chunk);
         if (this.#stop.signal.aborted || this.#leaving) break;
-        if (ffmpeg.input && !ffmpeg.input.write(chunk)) await roomIn(ffmpeg.input, this.#stop.signal);
+        await copy.write(chunk, this.#stop.signal);
         await this.#pace();
       }
     } finally {
@@ -169,13 +166,12 @@ export class Reception {
       this.#ending = true;
       if (!this.#stop.signal.aborted) {
         // The received bytes are cut to their end before the source counts as ended.
-        this.#stop.signal.addEventListener('abort', () => ffmpeg.kill());
-        ffmpeg.input?.end();
+        this.#stop.signal.addEventListener('abort', () => copy.kill());
+        copy.end();
         await Promise.race([output, new Promise((resolve) => setTimeout(resolve, 1000))]);
         cutter.end();
       }
     }
-    void ended;
   }
 
   #isAhead(): boolean {
@@ -189,9 +185,10 @@ export class Reception {
       await sleep(100, undefined, { signal }).catch(() => undefined);
   }
 
-  async #read(ffmpeg: FfmpegProcess, cutter: LiveCutter): Promise<void> {
+  async #read(copy: StreamCopy, cutter: LiveCutter): Promise<void> {
     try {
-      for await (const chunk of ffmpeg.outputs[0] as AsyncIterable<Buffer>) cutter.push(chunk);
+      for await (const chunk of copy.read()) cutter.push(chunk);
+      if (!this.#ending) this.#fail(new SourceFault('not-media', copy.words.slice(-300) || 'ffmpeg ended'));
     } catch (error) {
       this.#fail(error as Error);
     }
@@ -261,10 +258,14 @@ export class Reception {
     await this.#deps.redis.publish(liveNews(channelId), 'live').catch(() => 0);
   }
 
+  #streamsOf(use: string, bytes: Buffer, limits?: readonly string[]): Promise<ProbedStream[]> {
+    const path = join(this.#deps.folder, `${use}-${this.#attempt.streamId}.ts`);
+    return factsOf({ path, bytes, signal: this.#stop.signal, ...(limits && { limits }) });
+  }
+
   async #probe({ bytes }: Piece): Promise<ProbedStream[] | undefined> {
-    const path = join(this.#deps.folder, `probe-${this.#attempt.streamId}.ts`);
     try {
-      return await factsOf({ path, bytes, signal: this.#stop.signal });
+      return await this.#streamsOf('probe', bytes);
     } catch (error) {
       this.#probes += 1;
       if (this.#probes >= PROBES) throw new SourceFault('not-media', (error as Error).message);

@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import type { CaptionService } from '#platform/live/captions.ts';
+import { RECORDED } from '#platform/live/in-use.store.ts';
 import { announceStreams } from '#platform/live/streams.store.ts';
 import type { ProbedStream } from '#platform/media.ts';
 
@@ -23,7 +24,7 @@ export interface OpenStream {
 export async function openStreams(db: Db, tunerId: string, releaseSec: number): Promise<OpenStream[]> {
   const { rows } = await db.raw<{ rows: OpenStream[] }>(
     `select o.id, o.channel_id, o.slot, o.epoch, o.state, o.source_id, s.address, t.secrets, t.user_agent,
-            greatest(o.wanted_at + ? * interval '1 second', o.reserved_until, o.recorded_until) > now() as wanted
+            greatest(o.wanted_at + ? * interval '1 second', o.reserved_until) > now() or ${RECORDED} as wanted
        from live_streams o join live_tuners t on t.id = o.tuner_id left join live_sources s on s.id = o.source_id
       where o.tuner_id = ? and o.ended_at is null`,
     [releaseSec, tunerId],
@@ -76,9 +77,11 @@ export async function releaseStream(
   id: string,
   { tunerId, releaseSec }: { tunerId: string; releaseSec: number },
 ) {
-  const released = await db('live_streams')
-    .where({ id, ended_at: null })
-    .whereRaw(`greatest(wanted_at + ? * interval '1 second', reserved_until, recorded_until) <= now()`, [releaseSec])
+  const released = await db('live_streams as o')
+    .where({ 'o.id': id, 'o.ended_at': null })
+    .whereRaw(`greatest(o.wanted_at + ? * interval '1 second', o.reserved_until) <= now() and not ${RECORDED}`, [
+      releaseSec,
+    ])
     .update({ ended_at: db.fn.now(), state: 'ended', state_reason: 'released' });
   if (released > 0) await announceStreams(db, tunerId);
   return released > 0;

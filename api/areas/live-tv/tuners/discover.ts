@@ -11,6 +11,9 @@ const LOCK = 'foyer:live:discovering';
 /** Beyond the time for answers: a job that starts, and many addresses. */
 const MORE_MS = 15_000;
 
+const NOT_HEARD =
+  'No broadcast: in a cluster the server stands outside of the home network. Name the address of a device, or its network.';
+
 const Found = z.object({
   items: z.array(TunerFound.omit({ knownTunerId: true })),
   broadcast: z.boolean(),
@@ -35,7 +38,7 @@ export async function discover(
         'address_not_allowed',
         `not reached from here: ${refused.slice(0, 5).join(', ')}`,
       );
-    return { items: await known(call, items), broadcast };
+    return { items: await known(call, items), broadcast, ...(!broadcast && { note: NOT_HEARD }) };
   } finally {
     await withoutFail(() => redis.del(LOCK), 0);
   }

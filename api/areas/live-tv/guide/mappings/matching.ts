@@ -1,6 +1,4 @@
 // Which channel of a guide is which channel of the tuners.
-import { folded } from '#platform/agents/score.ts';
-
 export type MatchedBy = 'id' | 'name' | 'number';
 
 export interface ToMatch {
@@ -70,27 +68,63 @@ const REGIONS = new Set([
   ],
   ...['fi', 'pl', 'cz', 'hu', 'ro', 'gr', 'tr', 'br', 'mx', 'ar', 'in', 'za', 'gb'],
 ]);
+/** Words of regional editions, which guides often leave out. */
+const EDITIONS = new Set([
+  ...['london', 'scotland', 'wales', 'glasgow', 'east', 'nord', 'sud', 'sued', 'w', 'wien', 'koln', 'koeln', 'berlin'],
+  ...['brandenburg', 'sachsen', 'anhalt', 'thuringen', 'thueringen', 'bw', 'rp', 'nds', 'sh', 'hh', 'mv', 'sp'],
+  ...['stockholm', 'deutschland', 'oesterreich', 'osterreich', 'schweiz', 'fernsehen', 'fs'],
+]);
 const MOST_NAME = 200;
 
-/** `UK: BBC One HD`, `bbc-one` and `BBC 1 (UK)` compare equal but for the number; `+1` stays, because it is another channel. */
-export function channelKey(name: string): string {
+/** Words of letters and digits, without accents. An article is part of the name: `La 1` is not `One`. */
+function wordsOf(name: string): string[] {
   const marked = name.slice(0, MOST_NAME).replace(/\+(\d{1,2})\b/g, ' plus$1 ');
-  const words = folded(marked)
-    .split(' ')
-    .filter((word) => word !== '' && !QUALITY.has(word));
+  const plain = marked.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/&/g, ' and ');
+  return plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '' && !QUALITY.has(word));
+}
+
+/** A channel named `One` alone keeps its word. */
+const joined = (words: readonly string[]): string =>
+  words.length === 1 ? (words[0] ?? '') : words.map((word) => NUMBERS[word] ?? word).join('');
+
+function withoutRegions(words: string[]): string[] {
   while (words.length > 1 && REGIONS.has(words[0] ?? '')) words.shift();
   while (words.length > 1 && REGIONS.has(words.at(-1) ?? '')) words.pop();
-  return words.map((word) => NUMBERS[word] ?? word).join('');
+  return words;
 }
+
+/** `UK: BBC One HD`, `bbc-one` and `BBC 1 (UK)` compare equal; `+1` stays, because it is another channel. */
+export function channelKey(name: string): string {
+  return joined(withoutRegions(wordsOf(name)));
+}
+
+/** The key of a name without its regional edition: `WDR Köln` is the channel `WDR`. */
+function nationalKey(name: string): string {
+  const words = withoutRegions(wordsOf(name));
+  while (words.length > 1 && EDITIONS.has(words.at(-1) ?? '')) words.pop();
+  return joined(words);
+}
+
+/** The country that a name begins or ends with, and that an id ends with. */
+function regionOf(name: string): string | undefined {
+  const words = wordsOf(name);
+  const found = words.length > 1 && [words[0], words.at(-1)].find((word) => word && REGIONS.has(word));
+  return found ? (SAME[found] ?? found) : undefined;
+}
+
+const regionOfId = (id: string): string | undefined => /\.([a-z]{2})$/i.exec(id)?.[1]?.toLowerCase();
+
+const SAME: Readonly<Record<string, string>> = { gb: 'uk', usa: 'us' };
 
 const NUMBERS: Readonly<Record<string, string>> = {
   ...{ one: '1', two: '2', three: '3', four: '4', five: '5', six: '6', seven: '7', eight: '8', nine: '9', ten: '10' },
+  ...{ eins: '1', zwei: '2', drei: '3', uno: '1', due: '2', tre: '3', quattro: '4', ii: '2', iii: '3' },
 };
 
 /** Ids are compared without case; many end in the region, as in `bbcone.uk`. */
 const idKey = (id: string): string => id.slice(0, MOST_NAME).toLowerCase().trim();
 
-const SCORES = { id: 1, name: 0.95, callSign: 0.9, number: 0.6 } as const;
+const SCORES = { id: 1, name: 0.95, edition: 0.88, callSign: 0.9, abroad: 0.8, number: 0.6 } as const;
 /** A number alone says nothing: the names must be this alike. */
 const LIKE = 0.5;
 /** Candidates of one number that are compared. */
@@ -118,10 +152,12 @@ class Index {
       candidate && { channelId: channel.id, sourceId: candidate.sourceId, guideId: candidate.guideId, score, by };
     const byId = channel.tvgIds.map((id) => this.#ids.get(idKey(id))?.[0]).find(Boolean);
     if (byId) return of(byId, 'id', SCORES.id);
-    const byName = this.#named(channel.name);
-    if (byName) return of(byName, 'name', SCORES.name);
-    const bySign = channel.callSign ? this.#named(channel.callSign) : undefined;
-    if (bySign) return of(bySign, 'name', SCORES.callSign);
+    const byName = this.#named(channel.name, channelKey(channel.name));
+    if (byName) return of(byName.candidate, 'name', byName.abroad ? SCORES.abroad : SCORES.name);
+    const edition = this.#named(channel.name, nationalKey(channel.name));
+    if (edition) return of(edition.candidate, 'name', edition.abroad ? SCORES.abroad : SCORES.edition);
+    const bySign = channel.callSign && this.#named(channel.callSign, channelKey(channel.callSign));
+    if (bySign) return of(bySign.candidate, 'name', SCORES.callSign);
     return this.#numbered(channel, of);
   }
 
@@ -131,9 +167,17 @@ class Index {
     return known;
   }
 
-  #named(name: string): Candidate | undefined {
-    const key = channelKey(name);
-    return key === '' ? undefined : this.#names.get(key)?.[0];
+  /** One of the country that the name says before others; `abroad` is one of another country. */
+  #named(name: string, key: string): { candidate: Candidate; abroad: boolean } | undefined {
+    const all = key === '' ? undefined : this.#names.get(key);
+    if (!all?.[0]) return undefined;
+    const region = regionOf(name);
+    const isAbroad = ({ guideId }: Candidate): boolean => {
+      const other = regionOfId(guideId);
+      return region !== undefined && other !== undefined && REGIONS.has(other) && other !== region;
+    };
+    const candidate = all.find((one) => !isAbroad(one)) ?? all[0];
+    return { candidate, abroad: isAbroad(candidate) };
   }
 
   /** The score rises from 0.8 with the likeness of the names. */
