@@ -33,7 +33,7 @@ const text =
 async function writeGuide(edition: number): Promise<void> {
   const file = createWriteStream(path, { highWaterMark: 1 << 20 });
   const out = async (part: string): Promise<void> => {
-    if (!file.write(part)) await new Promise((done) => file.once('drain', done));
+    if (!file.write(part)) await new Promise((done) => file.once('drain', () => done(undefined)));
   };
   await out('<?xml version="1.0" encoding="UTF-8"?>\n<tv>\n');
   for (let c = 0; c < CHANNELS; c++)
@@ -167,7 +167,7 @@ say('search while a guide loads', await times(search), 'p95 150 ms');
 await loading;
 
 const { rows: account } = await db.raw(`select id from accounts where role = 'admin' limit 1`);
-const accountId = (account as { id: string }[])[0]?.id;
+const accountId = (account as { id: string }[])[0]?.id ?? '';
 await db.raw(
   `insert into recording_rules (id, account_id, name, match, start_pad_ms, end_pad_ms, library_id, max_upcoming)
    select gen_random_uuid(), ?, 'Rule ' || n, 'title:contains:Story ' || (1000 + n * 13) || ' of', 60000, 180000, ?, 5 from generate_series(1, ?) n`,

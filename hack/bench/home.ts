@@ -1,5 +1,5 @@
 /**
- * Home of 24 rows without a kept row, beside the sum of its own statements sent one after another (target: at most 3 of it, p95 100 ms).
+ * Home of 24 rows without a kept row, and the sum of its own statements sent one after another (target: at most 3 of it, p95 100 ms).
  * `node hack/bench/home.ts [items]` prints a table.
  */
 import { startApi } from '#support/api.ts';
@@ -15,7 +15,7 @@ const BEGUN = 200;
 
 interface Sent {
   sql: string;
-  bindings?: readonly unknown[];
+  bindings?: readonly unknown[] | undefined;
 }
 
 const api = await startApi();
@@ -103,7 +103,7 @@ const p95 = found.ours.toSorted((a, b) => a - b)[Math.ceil(PAIRS * 0.95) - 1] ??
 console.log(
   `\nHome of ${rows.length} rows, ${ITEMS} items, ${statements.length} statements. ${machine()}\n\n${HEADER}`,
 );
-console.log(row({ name: 'Home, beside the sum of its statements', unit: 'ms', target: '≤ 3' }, found));
+console.log(row({ name: 'Home, against the sum of its statements', unit: 'ms', target: '≤ 3' }, found));
 console.log(`\np95 ${p95.toFixed(0)} ms (target 100); ${deferred} rows of ${PAIRS * rows.length} came late`);
 await endAll();
 process.exit(0);

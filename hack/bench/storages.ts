@@ -1,5 +1,5 @@
 /**
- * Storages beside the bare tool in one run: chunks of an upload against the minio client (target: at least 0.8 of its speed, and at most
+ * Storages against the bare tool in one run: chunks of an upload against the minio client (target: at least 0.8 of its speed, and at most
  * 24 MiB of memory for each chunk in hand), lists over WebDAV and SFTP against `rclone lsf` (1.5), and the first segment of a film on S3,
  * WebDAV and SFTP against the same film on a disk (1.5). `node hack/bench/storages.ts [pairs]` prints a table. Needs rclone, apache2 and sshd.
  */
@@ -225,7 +225,7 @@ for (let n = 0; n < FOLDERS; n += 1) {
   await mkdir(join(many, `Folder ${n}`));
   for (let f = 0; f < FILES_EACH; f += 1) await writeFile(join(many, `Folder ${n}`, `File ${f}.mkv`), `${n} ${f}`);
 }
-console.log(`\nStorages beside the bare tools, ${PAIRS} pairs. ${machine()}\n\n${HEADER}`);
+console.log(`\nStorages against the bare tools, ${PAIRS} pairs. ${machine()}\n\n${HEADER}`);
 await lists('webdav', many);
 await lists('sftp', many);
 await films(api, owner, join(made, 'h264-base.mkv'));

@@ -1,5 +1,5 @@
 /**
- * Our sync of subtitles beside ffsubsync 0.5.1 (PyPI) on the same made cases: the share of cues within 200 ms of their lines (target:
+ * Our sync of subtitles against ffsubsync 0.5.1 (PyPI) on the same made cases: the share of cues within 200 ms of their lines (target:
  * 95 %), and the CPU of a first run, listening included (target: at most 1.0). A film is real speech in phrases of an order of its own,
  * with noise between. `BENCH_MINUTES=15 node hack/bench/sync.ts` prints a table.
  */

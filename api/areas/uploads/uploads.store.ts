@@ -157,7 +157,7 @@ export async function hasEnded(db: Db, id: string): Promise<boolean> {
   return (await db('uploads').where({ id }).whereNull('ended_at').first('id')) === undefined;
 }
 
-/** Nothing of the ended upload is left on its storage. */
+/** The storage holds no part of the ended upload any longer. */
 export async function noteTidied(db: Db, id: string): Promise<void> {
   await db('uploads').where({ id }).update({ writing: false, placing_parts: null });
 }

@@ -1,8 +1,7 @@
 // HLS by hls.js, which is loaded with the first stream that needs it.
 import Hls, { type ErrorData, type HlsConfig, type LoaderResponse } from 'hls.js';
 import workerPath from 'hls.js/dist/hls.worker.js?url';
-import { failureOf } from '../../../../api/client/failure.ts';
-import { problemOf } from '../api/errors.ts';
+import { refusalOf } from '../api/refusal.ts';
 import type { Sign } from './recovery.ts';
 import type { Source, SourceOptions } from './source.ts';
 
@@ -58,11 +57,10 @@ export const liveConfig: Partial<HlsConfig> = {
   playlistLoadPolicy: policy(25_000, 30_000),
 };
 
-/** What the server says of a request that it refused. */
+/** The reason of the server for a request that it refused. */
 async function refusal(request: unknown): Promise<Pick<Sign, 'code' | 'problem'>> {
-  if (!(request instanceof XMLHttpRequest) || request.status < 400) return {};
-  const problem = problemOf(await failureOf(new Response(request.response, { status: request.status })));
-  return problem.code === 'not-foyer' ? {} : { code: problem.code, problem };
+  const problem = await refusalOf(request);
+  return problem && problem.code !== 'not-foyer' ? { code: problem.code, problem } : {};
 }
 
 async function signOf({ type, details, response, frag, networkDetails }: ErrorData): Promise<Sign> {
