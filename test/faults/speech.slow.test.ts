@@ -71,7 +71,7 @@ spec: { serverRef: { name: home }, type: movies, folders: [{ media: media, path:
     });
     expect(status, JSON.stringify(body)).to.equal(202);
   };
-  /** The text, once it is whole; undefined while it is heard, or while a store is away. */
+  /** The text, once it is whole; undefined while it is heard, or while a store is unavailable. */
   async function textOf(itemId: string): Promise<string | undefined> {
     const path = `/api/v1/items/${itemId}/subtitles`;
     const listed = await fetch(`${machine.url}${path}/generated`, { headers: machine.headers }).catch(() => undefined);

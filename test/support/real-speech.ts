@@ -1,4 +1,4 @@
-// Whisper base in a speech worker, bare faster-whisper beside it, and films that speak.
+// Whisper base in a speech worker, bare faster-whisper, and films that speak.
 import { execFile, execFileSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';

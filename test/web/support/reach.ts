@@ -70,7 +70,7 @@ const small = (root: string): string => `(() => {
     const links = [...block.querySelectorAll('a')].reduce((sum, link) => sum + words(link.textContent).length, 0);
     return words(block.textContent).length > links;
   };
-  const isSeen = (one, { width, height }) => width > 1 && height > 1 && one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && getComputedStyle(one).pointerEvents !== 'none' && !one.closest('[inert], .unseen');
+  const isVisible = (one, { width, height }) => width > 1 && height > 1 && one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && getComputedStyle(one).pointerEvents !== 'none' && !one.closest('[inert], .unseen');
   const belongs = (one, hit) => one.contains(hit) || [...(one.labels ?? [])].some((label) => label.contains(hit));
   const faults = new Set();
   for (const one of document.querySelector('${root}').querySelectorAll(CONTROLS)) {
@@ -78,7 +78,7 @@ const small = (root: string): string => `(() => {
     const label = one.labels?.[0];
     const isBox = label && ['checkbox', 'radio'].includes(one.type);
     const box = (isBox && label.getBoundingClientRect().height >= one.getBoundingClientRect().height ? label : one).getBoundingClientRect();
-    if (!isSeen(one, one.getBoundingClientRect()) || inSentence(one)) continue;
+    if (!isVisible(one, one.getBoundingClientRect()) || inSentence(one)) continue;
     const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
     const at = ([dx, dy]) => document.elementFromPoint(x + dx, y + dy);
     const missed = [[0, 0], [-21, 0], [21, 0], [0, -21], [0, 21]].filter((point) => !belongs(one, at(point)));

@@ -15,9 +15,9 @@ const ENGLISH = [
     'The people of this house like to watch films in the evening.',
     'Some of them read the words on the screen while they listen.',
   ],
-  ['A small machine in the cellar hears each film once.', 'It writes down everything that is said.'],
+  ['A small machine in the cellar hears each film once.', 'It writes down every word of the film.'],
   ['When the film is over, everyone has a cup of tea.', 'Then they talk about the story until it is late.'],
-  ['In the morning the children find the same film again.', 'Nobody had to look for the words.'],
+  ['In the morning the children find the same film again.', 'They do not have to look for the words.'],
   ['The train leaves the station at seven in the morning.', 'The doctor waits on the platform with a red umbrella.'],
   ['It rained for three days and the river rose.', 'On the fourth day the sun came out.'],
 ];

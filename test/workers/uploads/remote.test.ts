@@ -185,7 +185,7 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect(await place.finish(whole)).to.include({ state: 'finished' });
     });
 
-    it('leaves nothing of a file whose worker died, when it is cancelled or the person lost the access', async () => {
+    it('leaves no part of a file whose worker died, when it is cancelled or the person lost the access', async () => {
       const { db } = api.deps;
       const one = await dead('one.png');
       expect(await cancel(one.id)).to.equal(204);
