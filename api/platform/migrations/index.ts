@@ -94,6 +94,7 @@ import * as savedFilesItems from './20261128300000_saved_files_items.ts';
 import * as uploadsPlacing from './20261128301000_uploads_placing.ts';
 import * as guideWords from './20261128310000_guide_words.ts';
 import * as storageRelay from './20261128320000_storage_relay.ts';
+import * as searchBatches from './20261128330000_search_batches.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -208,4 +209,5 @@ export const migrations: Record<string, Migration> = {
   '20261128301000_uploads_placing': uploadsPlacing,
   '20261128310000_guide_words': guideWords,
   '20261128320000_storage_relay': storageRelay,
+  '20261128330000_search_batches': searchBatches,
 };

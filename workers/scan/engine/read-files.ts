@@ -34,9 +34,10 @@ export async function readFiles(scan: Scan, folder: ScannedFolder, files: readon
   const lanes = { lanes: scan.options.concurrency, signal: scan.signal };
   const samples = new Map<string, Sampled>();
   const real = new Map<string, string>();
+  const tops = files.length > 0 ? scan.tops.all() : undefined;
   await inLanes(files, lanes, async (file) => {
     try {
-      const absolute = await scan.tops.resolve(join(folder.root, file.path));
+      const absolute = await scan.tops.resolve(join(folder.root, file.path), tops);
       if (absolute === undefined) {
         readings.faults.set(file.path, {
           ...{ fault: 'link-outside', detail: 'leads out of the library', walked: file.walked },
