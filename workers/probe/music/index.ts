@@ -1,4 +1,5 @@
 import type { MusicTags, ProbedFile, ProbedStream } from '#platform/media.ts';
+import { isAddress } from '#platform/media-bytes.ts';
 import { codecStringOf } from '../codec-strings.ts';
 import { usualLayout } from '../codecs/audio.ts';
 import { readContent } from '../content/pool.ts';
@@ -33,7 +34,12 @@ export async function probeMusic(
     found.heard && PLAIN.has(found.sniffed.container) ? await plainFile(path, found, found.heard) : undefined;
   const probed = plain ? { file: plain } : await read();
   const music = found.heard?.tags ?? NO_TAGS;
-  return { ...probed, file: { ...probed.file, tags: { ...probed.file.tags, ...textsOf(music) }, music } };
+  const after = isAddress(path) || !plain ? undefined : found.after; // of a copy it says nothing, and others are read longer
+  return {
+    ...probed,
+    ...(after && { after }),
+    file: { ...probed.file, tags: { ...probed.file.tags, ...textsOf(music) }, music },
+  };
 }
 
 /** The tags as texts, which the details of a file show. */

@@ -1,7 +1,9 @@
+import { lstatSync, type Stats } from 'node:fs';
 import { parseFromTokenizer } from 'music-metadata';
 import type { MusicTags } from '#platform/media.ts';
 import { present } from '#workers/present.ts';
 import { ProbeError } from '../fault.ts';
+import type { Seen } from '../probed.ts';
 import { SNIFF_BYTES, type Sniffed, sniff } from '../sniff.ts';
 import { BlockFile } from './file-tokenizer.ts';
 import { tagsOf } from './tags.ts';
@@ -31,6 +33,8 @@ export interface Heard {
 /** What one opening of an audio file tells. */
 export interface MusicFile {
   size: number;
+  /** What lies at the path after it was read. */
+  after: Seen | undefined;
   sniffed: Sniffed;
   /** Absent if music-metadata cannot read it. */
   heard: Heard | undefined;
@@ -42,11 +46,18 @@ export async function readMusic(path: string): Promise<MusicFile> {
   try {
     const sniffed = sniff(headOf(file));
     const heard = await hear(file).catch(() => undefined);
-    return { size: file.size, sniffed, heard };
+    const after = lstatSync(path, { throwIfNoEntry: false });
+    return { size: file.size, after: after && seenIn(after), sniffed, heard };
   } finally {
     await file.close();
   }
 }
+
+const seenIn = (stats: Stats): Seen => ({
+  size: stats.size,
+  mtimeMs: stats.mtimeMs,
+  isLink: stats.isSymbolicLink(),
+});
 
 function opened(path: string): BlockFile {
   return whileReading(() => new BlockFile(path));
