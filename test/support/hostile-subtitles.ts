@@ -1,8 +1,7 @@
 // Broken and hostile subtitle files, each made from its number: the same number gives the same bytes.
 import { gzipSync } from 'node:zlib';
+import { mutated, type Next, noise, pick, seeded } from './seeded.ts';
 import { zipOf } from './zip-files.ts';
-
-type Next = (below: number) => number;
 
 const SRT = '1\n00:00:01,000 --> 00:00:02,500\nA word\n\n2\n00:00:03,000 --> 00:00:04,500\n<i>Grüße</i> & more\n';
 const VTT = 'WEBVTT\n\n00:01.000 --> 00:02.000 align:start\nA <b>word</b>\n';
@@ -82,25 +81,6 @@ const HEADS = [
   'Rar!\x1a\x07',
 ];
 
-function noise(next: Next, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  for (let at = 0; at < length; at += 1) bytes[at] = next(256);
-  return bytes;
-}
-
-const pick = <T>(next: Next, list: readonly T[]): T => list[next(list.length)] as T;
-
-/** Some bits of a file are turned, as zzuf does it, and its end may be missing. */
-function mutated(bytes: Buffer, next: Next): Buffer {
-  const broken = Buffer.from(bytes).subarray(0, next(3) === 0 ? 1 + next(bytes.length) : bytes.length);
-  const turns = Math.ceil(broken.length / pick(next, [10, 50, 500]));
-  for (let n = 0; n < Math.min(turns, 20_000); n += 1) {
-    const at = next(broken.length);
-    broken[at] = (broken[at] ?? 0) ^ (1 << next(8));
-  }
-  return broken;
-}
-
 const mixed = (next: Next): Buffer => {
   const parts = Array.from({ length: 1 + next(8) }, () =>
     next(3) === 0 ? pick(next, GOOD) : pick(next, UNITS).repeat(1 + next(3000)),
@@ -171,11 +151,7 @@ function crowded(next: Next): Buffer {
 const KINDS = [mixed, mixed, mixed, longLine, archive, font, encoded, crowded] as const;
 
 export function hostileSubtitle(number: number): Buffer {
-  let seed = Math.imul(number + 1, 2_654_435_761) >>> 0;
-  const next: Next = (below) => {
-    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((seed / 2 ** 32) * below);
-  };
+  const next = seeded(number);
   const kind = number % 10;
   if (kind >= KINDS.length) return mutated(Buffer.from(pick(next, GOOD).repeat(1 + next(200))), next);
   return (KINDS[kind] ?? mixed)(next);

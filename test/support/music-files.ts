@@ -43,16 +43,21 @@ function pictureFrame(jpeg: Buffer): Buffer {
 
 const synchsafe = (n: number): Buffer => Buffer.from([(n >> 21) & 127, (n >> 14) & 127, (n >> 7) & 127, n & 127]);
 
-/** An MP3 with these tags and perhaps a JPEG as its cover, last changed an hour ago. */
-export async function writeTrack(path: string, tags: Id3, cover?: Buffer): Promise<void> {
+/** An MP3 with these tags and perhaps a JPEG as its cover. */
+export async function trackBytes(tags: Id3, cover?: Buffer): Promise<Buffer> {
   const frames = Buffer.concat([
     ...Object.entries(tags).map(([name, value]) => frame(name, value)),
     ...(cover ? [pictureFrame(cover)] : []),
   ]);
   const head = Buffer.concat([Buffer.from('ID3\u0004\u0000\u0000', 'latin1'), synchsafe(frames.length), frames]);
+  return Buffer.concat([frames.length > 0 ? head : Buffer.alloc(0), await mp3()]);
+}
+
+/** `trackBytes` in a file, last changed an hour ago. */
+export async function writeTrack(path: string, tags: Id3, cover?: Buffer): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   // The name at the end makes every file's content its own, as real tracks are.
-  await writeFile(path, Buffer.concat([frames.length > 0 ? head : Buffer.alloc(0), await mp3(), Buffer.from(path)]));
+  await writeFile(path, Buffer.concat([await trackBytes(tags, cover), Buffer.from(path)]));
   const old = new Date(Date.now() - 3_600_000);
   await utimes(path, old, old);
 }

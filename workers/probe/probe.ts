@@ -83,18 +83,8 @@ function plainFile(container: string): ProbedFile {
   return { container, ...empty, probeVersion: PROBE_VERSION };
 }
 
-async function sniffedIn(path: string): Promise<Sniffed> {
-  const source = await opened(path);
-  try {
-    return sniff(await headOf(source));
-  } finally {
-    await source.close();
-  }
-}
-
 async function readTrack(path: string, options: ProbeOptions): Promise<Probed> {
-  const sniffed = await sniffedIn(path);
-  return probeMusic(path, sniffed, { signal: options.signal, read: () => read(path, options) });
+  return probeMusic(path, { signal: options.signal, read: () => read(path, options) });
 }
 
 async function read(path: string, options: ProbeOptions): Promise<Probed> {

@@ -9,6 +9,13 @@ export interface Stretch {
   size: number;
 }
 
+/** What lies at a path. */
+export interface Seen {
+  size: number;
+  mtimeMs: number;
+  isLink: boolean;
+}
+
 /** Result of a probe. */
 export interface Probed {
   file: ProbedFile;
@@ -20,6 +27,8 @@ export interface Probed {
    * Encoded video and audio contain no long runs of zeros, but this file does: space was allocated and never filled.
    */
   hollow?: true;
+  /** What lay at its path when it had been read, if the reader looked. */
+  after?: Seen;
 }
 
 const OF_THE_TOOL = new Set(['major_brand', 'minor_version', 'compatible_brands', 'encoder', 'creation_time']);

@@ -95,6 +95,7 @@ import * as uploadsPlacing from './20261128301000_uploads_placing.ts';
 import * as guideWords from './20261128310000_guide_words.ts';
 import * as storageRelay from './20261128320000_storage_relay.ts';
 import * as uploadsWriting from './20261128330000_uploads_writing.ts';
+import * as searchBatches from './20261128340000_search_batches.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -210,4 +211,5 @@ export const migrations: Record<string, Migration> = {
   '20261128310000_guide_words': guideWords,
   '20261128320000_storage_relay': storageRelay,
   '20261128330000_uploads_writing': uploadsWriting,
+  '20261128340000_search_batches': searchBatches,
 };

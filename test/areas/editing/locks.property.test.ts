@@ -92,9 +92,16 @@ describe('locks and origins of fields', function () {
     models: ReadonlyMap<FieldName, Model>;
   }
 
+  interface Bulk {
+    name: FieldName;
+    model: Model;
+    chance: (n: number) => number;
+  }
+
   async function change(id: string, { chance, models }: Changing): Promise<string> {
     const name = FIELDS[chance(FIELDS.length)] as FieldName;
     const model = models.get(name) as Model;
+    if (chance(5) === 0) return changeInBulk(id, { name, model, chance });
     return api.deps.db.transaction(async (db) => {
       await raiseChangesOfItems(db, [id]);
       const kind = chance(6);
@@ -128,6 +135,21 @@ describe('locks and origins of fields', function () {
       }
       return `${mode} of ${source} ${JSON.stringify(values)}`;
     });
+  }
+
+  /** By the request for many items: an edit locks its field. */
+  async function changeInBulk(id: string, { name, model, chance }: Bulk): Promise<string> {
+    const action = (['edit', 'edit', 'lock', 'unlock'] as const)[chance(4)] ?? 'edit';
+    const value = chance(4) === 0 ? undefined : fieldValue(name, chance);
+    const body =
+      action === 'edit'
+        ? { action, itemIds: [id], set: { [name]: value ?? null } }
+        : { action, itemIds: [id], fields: [name] };
+    const answer = await api.as(await api.given.again(owner)).changeItemsInBulk({ body });
+    expect([answer.status, answer.body.refused], JSON.stringify(body)).to.deep.equal([200, []]);
+    if (action === 'edit') model.set(value, true);
+    else model.locked = action === 'lock';
+    return JSON.stringify(body);
   }
 
   async function expectModel(id: string, models: ReadonlyMap<FieldName, Model>, what: string): Promise<void> {

@@ -13,12 +13,26 @@ describe('a large folder of photos with files of Foyer', function () {
     api = await startApi();
   });
 
-  /** Leaves own files out of a folder of so many photos; ms of CPU and the longest time without other work. */
-  async function leftOut(count: number): Promise<{ cpuMs: number; heldMs: number; left: number }> {
+  interface Cost {
+    cpuMs: number;
+    /** The longest time without other work. */
+    heldMs: number;
+    left: number;
+  }
+
+  /** The least of three runs: a collection of garbage or other work of the machine only adds to one. */
+  async function least(count: number): Promise<Cost> {
+    const all: Cost[] = [];
+    for (let run = 0; run < 3; run += 1) all.push(await leftOut(count, run));
+    return all.reduce((a, b) => (b.cpuMs < a.cpuMs ? b : a));
+  }
+
+  /** Leaves own files out of a folder of so many photos. */
+  async function leftOut(count: number, run: number): Promise<Cost> {
     const { db } = api.deps;
     const library = await givenLibrary(db, 'photos', { everyone: true });
     const storageId = api.given.storageId;
-    const path = `many-${count}`;
+    const path = `many-${count}-${run}`;
     await db.raw(
       `insert into saved_files (storage_id, directory, name, sha256, library_id, size_bytes, modified_ms)
        select ?, ?, n || '.jpg.xmp', 'x' || n, ?, 400, ?::bigint + n * 10 from generate_series(1, ?) n`,
@@ -54,9 +68,9 @@ describe('a large folder of photos with files of Foyer', function () {
   }
 
   it('costs four times as much for four times as many, and lets other work run', async () => {
-    await leftOut(1000);
-    const few = await leftOut(5000);
-    const many = await leftOut(20_000);
+    await leftOut(1000, 0);
+    const few = await least(5000);
+    const many = await least(20_000);
     expect([few.left, many.left]).to.deep.equal([5000, 20_000]);
     expect(many.cpuMs / few.cpuMs, JSON.stringify({ few, many })).to.be.below(8);
   });

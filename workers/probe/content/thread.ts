@@ -1,8 +1,10 @@
 /** Reads files in a thread, because a hostile one may take long or much memory: the main thread can end this one. */
 import { parentPort } from 'node:worker_threads';
+import type { ProbeFault } from '#platform/media.ts';
 import { UnsafeArchive } from '../archive/limits.ts';
 import { readCover } from '../books/cover.ts';
 import { readBook, readComicFile } from '../books/read.ts';
+import { ProbeError } from '../fault.ts';
 import { readMusic } from '../music/read.ts';
 import { readPreview } from '../photos/preview.ts';
 import { readPhoto } from '../photos/read.ts';
@@ -25,7 +27,7 @@ export interface Request {
   path: string;
 }
 
-export type Answer = { content: unknown } | { fault: 'corrupt' | 'unsafe-archive'; failed: string };
+export type Answer = { content: unknown } | { fault: ProbeFault; failed: string };
 
 parentPort?.on('message', (request: Request) => {
   void answerFor(request).then((answer) => parentPort?.postMessage(answer));
@@ -35,7 +37,11 @@ async function answerFor({ kind, path }: Request): Promise<Answer> {
   try {
     return { content: await readers[kind](path) };
   } catch (error) {
-    const fault = error instanceof UnsafeArchive ? 'unsafe-archive' : 'corrupt';
-    return { fault, failed: error instanceof Error ? error.message.slice(0, 200) : 'unknown' };
+    return { fault: faultOf(error), failed: error instanceof Error ? error.message.slice(0, 200) : 'unknown' };
   }
+}
+
+function faultOf(error: unknown): ProbeFault {
+  if (error instanceof ProbeError) return error.fault;
+  return error instanceof UnsafeArchive ? 'unsafe-archive' : 'corrupt';
 }

@@ -1,13 +1,11 @@
 import type { MusicTags, ProbedFile, ProbedStream } from '#platform/media.ts';
-import { statMedia } from '#platform/media-bytes.ts';
+import { isAddress } from '#platform/media-bytes.ts';
 import { codecStringOf } from '../codec-strings.ts';
 import { usualLayout } from '../codecs/audio.ts';
 import { readContent } from '../content/pool.ts';
-import { ProbeError } from '../fault.ts';
 import { PROBE_VERSION, type Probed } from '../probed.ts';
-import type { Sniffed } from '../sniff.ts';
 import { opusSeconds } from './opus-length.ts';
-import type { Cover, readMusic, Sound } from './read.ts';
+import type { Cover, Heard, MusicFile, Sound } from './read.ts';
 
 /** Our codec names by the beginning of music-metadata's. */
 const CODECS: readonly (readonly [begins: string, codec: string])[] = [
@@ -29,17 +27,19 @@ const PLAIN = new Set(['mp3', 'flac', 'ogg', 'wav']);
  */
 export async function probeMusic(
   path: string,
-  sniffed: Sniffed,
   { signal, read }: { signal?: AbortSignal | undefined; read: () => Promise<Probed> },
 ): Promise<Probed> {
-  const tagged = await readContent('music', path, signal).catch((error: unknown) => {
-    if (error instanceof ProbeError && error.fault === 'corrupt') return undefined;
-    throw error;
-  });
-  const plain = tagged && PLAIN.has(sniffed.container) ? await plainFile(path, sniffed, tagged) : undefined;
+  const found = await readContent('music', path, signal);
+  const plain =
+    found.heard && PLAIN.has(found.sniffed.container) ? await plainFile(path, found, found.heard) : undefined;
   const probed = plain ? { file: plain } : await read();
-  const music = tagged?.tags ?? NO_TAGS;
-  return { ...probed, file: { ...probed.file, tags: { ...probed.file.tags, ...textsOf(music) }, music } };
+  const music = found.heard?.tags ?? NO_TAGS;
+  const after = isAddress(path) || !plain ? undefined : found.after; // of a copy it says nothing, and others are read longer
+  return {
+    ...probed,
+    ...(after && { after }),
+    file: { ...probed.file, tags: { ...probed.file.tags, ...textsOf(music) }, music },
+  };
 }
 
 /** The tags as texts, which the details of a file show. */
@@ -67,14 +67,13 @@ const NO_TAGS: MusicTags = {
 
 async function plainFile(
   path: string,
-  { container }: Sniffed,
-  { sound, cover }: Awaited<ReturnType<typeof readMusic>>,
+  { sniffed: { container }, size }: MusicFile,
+  { sound, cover }: Heard,
 ): Promise<ProbedFile | undefined> {
   const codec = CODECS.find(([begins]) => sound.codec?.startsWith(begins))?.[1];
   const seconds = codec === 'opus' ? await opusSeconds(path) : sound.seconds;
   const durationMs = Math.round((seconds ?? 0) * 1000);
   if (codec === undefined || durationMs <= 0 || !sound.channels || !sound.sampleRate) return undefined;
-  const { size } = await statMedia(path);
   return {
     container,
     durationMs,

@@ -1,6 +1,11 @@
-import { parseFile } from 'music-metadata';
+import { lstatSync, type Stats } from 'node:fs';
+import { parseFromTokenizer } from 'music-metadata';
 import type { MusicTags } from '#platform/media.ts';
 import { present } from '#workers/present.ts';
+import { ProbeError } from '../fault.ts';
+import type { Seen } from '../probed.ts';
+import { SNIFF_BYTES, type Sniffed, sniff } from '../sniff.ts';
+import { BlockFile } from './file-tokenizer.ts';
 import { tagsOf } from './tags.ts';
 
 /** Facts about the sound, as music-metadata names them. */
@@ -19,9 +24,59 @@ export type Cover = 'mjpeg' | 'png';
 const coverOf = (mime: string | undefined): Cover | undefined =>
   mime === undefined ? undefined : /png/i.test(mime) ? 'png' : 'mjpeg';
 
-/** Tags and sound of an audio file. Throws if music-metadata cannot read it. */
-export async function readMusic(path: string): Promise<{ tags: MusicTags; sound: Sound; cover: Cover | undefined }> {
-  const { common, format } = await parseFile(path, { duration: false });
+export interface Heard {
+  tags: MusicTags;
+  sound: Sound;
+  cover: Cover | undefined;
+}
+
+/** What one opening of an audio file tells. */
+export interface MusicFile {
+  size: number;
+  /** What lies at the path after it was read. */
+  after: Seen | undefined;
+  sniffed: Sniffed;
+  /** Absent if music-metadata cannot read it. */
+  heard: Heard | undefined;
+}
+
+/** Tags and sound of an audio file. Throws ProbeError for what is no media, and for a file that cannot be opened. */
+export async function readMusic(path: string): Promise<MusicFile> {
+  const file = opened(path);
+  try {
+    const sniffed = sniff(headOf(file));
+    const heard = await hear(file).catch(() => undefined);
+    const after = lstatSync(path, { throwIfNoEntry: false });
+    return { size: file.size, after: after && seenIn(after), sniffed, heard };
+  } finally {
+    await file.close();
+  }
+}
+
+const seenIn = (stats: Stats): Seen => ({
+  size: stats.size,
+  mtimeMs: stats.mtimeMs,
+  isLink: stats.isSymbolicLink(),
+});
+
+function opened(path: string): BlockFile {
+  return whileReading(() => new BlockFile(path));
+}
+
+function headOf(file: BlockFile): Buffer {
+  return whileReading(() => file.bytes(0, SNIFF_BYTES));
+}
+
+function whileReading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new ProbeError('unreadable', error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+  }
+}
+
+async function hear(file: BlockFile): Promise<Heard> {
+  const { common, format } = await parseFromTokenizer(file, { duration: false });
   const sound: Sound = present({
     codec: format.codec,
     seconds: format.duration,

@@ -17,7 +17,7 @@ import { write } from './write.ts';
 
 /**
  * Compares, groups, reads and writes the listed files in parts. Each transaction is a checkpoint: at most 500 files, or
- * 64 that were read, so that a kill costs little and new films appear soon. The row of a directory is written with its
+ * 64 that were read (500 of local music), so that a kill costs little and new films appear soon. The row of a directory is written with its
  * last files.
  */
 export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Promise<void> {

@@ -24,11 +24,11 @@ export class LibraryTops {
 
   /**
    * The path without links, resolved before each read, or the address of a remote file; undefined outside the library.
-   * Throws errors of the file system.
+   * `tops` of `all()` serve several files that are read together. Throws errors of the file system.
    */
-  async resolve(absolute: string): Promise<string | undefined> {
+  async resolve(absolute: string, tops?: Promise<string[]>): Promise<string | undefined> {
     if (isRemote(absolute)) return openRemote(absolute);
     const real = await realpath(absolute);
-    return (await this.all()).some((top) => isBelow(top, real)) ? real : undefined;
+    return (await (tops ?? this.all())).some((top) => isBelow(top, real)) ? real : undefined;
   }
 }

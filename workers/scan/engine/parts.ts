@@ -1,4 +1,7 @@
+import type { ReadAs } from '#workers/probe/probe.ts';
 import type { Draft, Grouping, ItemKey } from '../group/draft.ts';
+import { rulesOf } from '../group/index.ts';
+import { isRemote } from '../remote-roots.ts';
 import { nameOf } from '../store/item-rows.ts';
 import type { Compared } from './compare.ts';
 import { type Inside, readEarly } from './early.ts';
@@ -17,10 +20,15 @@ export interface Piece {
   whole: boolean;
 }
 
-/** A full part is 500 files, or 64 that are read. */
+/** A full part is 500 files, or 64 that are read unless each is read in a moment. */
 const FULL = 1;
 const FILES = 500;
 const READS = 64;
+const QUICK: readonly (ReadAs | undefined)[] = ['music', 'file'];
+
+function readsOf({ library }: Scan, { folder }: Place): number {
+  return QUICK.includes(rulesOf(library.type)?.readAs) && !isRemote(folder.root) ? FILES : READS;
+}
 
 /**
  * Groups directories into parts to write: several small directories together, a large one split between its items.
@@ -29,8 +37,8 @@ const READS = 64;
 export async function* partsOf(scan: Scan, place: Place, all: readonly Compared[]): AsyncGenerator<Piece[]> {
   let part: Piece[] = [];
   let weight = 0;
-  for (const compared of all) {
-    for await (const { piece, weight: more } of piecesOf(scan, place, compared)) {
+  for await (const ahead of readAhead(scan, place, all)) {
+    for await (const { piece, weight: more } of piecesOf(scan, place, ahead)) {
       if (weight > 0 && weight + more > FULL) {
         yield part;
         [part, weight] = [[], 0];
@@ -42,20 +50,49 @@ export async function* partsOf(scan: Scan, place: Place, all: readonly Compared[
   if (part.length > 0) yield part;
 }
 
+interface Ahead {
+  compared: Compared;
+  inside: Inside | undefined;
+}
+
+/** Directories with what their media contain; of small ones, as many as make a part are read together. */
+async function* readAhead(scan: Scan, place: Place, all: readonly Compared[]): AsyncGenerator<Ahead> {
+  let [together, reads]: [Compared[], number] = [[], 0];
+  for (const compared of all) {
+    const more = compared.regroup ? compared.toRead.size : 0;
+    if (together.length > 0 && reads + more > readsOf(scan, place)) {
+      yield* withInside(scan, place, together);
+      [together, reads] = [[], 0];
+    }
+    together.push(compared);
+    reads += more;
+  }
+  yield* withInside(scan, place, together);
+}
+
+async function* withInside(scan: Scan, place: Place, together: readonly Compared[]): AsyncGenerator<Ahead> {
+  const insides = await readEarly(
+    scan,
+    place,
+    together.filter(({ regroup }) => regroup),
+  );
+  for (const compared of together) yield { compared, inside: insides.get(compared) };
+}
+
 interface Weighed {
   piece: Piece;
   weight: number;
 }
 
-async function* piecesOf(scan: Scan, place: Place, compared: Compared): AsyncGenerator<Weighed> {
+async function* piecesOf(scan: Scan, place: Place, { compared, inside }: Ahead): AsyncGenerator<Weighed> {
   if (!compared.regroup) {
     yield { piece: { compared, drafts: [], unrecognised: [], whole: true }, weight: 0 };
     return;
   }
-  const directory = new Directory(scan, place, { compared, inside: await readEarly(scan, place, compared) });
+  const directory = new Directory(scan, place, { compared, inside });
   let [drafts, weight]: [Draft[], number] = [[], 0];
   for await (const draft of directory.changed()) {
-    const more = weightOf(draft, compared);
+    const more = weightOf(draft, compared, readsOf(scan, place));
     if (weight > 0 && weight + more > FULL) {
       yield { piece: { compared, drafts: directory.withContainers(drafts), unrecognised: [], whole: false }, weight };
       [drafts, weight] = [[], 0];
@@ -67,9 +104,9 @@ async function* piecesOf(scan: Scan, place: Place, compared: Compared): AsyncGen
   yield { piece: { compared, drafts: last, unrecognised: directory.unrecognised, whole: true }, weight };
 }
 
-function weightOf({ files }: Draft, { toRead }: Compared): number {
+function weightOf({ files }: Draft, { toRead }: Compared, mostReads: number): number {
   const reads = files.filter(({ walked }) => toRead.has(walked.name)).length;
-  return Math.max(files.length / FILES, reads / READS);
+  return Math.max(files.length / FILES, reads / mostReads);
 }
 
 /** The items of one directory; only those that differ from the last write are returned. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { ProbeFault } from '#platform/media.ts';
 import { isAddress, statMedia } from '#platform/media-bytes.ts';
 import { ProbeError, probeFile } from '#workers/probe/probe.ts';
+import type { Seen } from '#workers/probe/probed.ts';
 import { rulesOf } from '../group/index.ts';
 import { inLanes } from '../lanes.ts';
 import { type Sampled, sampledHash } from '../sampled-hash.ts';
@@ -34,9 +35,10 @@ export async function readFiles(scan: Scan, folder: ScannedFolder, files: readon
   const lanes = { lanes: scan.options.concurrency, signal: scan.signal };
   const samples = new Map<string, Sampled>();
   const real = new Map<string, string>();
+  const tops = files.length > 0 ? scan.tops.all() : undefined;
   await inLanes(files, lanes, async (file) => {
     try {
-      const absolute = await scan.tops.resolve(join(folder.root, file.path));
+      const absolute = await scan.tops.resolve(join(folder.root, file.path), tops);
       if (absolute === undefined) {
         readings.faults.set(file.path, {
           ...{ fault: 'link-outside', detail: 'leads out of the library', walked: file.walked },
@@ -79,7 +81,7 @@ async function probe(
 ): Promise<void> {
   try {
     const probed = await probeFile(absolute, { signal: scan.signal, zeros, as: rulesOf(scan.library.type)?.readAs });
-    if (await stillSame(absolute, file.walked)) readings.read.set(file.path, { hash, probed });
+    if (await stillSame(absolute, file.walked, probed.after)) readings.read.set(file.path, { hash, probed });
     else readings.postponed.add(file.path);
   } catch (error) {
     if (!(error instanceof ProbeError)) throw error;
@@ -93,8 +95,8 @@ async function probe(
 }
 
 /** The second check: a file that changed in between is still being written. */
-async function stillSame(absolute: string, walked: WalkedFile): Promise<boolean> {
-  const now = await statMedia(absolute, { link: true }).catch(() => undefined);
+async function stillSame(absolute: string, walked: WalkedFile, seen?: Seen): Promise<boolean> {
+  const now = seen ?? (await statMedia(absolute, { link: true }).catch(() => undefined));
   if (isAddress(absolute)) return now?.size === walked.size; // times differ in precision
   return now !== undefined && (now.isLink || (now.size === walked.size && now.mtimeMs === walked.mtimeMs));
 }

@@ -1,5 +1,6 @@
 import type { LibrarySettings } from '#areas/libraries/libraries.schemas.ts';
 import type { Db } from '#platform/db.ts';
+import { storableJson } from '#platform/storable-json.ts';
 import type { OwnRules } from '../own/rules.ts';
 
 export interface ScannedLibrary {
@@ -39,9 +40,5 @@ export interface Writing {
   seq: number;
 }
 
-/** JSON for `jsonb_to_recordset`, without NUL, which Postgres refuses in text. */
-export function recordset(rows: readonly object[]): string {
-  return JSON.stringify(rows, (_key, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
-  );
-}
+/** JSON for `jsonb_to_recordset`. */
+export const recordset = (rows: readonly object[]): string => storableJson(rows);

@@ -51,7 +51,7 @@ export async function writeFiles(writing: Writing, all: readonly Placed[]): Prom
   );
   await writeStreams(
     writing.db,
-    read.map(({ id, placed }) => ({ id, read: placed.read })),
+    read.map(({ id, placed }) => ({ id, read: placed.read, isNew: !placed.known })),
   );
   return written;
 }
@@ -160,30 +160,47 @@ function contentOf({ file, keyframes }: Probed): Record<string, unknown> {
   };
 }
 
-async function writeStreams(db: Db, files: readonly { id: string; read: Read | undefined }[]): Promise<void> {
-  const ids = files.map(({ id }) => id);
-  if (ids.length === 0) return;
+interface Content {
+  id: string;
+  read: Read | undefined;
+  isNew?: boolean;
+}
+
+async function writeStreams(db: Db, files: readonly Content[]): Promise<void> {
+  const known = await dropStreams(
+    db,
+    files.filter(({ isNew }) => !isNew).map(({ id }) => id),
+  );
+  const probed = files.flatMap(({ id, read }) => (read && 'probed' in read ? [{ id, file: read.probed.file }] : []));
+  const streams = probed.flatMap(({ id, file }) => streamRows(id, file, known));
+  if (streams.length > 0)
+    await db.raw(
+      `insert into media_streams (id, file_id, stream_index, kind, codec, language, title, is_default, forced, hearing_impaired, probe)
+       select * from jsonb_to_recordset(?::jsonb) as r(id uuid, file_id uuid, stream_index int, kind text, codec text, language text, title text,
+         is_default boolean, forced boolean, hearing_impaired boolean, probe jsonb)`,
+      [recordset(streams)],
+    );
+  const chapters = probed.flatMap(({ id, file }) => chapterRows(id, file));
+  if (chapters.length === 0) return;
+  await db.raw(
+    `insert into chapters (file_id, number, title, start_ms, end_ms)
+     select * from jsonb_to_recordset(?::jsonb) as r(file_id uuid, number int, title text, start_ms bigint, end_ms bigint)
+     where not exists (select from chapters c where c.file_id = r.file_id) order by r.file_id, r.number on conflict do nothing`,
+    [recordset(chapters)],
+  );
+}
+
+/** Forgets the streams and chapters that files had. Returns the ids of the streams by `keyOf`. */
+async function dropStreams(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
   const before = await rowsOf<StreamKey>(
     db,
     `delete from media_streams where file_id = any(?::uuid[]) and external_path is null and not kept
      returning id, file_id, stream_index, kind`,
     [ids],
   );
-  const known = new Map(before.map((row) => [keyOf(row), row.id]));
-  await db.raw(`delete from chapters where file_id = any(?::uuid[]) and source = 'file'`, [ids]);
-  const probed = files.flatMap(({ id, read }) => (read && 'probed' in read ? [{ id, file: read.probed.file }] : []));
-  await db.raw(
-    `insert into media_streams (id, file_id, stream_index, kind, codec, language, title, is_default, forced, hearing_impaired, probe)
-     select * from jsonb_to_recordset(?::jsonb) as r(id uuid, file_id uuid, stream_index int, kind text, codec text, language text, title text,
-       is_default boolean, forced boolean, hearing_impaired boolean, probe jsonb)`,
-    [recordset(probed.flatMap(({ id, file }) => streamRows(id, file, known)))],
-  );
-  await db.raw(
-    `insert into chapters (file_id, number, title, start_ms, end_ms)
-     select * from jsonb_to_recordset(?::jsonb) as r(file_id uuid, number int, title text, start_ms bigint, end_ms bigint)
-     where not exists (select from chapters c where c.file_id = r.file_id) order by r.file_id, r.number on conflict do nothing`,
-    [recordset(probed.flatMap(({ id, file }) => chapterRows(id, file)))],
-  );
+  await db.raw(`delete from chapters where file_id = any(?::uuid[]) and source = 'file'`, [[...ids]]);
+  return new Map(before.map((row) => [keyOf(row), row.id]));
 }
 
 type StreamKey = Pick<Row<'media_streams'>, 'id' | 'file_id' | 'stream_index' | 'kind'>;

@@ -3,7 +3,9 @@ import { newId } from '#platform/ids.ts';
 import { shownType } from '#platform/own-types.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import type { ScannedLibrary, Writing } from './context.ts';
+import type { Read } from './files.ts';
 import { layersOf } from './layers.ts';
+import { totalsOf } from './totals.ts';
 
 declare module '#platform/column-types.ts' {
   interface ColumnTypes {
@@ -29,8 +31,8 @@ interface Making {
   resolved: Resolved;
   owners: ReadonlyMap<string, string>;
   writing: Writing;
-  /** Sampled hashes of its newly read files, hex. */
-  hashes: readonly string[];
+  /** Newly read files by path. */
+  read: ReadonlyMap<string, Read>;
 }
 
 export interface ItemRow {
@@ -41,7 +43,7 @@ export interface ItemRow {
 }
 
 /** The row of a draft for the statements; undefined for an extra whose owner does not exist yet. */
-export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making): ItemRow | undefined {
+export function itemRow({ draft, id, resolved, owners, writing, read }: Making): ItemRow | undefined {
   const owner = ownerOf(draft, owners);
   if (draft.extra && owner === undefined) return undefined;
   const idOf = (key: ItemKey | undefined): string | undefined => key && resolved.ids.get(nameOf(key));
@@ -57,10 +59,10 @@ export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making
     grandparent_id: idOf(draft.grandparent),
     extra_of: owner,
     extra_kind: draft.extra?.kind,
-    ...descriptionOf(draft),
-    ...(id === undefined && newRow(draft, writing.library)),
+    ...{ local_artwork: draft.artwork, details: technicalOf(draft) },
+    ...(id === undefined && { ...newRow(draft, writing.library), ...totalsOf(draft, read) }),
     external_ids: { ...draft.ids, ...draft.nfo?.ids },
-    hashes,
+    hashes: draft.files.flatMap((file) => read.get(file.path)?.hash.toString('hex') ?? []),
   };
 }
 

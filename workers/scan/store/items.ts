@@ -44,8 +44,7 @@ export async function writeItems(
     const owners = await ownersOf(writing, drafts, new Map([...existing, ...resolved.ids]));
     const rows = mine.flatMap((draft) => {
       const id = existing.get(nameOf(draft)) ?? claim(heirs.get(nameOf(draft)), claimed);
-      const hashes = draft.files.flatMap((file) => read.get(file.path)?.hash.toString('hex') ?? []);
-      return itemRow({ draft, id, resolved, owners, writing, hashes }) ?? [];
+      return itemRow({ draft, id, resolved, owners, writing, read }) ?? [];
     });
     await upsert(writing, rows, resolved);
   }
@@ -107,10 +106,13 @@ async function ownersOf(
   return new Map([...found.map((row) => [`@${row.directory}`, row.id] as const), ...mine.toReversed(), ...ids]);
 }
 
-const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, type text, own_type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
+const FIELDS = `id uuid, type text, own_type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
   extra_of uuid, extra_kind text, title text, sort_title text, original_title text, year int, released_on date, taken_at timestamptz, index_number int,
   index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, age_years int, rating real, external_ids jsonb,
-  details jsonb, local_artwork jsonb, origins jsonb)`;
+  details jsonb, local_artwork jsonb, origins jsonb`;
+const RECORD = `jsonb_to_recordset(?::jsonb) as r(${FIELDS})`;
+/** The totals of files, see `totalsOf`. */
+const TOTALS = 'size_bytes bigint, file_count int, bitrate bigint, runtime_ms bigint, height int, hdr text';
 const COLUMNS = `id, type, own_type, identity_key, top, parent_id, grandparent_id, extra_of, extra_kind, title, sort_title, original_title, year,
   released_on, taken_at, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, age_years, rating, external_ids,
   details, local_artwork, origins`;
@@ -147,6 +149,7 @@ async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Reso
     resolved,
   );
   const old = rows.filter((row) => !row.isNew);
+  if (old.length === 0) return;
   for (const row of old) resolved.ids.set(row.name, row.id);
   const changed = await rowsOf<{ id: string }>(
     writing.db,
@@ -205,7 +208,9 @@ async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], r
     resolved.added.add(row.id);
   }
   await db.raw(
-    `insert into items (library_id, change_seq, ${COLUMNS}) select ?, ?, ${COLUMNS.replaceAll(/\w+/g, 'r.$&')} from ${RECORD}`,
+    `insert into items (library_id, change_seq, size_bytes, file_count, bitrate, runtime_ms, height, hdr, ${COLUMNS})
+     select ?, ?, coalesce(r.size_bytes, 0), coalesce(r.file_count, 0), r.bitrate, r.runtime_ms, r.height, r.hdr, ${COLUMNS.replaceAll(/\w+/g, 'r.$&')}
+     from jsonb_to_recordset(?::jsonb) as r(${FIELDS}, ${TOTALS})`,
     [library.id, seq, recordset(fresh)],
   );
   for (const tomb of tombs.values()) {

@@ -19,7 +19,8 @@ interface Stored extends Pick<Row<'media_streams'>, 'id' | 'file_id' | 'stream_i
  * that changed.
  */
 export async function writeTracks({ db }: Writing, files: readonly WrittenFile[]): Promise<Set<string>> {
-  const ids = files.map(({ id }) => id);
+  const ids = files.filter(({ placed }) => placed.known).map(({ id }) => id); // new files have none yet
+  if (ids.length === 0 && files.every(({ placed }) => placed.file.tracks.length === 0)) return new Set();
   const stored = await rowsOf<Stored>(
     db,
     `select id, file_id, stream_index, external_path, external_size, external_modified_ms from media_streams

@@ -53,5 +53,5 @@ export async function writeNewLists(
     const values = new Map([...merge(known, settings)].map(([name, { value }]) => [name, value]));
     return { item: { id: itemId, libraryId }, values };
   });
-  await writeLists(db, writes);
+  await writeLists(db, writes, { areNew: true });
 }

@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import type { FieldName, ItemValues, Layer, NamedCredit } from '#platform/item-values.ts';
+import { storableJson } from '#platform/storable-json.ts';
 import { FIELDS, fieldColumns, stored } from './fields.ts';
 import type { KnownItem } from './known.store.ts';
 import { creditRows, peopleOf } from './people.store.ts';
@@ -15,12 +16,6 @@ export interface FieldWrite {
   /** All locks, when they change too. */
   lockedFields?: readonly string[] | undefined;
 }
-
-/** JSON without NUL, which Postgres refuses in text. */
-const json = (value: unknown): string =>
-  JSON.stringify(value, (_key, one: unknown) =>
-    typeof one === 'string' ? one.replaceAll('\0', '').toWellFormed() : one,
-  );
 
 const TYPES: Readonly<Record<string, string>> = {
   year: 'int',
@@ -50,7 +45,7 @@ export async function writeFields(db: Db, writes: readonly FieldWrite[]): Promis
         i.revision + 1, now())
      from jsonb_to_recordset(?::jsonb) as r(id uuid, changes text[], ${columns.map((name) => `${name} ${TYPES[name] ?? 'text'}`).join()},
        aged boolean, age_years int, details jsonb, without text[], external_ids jsonb, origins jsonb, locked_fields text[]) where i.id = r.id`,
-    [json(writes.map(rowOf))],
+    [storableJson(writes.map(rowOf))],
   );
   await writeLists(db, writes);
 }
@@ -62,16 +57,16 @@ export async function writeLocks(db: Db, locks: ReadonlyMap<string, readonly str
     `update items i set locked_fields = r.fields, revision = i.revision + 1, updated_at = now(),
        change_seq = (select l.change_seq from libraries l where l.id = i.library_id)
      from jsonb_to_recordset(?::jsonb) as r(id uuid, fields text[]) where i.id = r.id`,
-    [json([...locks].map(([id, fields]) => ({ id, fields })))],
+    [storableJson([...locks].map(([id, fields]) => ({ id, fields })))],
   );
 }
 
 type ListWrite = Pick<FieldWrite, 'item' | 'values'>;
 
-/** Writes tags and people alone. */
-export async function writeLists(db: Db, writes: readonly ListWrite[]): Promise<void> {
-  await writeTags(db, writes);
-  await writeCredits(db, writes);
+/** Writes tags and people alone. New items have none to remove. */
+export async function writeLists(db: Db, writes: readonly ListWrite[], { areNew = false } = {}): Promise<void> {
+  await writeTags(db, writes, areNew);
+  await writeCredits(db, writes, areNew);
 }
 
 function rowOf({ item: { id }, values, origins, ageYears, lockedFields }: FieldWrite): object {
@@ -90,30 +85,31 @@ function rowOf({ item: { id }, values, origins, ageYears, lockedFields }: FieldW
   return { ...row, details, without, aged: ageYears !== undefined, age_years: ageYears, locked_fields: lockedFields };
 }
 
-async function writeTags(db: Db, writes: readonly ListWrite[]): Promise<void> {
+async function writeTags(db: Db, writes: readonly ListWrite[], areNew: boolean): Promise<void> {
   const lists = writes.flatMap(({ item, values }) =>
     [...values].flatMap(([name, value]) => {
       const { place } = FIELDS[name];
       return place.in === 'tags' ? [{ item, kind: place.kind, names: (value ?? []) as string[] }] : [];
     }),
   );
-  if (lists.length === 0) return;
-  await db.raw(
-    `delete from item_tags t using jsonb_to_recordset(?::jsonb) as r(item_id uuid, kind text) where t.item_id = r.item_id and t.kind = r.kind`,
-    [json(lists.map(({ item, kind }) => ({ item_id: item.id, kind })))],
-  );
+  if (!areNew && lists.length > 0)
+    await db.raw(
+      `delete from item_tags t using jsonb_to_recordset(?::jsonb) as r(item_id uuid, kind text) where t.item_id = r.item_id and t.kind = r.kind`,
+      [storableJson(lists.map(({ item, kind }) => ({ item_id: item.id, kind })))],
+    );
   const rows = lists.flatMap(({ item, kind, names }) =>
     names.map((name) => ({ item_id: item.id, library_id: item.libraryId, kind, name: name.slice(0, 200) })),
   );
+  if (rows.length === 0) return;
   await db.raw(
     `insert into item_tags (item_id, library_id, kind, name, name_folded)
      select r.item_id, r.library_id, r.kind, r.name, foyer_fold(r.name)
      from jsonb_to_recordset(?::jsonb) as r(item_id uuid, library_id uuid, kind text, name text) on conflict do nothing`,
-    [json(rows)],
+    [storableJson(rows)],
   );
 }
 
-async function writeCredits(db: Db, writes: readonly ListWrite[]): Promise<void> {
+async function writeCredits(db: Db, writes: readonly ListWrite[], areNew: boolean): Promise<void> {
   const lists = writes.flatMap(({ item, values }) =>
     values.has('people') ? [{ id: item.id, people: (values.get('people') ?? []) as NamedCredit[] }] : [],
   );
@@ -128,12 +124,13 @@ async function writeCredits(db: Db, writes: readonly ListWrite[]): Promise<void>
     at += people.length;
     return creditRows(id, people, own);
   });
-  await db.raw('delete from credits where item_id = any(?::uuid[])', [lists.map(({ id }) => id)]);
+  if (!areNew) await db.raw('delete from credits where item_id = any(?::uuid[])', [lists.map(({ id }) => id)]);
+  if (rows.length === 0) return;
   await db.raw(
     `insert into credits (id, item_id, person_id, role, character, job, position, guest)
      select r.id, r.item_id, r.person_id, r.role, r.character, r.job, r.position, coalesce(r.guest, false)
      from jsonb_to_recordset(?::jsonb) as r(id uuid, item_id uuid, person_id uuid, role text, character text, job text, position int, guest boolean)`,
-    [json(rows)],
+    [storableJson(rows)],
   );
 }
 
@@ -142,7 +139,7 @@ export async function dropEdits(db: Db, edits: readonly { item_id: string; field
   if (edits.length === 0) return;
   await db.raw(
     `delete from item_edits e using jsonb_to_recordset(?::jsonb) as r(item_id uuid, field text) where e.item_id = r.item_id and e.field = r.field`,
-    [json(edits)],
+    [storableJson(edits)],
   );
 }
 
@@ -156,7 +153,7 @@ export async function putEdits(
     `insert into item_edits (item_id, field, value, account_id)
      select r.item_id, r.field, r.value, r.account_id from jsonb_to_recordset(?::jsonb) as r(item_id uuid, field text, value jsonb, account_id uuid)
      on conflict (item_id, field) do update set value = excluded.value, account_id = excluded.account_id, at = now()`,
-    [json(edits)],
+    [storableJson(edits)],
   );
 }
 
@@ -186,7 +183,7 @@ export async function putLayers(db: Db, all: readonly ItemLayers[]): Promise<str
      select r.item_id, r.source, r.fields from jsonb_to_recordset(?::jsonb) as r(item_id uuid, source text, fields jsonb)
      on conflict (item_id, source) do update set fields = ${MERGED}, at = now() where item_layers.fields is distinct from ${MERGED}
      returning item_id`,
-    [json(rows)],
+    [storableJson(rows)],
   );
   return [...new Set(changed.map((row) => row.item_id))];
 }
