@@ -22,7 +22,7 @@ const me = api.as(person);
 const played = await db('items').select('id').limit(200);
 for (const [n, { id: itemId }] of played.entries())
   await givenState(db, library, {
-    ...{ profileId: person.profileId, itemId, position_ms: 600_000, in_progress: true },
+    ...{ profileId: person.profileId, itemId, position_ms: 600_000, progress: 0.3 },
     last_played_at: new Date(Date.now() - n * 3_600_000),
   });
 const filters = Array.from({ length: ROWS - 4 }, (_, n) => ({
