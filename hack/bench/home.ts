@@ -27,7 +27,7 @@ for (const [n, { id: itemId }] of played.entries())
   });
 const filters = Array.from({ length: ROWS - 4 }, (_, n) => ({
   ...{ rowId: `years-${n}`, kind: 'filter', title: `Years ${n}` },
-  source: { filter: `year:gte:${1950 + n * 3}`, libraryId: library.id },
+  source: { filter: `year:gte:${1950 + n * 3}`, libraryIds: [library.id] },
 }));
 const kinds = ['continue', 'favorites', 'top-here', 'libraries'].map((kind) => ({ rowId: kind, kind }));
 const set = await me.setHomeLayout({ body: { rows: [...kinds, ...filters] } });
