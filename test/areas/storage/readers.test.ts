@@ -257,7 +257,7 @@ describe('a reader of webdav and a hostile server', function () {
       return reader;
     };
     expect(await fault(() => open(`dav.home:${port}`).list('', { most: 1 }))).to.equal('host-unreachable');
-    expect(connected, 'names that were judged').to.deep.equal(['dav.home', 'other.home']);
+    expect([...new Set(connected)], 'names that were judged').to.deep.equal(['dav.home', 'other.home']);
     const judge = (host: string) =>
       judgeOf({ config: reach, lookup, personal: { hosts: ['other.home', '10.9.9.9'] } }, host);
     expect(() => judge('10.9.9.9')).to.not.throw();
