@@ -166,4 +166,11 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
+/** The settings of the folder of a place. */
+export function insideOf({ kind, settings }: RemotePlace, folder: string): Record<string, unknown> {
+  if (kind === 's3') return { ...settings, prefix: `${settings['prefix']}/${folder}` };
+  if (kind === 'webdav') return { ...settings, url: `${settings['url']}/${folder}` };
+  return { ...settings, path: `${settings['path']}/${folder}` };
+}
+
 export const remotePlaces = { s3: s3Place, webdav: webdavPlace, sftp: sftpPlace };

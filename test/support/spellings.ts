@@ -82,7 +82,7 @@ export const OWN_NAMES: readonly string[] = [
     '[fe80::1]',
     '[fe80::1%25eth0]',
   ],
-  ...['[fd00:ec2::254]', '[ff02::1]', '[::ffff:0:0]', '[100::1]', '0', '0x0', '00', '0.0'],
+  ...['[fd00:ec2::254]', '[ff02::1]', '[::ffff:0:0]', '0', '0x0', '00', '0.0'],
 ];
 
 /** Addresses of the inside that a provider may name: this machine, its networks, link-local ones with the metadata of clouds. */

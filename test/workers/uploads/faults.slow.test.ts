@@ -209,10 +209,11 @@ describe('an upload to a full disk', function () {
 /** The address of an object store through a connection that can be cut. */
 async function cuttable(objectsUrl: string): Promise<{ url: string; cut: () => void; mend: () => Promise<void> }> {
   const target = new URL(objectsUrl);
+  const behind = { port: Number(target.port), host: target.hostname };
   const open = new Set<Socket>();
   const passing = (): ReturnType<typeof createServer> =>
     createServer((socket) => {
-      const through = connect(Number(target.port), target.hostname);
+      const through = connect(behind);
       for (const [one, other] of [
         [socket, through],
         [through, socket],

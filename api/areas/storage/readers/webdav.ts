@@ -95,14 +95,16 @@ function writesOf(place: Place): Pick<StorageReader, 'write' | 'remove'> {
   return {
     async write(path, content, { replace = false } = {}) {
       const client = await place.client();
-      const written = await asFault(client.putFileContents(`/${path}`, content, { overwrite: replace }));
+      const written = await asFault(client.putFileContents(pathOf(path), content, { overwrite: replace }));
       if (!written) throw new Occupied('a file is there already');
     },
     async remove(path) {
       const client = await place.client();
-      await asFault(client.deleteFile(`/${path}`)).catch((error: unknown) => {
+      try {
+        await asFault(client.deleteFile(pathOf(path)));
+      } catch (error) {
         if (!(error instanceof Absent)) throw error;
-      });
+      }
     },
   };
 }
@@ -111,19 +113,25 @@ function movesOf(place: Place): Pick<DraftWays, 'makeFolder' | 'put' | 'move'> {
   return {
     async makeFolder(path) {
       const client = await place.client();
-      await asFault(client.createDirectory(`/${path}`));
+      await asFault(client.createDirectory(pathOf(path)));
     },
     async put(path, body, { size, modifiedAt, signal }) {
       const client = await place.client();
       const time = modifiedAt && { 'X-OC-Mtime': String(Math.trunc(modifiedAt.getTime() / 1000)) }; // ownCloud and Nextcloud keep it
       const headers = { 'Content-Length': String(size), ...time };
-      await asFault(client.putFileContents(`/${path}`, body, { headers, ...(signal && { signal }) }));
+      await asFault(client.putFileContents(pathOf(path), body, { headers, ...(signal && { signal }) }));
     },
     async move(from, to) {
       const client = await place.client();
-      await asFault(client.moveFile(`/${from}`, `/${to}`, { overwrite: false }));
+      await asFault(client.moveFile(pathOf(from), pathOf(to), { overwrite: false }));
     },
   };
+}
+
+/** The package sends two backslashes as they are, and an address takes each for a slash, so that `..` before them leaves the folder. */
+function pathOf(path: string): string {
+  if (path.includes('\\\\')) throw new Absent('no such path');
+  return `/${path}`;
 }
 
 interface Sending extends Options {
@@ -134,7 +142,7 @@ interface Sending extends Options {
 
 async function send(place: Place, path: string, { signal, ...options }: Sending): Promise<Response> {
   const client = await place.client();
-  return asFault(client.customRequest(`/${path}`, { ...options, ...(signal && { signal }) }));
+  return asFault(client.customRequest(pathOf(path), { ...options, ...(signal && { signal }) }));
 }
 
 async function membersOf(
