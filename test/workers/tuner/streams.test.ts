@@ -156,7 +156,6 @@ describe('sources of a tuner', () => {
     expect(await copied({ 257: none })).to.deep.equal([all[0], all[2], all[3]]);
     expect(await copied({ 258: none, 259: none })).to.deep.equal([all[0], all[1]]);
     expect((await copied({ 258: Math.floor(none / 7) })).map((line) => line.split(',')[0])).to.have.lengthOf(4);
-    expect((await copied({ 256: none, 258: none })).map((line) => line.split(',')[0])).to.deep.equal(['mp2', 'mp2']);
   });
 
   it('are cut at keyframes, the first pieces at each of them', () => {
