@@ -202,7 +202,7 @@ describe('live television through every failure', function () {
     },
     { name: 'Postgres killed', work: () => machine.strike('postgres') },
     {
-      name: 'object store away',
+      name: 'object store unavailable',
       work: async () => {
         line.cut();
         await sleep(25_000);
@@ -214,7 +214,7 @@ describe('live television through every failure', function () {
       ...{ name: 'tuner and its supervisor killed', costs: TUNERS[1]?.channels ?? [] },
       work: () => machine.strike(`tuner-${tunerIds[1]}`),
     },
-    { name: 'Postgres away', work: () => machine.without(['postgres'], () => sleep(50_000)) },
+    { name: 'Postgres unavailable', work: () => machine.without(['postgres'], () => sleep(50_000)) },
   ];
 
   it('loses nothing but the seconds of a killed tuner, and says so', async () => {

@@ -4,7 +4,7 @@ import { rowsOf } from '#platform/rows.ts';
 
 /** A difference below is the way of the query. */
 const EXACT_MS = 250;
-/** A clock of this machine that is further off is told of. */
+/** A clock of this machine that is further off is reported. */
 const FAR_MS = 30_000;
 
 /**
