@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { takePasswordCost } from '#areas/auth/public.ts';
 import { upgradeWantsBackup } from '#areas/backup/public.ts';
 import { prepareServer } from '#areas/setup/public.ts';
+import { PREPARED } from '#platform/buckets.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { readKeys } from '#platform/keys.ts';
@@ -33,17 +34,7 @@ log.info({ ran, phase }, 'schema is current');
 if (phase === 'contract') await endProcess(0);
 const db = connectDatabase(config.databaseUrl, log, { max: 2, name: 'foyer-migrate', unfenced: true });
 const objects = connectObjects(config.objectsUrl);
-await objects.prepare([
-  'foyer-artwork',
-  'foyer-artwork-cache',
-  'foyer-derived',
-  'foyer-subtitles',
-  'foyer-transcode',
-  'foyer-live',
-  'foyer-backups',
-  'foyer-models',
-  'foyer-spine',
-]);
+await objects.prepare(PREPARED);
 // The app of this version is complete in the store before its first pod answers.
 await publishBuild(objects, BUILD).catch((error: unknown) => log.warn({ err: error }, 'chunks of the app not stored'));
 takePasswordCost(config.passwordCost);

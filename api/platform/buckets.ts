@@ -16,3 +16,18 @@ export type Bucket =
   | 'foyer-support'
   | 'foyer-exports'
   | 'foyer-backups';
+
+/** Buckets that this version uses. They are made when the schema is migrated. */
+export const PREPARED: readonly Bucket[] = [
+  'foyer-artwork',
+  'foyer-artwork-cache',
+  'foyer-derived',
+  'foyer-subtitles',
+  'foyer-transcode',
+  'foyer-live',
+  'foyer-recordings',
+  'foyer-uploads',
+  'foyer-backups',
+  'foyer-models',
+  'foyer-spine',
+];

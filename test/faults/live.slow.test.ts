@@ -131,7 +131,7 @@ describe('live television through every failure', function () {
       ...{ apis: 2, warm: 0, live: ['127.0.0.0/8'], trustedProxies: ['127.0.0.0/8'] },
       objects: { secretRef: { name: 'bucket' }, bucketPrefix: 'faults-' },
       documents: `---\napiVersion: v1\nkind: Secret\nmetadata: { name: bucket }\nstringData: ${JSON.stringify(secret)}\n`,
-      media: [{ name: 'recordings', hostPath: { path: 'recordings' } }],
+      media: [{ name: 'recordings', hostPath: { path: 'recordings' }, readOnly: false }],
     });
     folder = join(machine.folder, 'recordings');
     mkdirSync(folder, { mode: 0o777 });

@@ -156,7 +156,35 @@ describe('sources of a tuner', () => {
     expect(await copied({ 257: none })).to.deep.equal([all[0], all[2], all[3]]);
     expect(await copied({ 258: none, 259: none })).to.deep.equal([all[0], all[1]]);
     expect((await copied({ 258: Math.floor(none / 7) })).map((line) => line.split(',')[0])).to.have.lengthOf(4);
-    expect((await copied({ 256: none, 258: none })).map((line) => line.split(',')[0])).to.deep.equal(['mp2', 'mp2']);
+  });
+
+  it('go on where the clock of the broadcast starts over, after 26.5 hours', async () => {
+    const folder = temporaryFolder('wrap');
+    writeFileSync(join(folder, 'plain.ts'), broadcast('h264'));
+    const late = [
+      '-copyts',
+      '-i',
+      join(folder, 'plain.ts'),
+      '-c',
+      'copy',
+      '-output_ts_offset',
+      String(2 ** 33 / 90_000 - 5),
+    ];
+    execFileSync('ffmpeg', ['-v', 'error', ...late, '-f', 'mpegts', join(folder, 'late.ts')]);
+    const cut = async (bytes: Buffer): Promise<[at: number, length: number][]> => {
+      const copy = new StreamCopy(async () => []);
+      await copy.start();
+      const pieces: Piece[] = [];
+      const cutter = new LiveCutter((piece) => pieces.push(piece));
+      const written = copy.write(bytes, AbortSignal.timeout(20_000)).then(() => copy.end());
+      for await (const chunk of copy.read()) cutter.push(chunk);
+      cutter.end();
+      await written;
+      return pieces.map(({ atMs, durationMs }) => [atMs, durationMs]);
+    };
+    const plain = await cut(broadcast('h264'));
+    expect(plain).to.have.lengthOf(5);
+    expect(await cut(readFileSync(join(folder, 'late.ts')))).to.deep.equal(plain);
   });
 
   it('are cut at keyframes, the first pieces at each of them', () => {

@@ -13,6 +13,8 @@ export interface BufferDeps {
   db: Db;
   redis: Redis;
   objects: Objects;
+  /** The time by which segments are dated, Unix ms. */
+  now: () => number;
 }
 
 interface Held {
@@ -62,7 +64,7 @@ export async function trimBuffer(deps: BufferDeps, limits: { minutes: number; by
     const all = await listSegments(deps, track);
     // A player near the end of the buffer still reads what its last list named; half a minute is kept at all times.
     const keptMs = Math.max((minutes.get(channelId) ?? limits.minutes) * 60_000, 30_000) + 15_000;
-    const from = Math.min(Date.now() - keptMs, (recorded.get(channelId) ?? Number.POSITIVE_INFINITY) - 5000);
+    const from = Math.min(deps.now() - keptMs, (recorded.get(channelId) ?? Number.POSITIVE_INFINITY) - 5000);
     const old = all.filter((one) => segmentEnd(one) < from);
     await removeSegments(deps, track, old);
     held.push({ track, segments: all.slice(old.length), viewers: viewers.get(channelId) ?? 0 });
@@ -74,7 +76,7 @@ async function fitBytes(deps: BufferDeps, held: readonly Held[], most: number): 
   let size = held.reduce((sum, { segments }) => sum + segments.reduce((bytes, one) => bytes + one.bytes, 0), 0);
   const oldest = ({ segments }: Held): number => segments[0]?.startMs ?? 0;
   for (const { track, segments } of held.toSorted((a, b) => a.viewers - b.viewers || oldest(a) - oldest(b))) {
-    const recent = Date.now() - 30_000;
+    const recent = deps.now() - 30_000;
     const gone: LiveSegment[] = [];
     for (const one of segments) {
       if (size <= most || segmentEnd(one) > recent) break;

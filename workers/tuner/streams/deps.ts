@@ -23,6 +23,8 @@ export interface KeeperDeps {
   connect: OutboundSocket;
   networks: () => Pick<OutboundOptions, 'allow' | 'always'>;
   releaseSec: () => number;
+  /** The time of the database, Unix ms. */
+  now: () => number;
   /** When a stream of this process ended last, Unix ms. */
   releasedAt: () => number;
 }

@@ -14,6 +14,7 @@ import { createOutboundStream } from '#platform/outbound-stream.ts';
 import { connectRedis } from '#platform/redis.ts';
 import { createSettings } from '#platform/settings.ts';
 import { trimBuffer } from './buffer.ts';
+import { DatabaseClock } from './clock.ts';
 import { StreamKeeper } from './keeper.ts';
 import { TunerLease } from './lease.ts';
 import { passStreams, waitForNext } from './leaving.ts';
@@ -23,6 +24,7 @@ const LOOK_MS = 1000;
 const LEASE_EVERY_MS = 3000;
 const REPORT_MS = 5000;
 const TRIM_MS = 30_000;
+const CLOCK_MS = 10_000;
 /** For segments that are not uploaded yet; the next process takes the rest. */
 const DRAIN_MS = 5000;
 
@@ -63,7 +65,10 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
     if (held) await keeper.look();
   };
   const report = async (): Promise<void> => {
-    await reportTuner(redis, tunerId, reportOf(keeper, setting, held === true && !leaving));
+    await reportTuner(redis, tunerId, {
+      at: stores.clock.now(),
+      ...reportOf(keeper, setting, held === true && !leaving),
+    });
   };
   await hold();
   await report();
@@ -72,6 +77,7 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
     [LOOK_MS, look],
     [REPORT_MS, report],
     [TRIM_MS, () => trim(stores)],
+    [CLOCK_MS, () => stores.clock.look()],
   ];
   const timers = rounds.map(([ms, work]) => every(ms, work, log));
   const stopListening = listenFor(setting, look);
@@ -101,18 +107,20 @@ async function connectStores({ config, log }: StreamsSetting) {
   const settings = createSettings({ config, db, redis, log });
   await settings.reload().catch(() => undefined);
   await objects.prepare([LIVE_BUCKET]).catch((error: Error) => log.warn({ err: error.message }, 'no object store yet'));
-  return { db, redis, objects, keys, settings };
+  const clock = new DatabaseClock(db, log);
+  await clock.look().catch((error: Error) => log.warn({ err: error.message }, 'no database yet'));
+  return { db, redis, objects, keys, settings, clock };
 }
 
 type Stores = Awaited<ReturnType<typeof connectStores>>;
 
-function trim({ db, redis, objects, settings }: Stores): Promise<void> {
+function trim({ db, redis, objects, settings, clock }: Stores): Promise<void> {
   const limits = { minutes: settings.get('live.bufferMinutes'), bytes: settings.get('live.bufferBytes') };
-  return trimBuffer({ db, redis, objects }, limits);
+  return trimBuffer({ db, redis, objects, now: clock.now }, limits);
 }
 
 async function openKeeper({ tunerId, config, log, space, networks }: StreamsSetting, stores: Stores) {
-  const { db, redis, objects, keys, settings } = stores;
+  const { db, redis, objects, keys, settings, clock } = stores;
   const folder = join(space.folder, tunerId);
   const spool = new Spool({ redis, objects, log, folder, mostBytes: space.bytes });
   await spool.open();
@@ -123,6 +131,7 @@ async function openKeeper({ tunerId, config, log, space, networks }: StreamsSett
     connect: createOutboundSocket(closed),
     networks: () => ({ allow: settings.get('live.allowedNetworks'), always: networks }),
     releaseSec: () => settings.get('live.releaseSec'),
+    now: clock.now,
   });
   return { keeper, spool };
 }
@@ -138,7 +147,7 @@ function listenFor({ tunerId, config }: StreamsSetting, look: () => Promise<void
   return () => leaving.abort();
 }
 
-function reportOf(keeper: StreamKeeper, setting: StreamsSetting, ready: boolean): TunerReport {
+function reportOf(keeper: StreamKeeper, setting: StreamsSetting, ready: boolean): Omit<TunerReport, 'at'> {
   const { total, foreign } = setting.slots();
   const tuned = new Map(keeper.slots.map((slot) => [slot.index, slot]));
   const others = Math.max(0, foreign - tuned.size);
@@ -150,7 +159,7 @@ function reportOf(keeper: StreamKeeper, setting: StreamsSetting, ready: boolean)
     return { index, state: left >= 0 ? ('foreign' as const) : ('free' as const) };
   });
   const { pod: name, node } = setting.config;
-  return { at: Date.now(), ready, slots, pod: { name, node, ready, restarts: setting.restarts } };
+  return { ready, slots, pod: { name, node, ready, restarts: setting.restarts } };
 }
 
 /** Runs the work at intervals, one run at a time. */

@@ -111,7 +111,7 @@ export class Reception {
       undefined,
     );
     this.#next = {
-      sequence: this.#last ? this.#last.sequence + 1 : Math.floor(Date.now() / 1000),
+      sequence: this.#last ? this.#last.sequence + 1 : Math.floor(this.#deps.now() / 1000),
       discontinuity: this.#last ? this.#last.discontinuity + 1 : 0,
       epoch,
       streamId,
@@ -154,7 +154,7 @@ export class Reception {
     this.#heardAt = performance.now();
     try {
       for await (const chunk of reading.bytes) {
-        this.#receivedAt ||= Date.now();
+        this.#receivedAt ||= this.#deps.now();
         this.#heardAt = performance.now();
         captions.announced.push(chunk);
         if (this.#stop.signal.aborted || this.#leaving) break;
@@ -238,7 +238,7 @@ export class Reception {
   /** Dates come from reception and follow the broadcast's own clock from there. */
   #startOf({ atMs, durationMs }: Piece): number {
     const expected = this.#receivedAt + atMs;
-    const drift = Date.now() - (expected + durationMs);
+    const drift = this.#deps.now() - (expected + durationMs);
     if (Math.abs(drift) <= DRIFT_MS) return expected;
     this.#receivedAt += drift;
     return this.#receivedAt + atMs;
