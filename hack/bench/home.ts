@@ -20,6 +20,7 @@ interface Sent {
 
 const api = await startApi();
 const { db, redis } = api.deps;
+await db.raw(`do $$ begin execute format('alter database %I set jit = off', current_database()); end $$`); // as in the product
 const libraries: Awaited<ReturnType<typeof givenLibrary>>[] = [];
 for (let n = 0; n < LIBRARIES; n += 1)
   libraries.push(await givenLibrary(db, 'movies', { everyone: true, name: `Films ${n}` }));
