@@ -17,9 +17,12 @@ export interface Verdict {
   memoryMb: number;
 }
 
-const [folder = '', first = 0, step = 1, end = 0] = process.argv
-  .slice(2)
-  .map((word, at) => (at ? Number(word) : word)) as [string, number, number, number];
+const [folder, first, step, end] = process.argv.slice(2).map((word, at) => (at ? Number(word) : word)) as [
+  string,
+  number,
+  number,
+  number,
+];
 const pictures = createPictures(undefined);
 const RULES = { minSide: 1, maxSide: 20_000, maxPixels: 1e8, maxFrames: 1000, maxMs: 600_000 } as const;
 const PICTURES = ['png', 'jpeg', 'webp', 'avif', 'gif', 'tiff'] as const;

@@ -168,9 +168,9 @@ const filesIn = (folder: string): string[] =>
 
 /** The settings of the folder of a place. */
 export function insideOf({ kind, settings }: RemotePlace, folder: string): Record<string, unknown> {
-  if (kind === 's3') return { ...settings, prefix: `${settings['prefix']}/${folder}` };
-  if (kind === 'webdav') return { ...settings, url: `${settings['url']}/${folder}` };
-  return { ...settings, path: `${settings['path']}/${folder}` };
+  if (kind === 's3') return { ...settings, prefix: `${String(settings['prefix'])}/${folder}` };
+  if (kind === 'webdav') return { ...settings, url: `${String(settings['url'])}/${folder}` };
+  return { ...settings, path: `${String(settings['path'])}/${folder}` };
 }
 
 export const remotePlaces = { s3: s3Place, webdav: webdavPlace, sftp: sftpPlace };

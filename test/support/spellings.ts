@@ -41,7 +41,7 @@ export function spellingsOf(address: string): string[] {
     address.replaceAll('.', '．'),
     address.replaceAll('.', '｡'),
     address.replace('.', '\u00AD.'),
-    [...address].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join(''),
+    Array.from(address, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join(''),
   ];
   const wrapped = [
     `::ffff:${address}`,

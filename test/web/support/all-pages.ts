@@ -65,6 +65,12 @@ async function open(page: Page, url: string, visit: Visit): Promise<void> {
   await page.waitForTimeout(300);
 }
 
+async function findings(page: Page, checks: readonly Check[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const check of checks) found.push(...(await check(page)));
+  return found;
+}
+
 /** Opens every page on `device` and answers the faults of all checks. */
 export async function faultsOf(
   { home, fresh, storageState }: Stage,
@@ -81,7 +87,7 @@ export async function faultsOf(
       const path = typeof visit.path === 'function' ? visit.path(home) : (visit.path ?? withoutGroups(visit.route));
       try {
         await open(app.page, `${url}${path}`, visit);
-        for (const check of checks) faults.push(...(await check(app.page)).map((fault) => `${path} ${fault}`));
+        faults.push(...(await findings(app.page, checks)).map((fault) => `${path} ${fault}`));
       } catch (error) {
         faults.push(`${visit.route}: ${(error as Error).message.slice(0, 300)}`);
       }

@@ -17,7 +17,8 @@ const MOST_MEMORY = 400 * MIB;
 const head = '<?xml version="1.0"?><tv><channel id="one.example"><display-name>One</display-name></channel>';
 const one = (more: string): string => programme({ at: 0, title: 'Film', more });
 
-function* repeated(start: string, part: string, bytes: number, end = ''): Generator<string> {
+/** The start, the part until so many bytes of it were sent, and the end. */
+function* repeated([start, part, end = '']: readonly [string, string, string?], bytes: number): Generator<string> {
   yield start;
   for (let sent = 0; sent < bytes; sent += part.length) yield part;
   yield end;
@@ -53,11 +54,11 @@ describe('bombs in place of guides', function () {
 
   it('are read where they are guides, and cut: descriptions of a hundred kilobytes, half a gigabyte in all', async () => {
     const part = one(`<desc>${'harbour '.repeat(13_000)}</desc>`);
-    expect(await read('long', repeated(head, part, GIB / 2, '</tv>'))).to.be.above(10_000);
+    expect(await read('long', repeated([head, part, '</tv>'], GIB / 2))).to.be.above(10_000);
   });
 
   it('are refused over two gigabytes', async () => {
-    expect(await read('huge', repeated(head, `<!-- ${' '.repeat(60_000)} -->`, 2 * GIB + MIB, '</tv>'))).to.equal(
+    expect(await read('huge', repeated([head, `<!-- ${' '.repeat(60_000)} -->`, '</tv>'], 2 * GIB + MIB))).to.equal(
       'too_large',
     );
   });
@@ -66,16 +67,16 @@ describe('bombs in place of guides', function () {
     const start = `${head}<programme start="20261127200000" channel="one.example"><title>X</title>`;
     const attributes = `${head}<programme ${Array.from({ length: 200 }, (_, n) => `a${n}="${'x'.repeat(20_000)}"`).join(' ')}`;
     const entities = `<!DOCTYPE tv [${Array.from({ length: 30 }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`).join('')}]>`;
-    expect(await read('deep', repeated(start, '<a>'.repeat(2000), 400 * MIB))).to.be.oneOf([
+    expect(await read('deep', repeated([start, '<a>'.repeat(2000)], 400 * MIB))).to.be.oneOf([
       'unreadable',
       'incomplete',
       'not_xmltv',
     ]);
-    expect(await read('wide', repeated(start, '<a/>'.repeat(2000), 400 * MIB))).to.be.oneOf([
+    expect(await read('wide', repeated([start, '<a/>'.repeat(2000)], 400 * MIB))).to.be.oneOf([
       'unreadable',
       'incomplete',
     ]);
-    expect(await read('attributes', repeated(attributes, ' ', 16 * MIB))).to.equal('not_xmltv');
+    expect(await read('attributes', repeated([attributes, ' '], 16 * MIB))).to.equal('not_xmltv');
     expect(await read('entities', [entities, head, one('<desc>&e30;&e30;</desc>'), '</tv>'])).to.equal(1);
   });
 });

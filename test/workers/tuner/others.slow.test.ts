@@ -98,7 +98,7 @@ describe('live television next to programs of others', function () {
       const channels = [...new Set(shows.map(({ channel = 'one.example' }) => channel))];
       writeFileSync(path, guideOf(shows, channels));
       const env = { ...process.env, XMLTV_SUPPLEMENT: '/usr/share/xmltv' };
-      const { status, stdout, stderr } = spawnSync('tv_validate_file', [path], { env });
+      const { status, stdout, stderr } = spawnSync('tv_validate_file', [path], { env, encoding: 'utf8' });
       expect([name, status, `${stdout}${stderr}`.trim()]).to.deep.equal([name, 0, 'Validated ok.']);
     }
   });

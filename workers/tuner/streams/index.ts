@@ -64,12 +64,8 @@ export async function serveStreams(setting: StreamsSetting): Promise<() => Promi
     if (held === false) await hold();
     if (held) await keeper.look();
   };
-  const report = async (): Promise<void> => {
-    await reportTuner(redis, tunerId, {
-      at: stores.clock.now(),
-      ...reportOf(keeper, setting, held === true && !leaving),
-    });
-  };
+  const report = (): Promise<void> =>
+    reportTuner(redis, tunerId, { at: stores.clock.now(), ...reportOf(keeper, setting, held === true && !leaving) });
   await hold();
   await report();
   const rounds: [number, () => Promise<void>][] = [
