@@ -9,7 +9,7 @@ export interface Stretch {
   size: number;
 }
 
-/** What lies at a path. */
+/** The file at a path. */
 export interface Seen {
   size: number;
   mtimeMs: number;

@@ -30,17 +30,17 @@ export interface Heard {
   cover: Cover | undefined;
 }
 
-/** What one opening of an audio file tells. */
+/** Facts from one opening of an audio file. */
 export interface MusicFile {
   size: number;
-  /** What lies at the path after it was read. */
+  /** The file at the path after it was read. */
   after: Seen | undefined;
   sniffed: Sniffed;
   /** Absent if music-metadata cannot read it. */
   heard: Heard | undefined;
 }
 
-/** Tags and sound of an audio file. Throws ProbeError for what is no media, and for a file that cannot be opened. */
+/** Tags and sound of an audio file. Throws ProbeError for a file that is no media, and for one that cannot be opened. */
 export async function readMusic(path: string): Promise<MusicFile> {
   const file = opened(path);
   try {
