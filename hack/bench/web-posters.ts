@@ -51,22 +51,19 @@ const first = await openApp(api.url, path, { storageState: await signedIn(api), 
 await first.page.locator('[role=grid] a[href] img').first().waitFor();
 await first.page.waitForTimeout(SETTLED_MS);
 const count = await first.page.evaluate<number>(`${IN_SIGHT}.length`);
-const parts = await first.page.evaluate<{ links: string; body: string; posters: string[] }>(`({
-  links: [...document.querySelectorAll('link[rel=stylesheet]')].map(({ outerHTML }) => outerHTML).join(''),
-  posters: [...document.querySelectorAll('#app img')].map((one, at) => {
-    const address = one.currentSrc || one.src;
-    one.removeAttribute('srcset');
-    one.setAttribute('src', '/bench-poster-' + at + '.webp');
-    return address;
-  }),
-  body: document.querySelector('#app').innerHTML,
-})`);
-for (const [at, address] of parts.posters.entries())
-  write(`bench-poster-${at}.webp`, await (await first.context.request.get(address)).body());
-write(
-  STATIC,
-  `<!doctype html><html lang="en" data-scheme="dark"><meta charset="utf-8">${parts.links}<body><div id="app">${parts.body}</div>`,
+const posters = await first.page.evaluate<{ address: string; width: number; height: number }[]>(
+  `[...document.querySelectorAll('#app img')].map((one) => {
+    const { width, height } = one.getBoundingClientRect();
+    return { address: one.currentSrc || one.src, width: Math.round(width), height: Math.round(height) };
+  })`,
 );
+const tiles: string[] = [];
+for (const [at, { address, width, height }] of posters.entries()) {
+  const name = `bench-poster-${at}.webp`;
+  write(name, await (await first.context.request.get(address)).body());
+  tiles.push(`<img loading="lazy" alt="" width="${width}" height="${height}" src="/${name}">`);
+}
+write(STATIC, `<!doctype html><html lang="en"><meta charset="utf-8"><body><div id="app">${tiles.join(' ')}</div>`);
 const storageState = await first.context.storageState();
 await first.close();
 const pod = await startApiProcess(api);
@@ -78,12 +75,13 @@ function write(name: string, bytes: Buffer | string): void {
 
 const at = { ...storageState, origins: storageState.origins.map((one) => ({ ...one, origin: pod.url })) };
 
+/** The static page has all its pictures from the start. */
 async function load(context: BrowserContext, address: string): Promise<number> {
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
   await cdp.send('Network.enable');
   await cdp.send('Network.emulateNetworkConditions', LINE);
-  await page.addInitScript(WATCH(count));
+  await page.addInitScript(WATCH(address === path ? count : 1));
   await page.goto(pod.url + address);
   const complete = await page.evaluate<number>('complete');
   await page.close();
