@@ -68,6 +68,9 @@ describe('a library of 20,000 films in a browser', () => {
     await page.waitForSelector('[role=grid] a:has-text("M film")');
     await page.focus('[role=grid] a[tabindex="0"]');
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
+    await page.mouse.move(400, 400);
+    await page.mouse.wheel(0, 130); // a place to which the focus alone would not lead
+    await page.waitForTimeout(500);
     const before = await focused(page);
     expect(before.name).to.match(/^M film/);
     await page.keyboard.press('Enter');

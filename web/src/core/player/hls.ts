@@ -2,7 +2,7 @@
 import Hls, { type ErrorData, type HlsConfig, type LoaderResponse } from 'hls.js';
 import workerPath from 'hls.js/dist/hls.worker.js?url';
 import { refusalOf } from '../api/refusal.ts';
-import type { Sign } from './recovery.ts';
+import { isUnreadable, type Sign } from './recovery.ts';
 import type { Source, SourceOptions } from './source.ts';
 
 /** The server holds the request of a segment for 30 seconds. */
@@ -79,8 +79,12 @@ export function hlsSource({ video, url, positionMs, fault, shaky }: SourceOption
   let startMs = positionMs;
   let isOpen = true;
   hls.on(Hls.Events.ERROR, (_event, data) => {
-    if (data.fatal) void signOf(data).then((sign) => isOpen && fault(sign));
-    else if (data.type === Hls.ErrorTypes.NETWORK_ERROR) shaky();
+    if (!data.fatal && data.type === Hls.ErrorTypes.NETWORK_ERROR) shaky();
+    void signOf(data).then((sign) => {
+      if (!isOpen || !(data.fatal || isUnreadable(sign))) return;
+      if (!data.fatal) hls.stopLoad(); // it would request the segment again
+      fault(sign);
+    });
   });
   // A load of another source may come before the first playlist is there.
   hls.on(Hls.Events.MANIFEST_PARSED, () => hls.startLoad(startMs / 1000));

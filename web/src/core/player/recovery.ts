@@ -44,6 +44,8 @@ const SKIP_MS = 2000;
 /** Of `TRANSCODE_FAILED`: the file itself cannot be read, so another quality has the same fault. */
 const UNREADABLE = 'source-read';
 
+export const isUnreadable = ({ problem }: Sign): boolean => problem?.reason === UNREADABLE;
+
 /** The remedies of the faults before this one. A stretch of undisturbed playing starts it afresh. */
 export class History {
   #attempts = 0;
@@ -97,8 +99,9 @@ export class History {
     return { do: 'reopen' };
   }
 
-  #damaged({ segmentEndMs, problem }: Sign): Remedy {
-    if (problem?.reason === UNREADABLE) return { do: 'fail' };
+  #damaged(sign: Sign): Remedy {
+    const { segmentEndMs } = sign;
+    if (isUnreadable(sign)) return { do: 'fail' };
     if (this.#skipped || segmentEndMs === undefined) return { do: 'lower' };
     this.#skipped = true;
     return { do: 'skip', toMs: segmentEndMs + SKIP_MS };
