@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { takePasswordCost } from '#areas/auth/public.ts';
 import { upgradeWantsBackup } from '#areas/backup/public.ts';
 import { prepareServer } from '#areas/setup/public.ts';
-import { PREPARED } from '#platform/buckets.ts';
+import { MADE_LATER, PREPARED } from '#platform/buckets.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { readKeys } from '#platform/keys.ts';
@@ -34,7 +34,11 @@ log.info({ ran, phase }, 'schema is current');
 if (phase === 'contract') await endProcess(0);
 const db = connectDatabase(config.databaseUrl, log, { max: 2, name: 'foyer-migrate', unfenced: true });
 const objects = connectObjects(config.objectsUrl);
-await objects.prepare(PREPARED);
+for (const bucket of PREPARED)
+  await objects.prepare([bucket]).catch((error: unknown) => {
+    if (!MADE_LATER.has(bucket)) throw error;
+    log.warn({ err: error, bucket }, 'this bucket cannot be made: make it in the object store');
+  });
 // The app of this version is complete in the store before its first pod answers.
 await publishBuild(objects, BUILD).catch((error: unknown) => log.warn({ err: error }, 'chunks of the app not stored'));
 takePasswordCost(config.passwordCost);

@@ -47,8 +47,8 @@ export async function once<T>(call: Call, request: Once, work: () => Promise<T>)
 }
 
 /** A claim whose process died ends so long after its last renewal. */
-const CLAIM_MS = 5000;
-const RENEWAL_MS = 1000;
+const CLAIM_MS = 20_000;
+const RENEWAL_MS = 4000;
 const RENEW = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0`;
 const LET_GO = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`;
 

@@ -31,3 +31,6 @@ export const PREPARED: readonly Bucket[] = [
   'foyer-models',
   'foyer-spine',
 ];
+
+/** An admin who made the buckets of an earlier version by hand may have given no right to make these. */
+export const MADE_LATER: ReadonlySet<Bucket> = new Set(['foyer-recordings', 'foyer-uploads']);

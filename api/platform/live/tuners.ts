@@ -17,21 +17,23 @@ export interface TunerReport {
 
 export const liveTunerKey = (tunerId: string): string => `foyer:live:tuner:${tunerId}`;
 
-/** Unix ms of the first report since Redis was empty. */
+/** Unix ms of the first report since Redis was empty or heard of no tuner. */
 const SINCE = 'foyer:live:tuners-since';
-
-/** Kept for a minute. */
-export async function reportTuner(redis: Redis, tunerId: string, report: TunerReport): Promise<void> {
-  await redis
-    .multi()
-    .set(liveTunerKey(tunerId), JSON.stringify(report), 'EX', 60)
-    .set(SINCE, report.at, 'NX')
-    .exec()
-    .catch(() => null);
-}
 
 /** A tuner process that has been silent for this long is not running. */
 const SILENT_MS = 15_000;
+const SILENT_SEC = SILENT_MS / 1000;
+
+/** Redis forgets a report when its tuner is silent: no clocks of two machines are compared. */
+export async function reportTuner(redis: Redis, tunerId: string, report: TunerReport): Promise<void> {
+  await redis
+    .multi()
+    .set(liveTunerKey(tunerId), JSON.stringify(report), 'EX', SILENT_SEC)
+    .set(SINCE, report.at, 'EX', SILENT_SEC, 'NX')
+    .expire(SINCE, SILENT_SEC)
+    .exec()
+    .catch(() => null);
+}
 
 /** Tuners by their processes. */
 export interface PresentTuners {
@@ -62,11 +64,10 @@ export async function presentTuners(redis: Redis, tunerIds: readonly string[]): 
     const text = texts[at];
     return text ? [{ id, ...(JSON.parse(text) as TunerReport) }] : [];
   });
-  const fresh = reports.filter(({ at }) => Date.now() - at < SILENT_MS);
   const isKnown = since && Date.now() - Number(since) >= SILENT_MS;
   const unknown = isKnown ? [] : tunerIds.filter((_id, at) => !texts[at]);
   return {
-    ready: new Set(fresh.filter(({ ready }) => ready).map(({ id }) => id)),
-    present: new Set([...fresh.map(({ id }) => id), ...unknown]),
+    ready: new Set(reports.filter(({ ready }) => ready).map(({ id }) => id)),
+    present: new Set([...reports.map(({ id }) => id), ...unknown]),
   };
 }

@@ -89,9 +89,11 @@ describe('what an account may not see', function () {
       await keep(`searchTranscripts ${q}`, by.searchTranscripts({ query: { q } }));
       await keep(`suggest ${q}`, by.suggest({ query: { q } }));
     }
-    const home = await by.getHome();
-    await keep('getHome', Promise.resolve(home));
-    for (const { rowId } of home.body.rows) await keep(`getHomeRow ${rowId}`, by.getHomeRow({ params: { rowId } }));
+    // a late row of Home is deferred, so each is read by itself
+    for (const { rowId } of (await by.getHome()).body.rows) {
+      const row = await by.getHomeRow({ params: { rowId } });
+      if (row.body.items.length > 0) await keep(`getHomeRow ${rowId}`, Promise.resolve(row));
+    }
     await keep('listLibraries', by.listLibraries());
     await keep('listItems', by.listItems({ query: { limit: 100 } }));
     for (const { id } of mine) {

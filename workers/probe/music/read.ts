@@ -46,10 +46,19 @@ export async function readMusic(path: string): Promise<MusicFile> {
   try {
     const sniffed = sniff(headOf(file));
     const heard = await hear(file).catch(() => undefined);
-    const after = lstatSync(path, { throwIfNoEntry: false });
-    return { size: file.size, after: after && seenIn(after), sniffed, heard };
+    return { size: file.size, after: after(path), sniffed, heard };
   } finally {
-    await file.close();
+    await file.close().catch(() => undefined); // its bytes were read
+  }
+}
+
+/** Undefined where the file system has an error, so that the caller looks itself. */
+function after(path: string): Seen | undefined {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats && seenIn(stats);
+  } catch {
+    return undefined;
   }
 }
 

@@ -4,6 +4,8 @@ import { rowsOf } from '#platform/rows.ts';
 
 /** A difference below is the way of the query. */
 const EXACT_MS = 250;
+/** An answer that took longer says too little about the time. */
+const SLOW_MS = 1000;
 /** A clock of this machine that is further off is reported. */
 const FAR_MS = 30_000;
 
@@ -33,8 +35,9 @@ export class DatabaseClock {
       'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
       [],
     );
-    if (!row) return;
-    const base = row.ms - (before + performance.now()) / 2;
+    const after = performance.now();
+    if (!row || after - before > SLOW_MS) return;
+    const base = row.ms - (before + after) / 2;
     if (Math.abs(base - this.#base) > EXACT_MS) this.#base = base;
     this.#warn(this.now() - Date.now());
   }

@@ -77,16 +77,16 @@ export class StreamKeeper {
   async #looks(): Promise<void> {
     while (this.#again && !this.#stopped) {
       this.#again = false;
-      await this.#lookOnce().catch((error: Error) => {
-        this.#unreadAt = performance.now();
-        this.#deps.log.warn({ err: error.message }, 'streams not read');
-      });
+      await this.#lookOnce().catch((error: Error) => this.#deps.log.warn({ err: error.message }, 'streams not read'));
     }
   }
 
   async #lookOnce(): Promise<void> {
     const { db, tunerId, releaseSec } = this.#deps;
-    const rows = await openStreams(db, tunerId, releaseSec());
+    const rows = await openStreams(db, tunerId, releaseSec()).catch((error: unknown) => {
+      this.#unreadAt = performance.now();
+      throw error;
+    });
     const wanted: OpenStream[] = [];
     const isRenewing = performance.now() - this.#unreadAt < RENEWED_MS;
     for (const row of rows) {
