@@ -96,6 +96,7 @@ describe('what an account may not see', function () {
       await keep(`getLibraryFacets ${id}`, by.getLibraryFacets({ params }));
       await keep(`getLibraryIndex ${id}`, by.getLibraryIndex({ params }));
       await keep(`listLibraryFields ${id}`, by.listLibraryFields({ params }));
+      await keep(`listSavedFilters ${id}`, by.listSavedFilters({ params }));
       await keep(`listStudios ${id}`, by.listStudios({ params }));
     }
     const collections = await by.listCollections();
@@ -103,7 +104,6 @@ describe('what an account may not see', function () {
     for (const { id } of collections.body.items)
       await keep(`listCollectionItems ${id}`, by.listCollectionItems({ params: { id } }));
     await keep('listPeople', by.listPeople());
-    await keep('listSavedFilters', by.listSavedFilters());
     await keep('getStats', by.getStats());
     await keep('listHistory', by.listHistory());
     return answers;
