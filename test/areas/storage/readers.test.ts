@@ -1,13 +1,15 @@
 // Readers of remote storages, against real servers.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { Config } from '#platform/config.ts';
 import { openBytes, readMedia, statMedia, streamMedia } from '#platform/media-bytes.ts';
 import { insideOf, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
-import { atEnd } from '#support/stores.ts';
+import { atEnd, temporaryFolder } from '#support/stores.ts';
 import { parsedSettings } from '../../../api/areas/storage/places.ts';
 import { judgeOf } from '../../../api/areas/storage/readers/addresses.ts';
 import { openReader, type Place } from '../../../api/areas/storage/readers/open.ts';
@@ -81,6 +83,16 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
         ['b', 'directory'],
       ]);
       expect((await reader.list('A', { most: 1 })).cut).to.equal(true);
+    });
+
+    it('lists a folder of 1,200 files', async () => {
+      const from = temporaryFolder('many');
+      mkdirSync(join(from, 'all'));
+      const made = Array.from({ length: 1200 }, (_, n) => `Film ${n} (1999) & more.mkv`);
+      for (const one of made) writeFileSync(join(from, 'all', one), 'x');
+      const { entries, cut } = await opened(await start(from)).list('all', { most: 5000 });
+      expect(cut).to.equal(false);
+      expect(entries.map((entry) => entry.name).sort()).to.deep.equal(made.sort());
     });
 
     it('describes files and folders, and reports absent ones', async () => {
