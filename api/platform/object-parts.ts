@@ -53,6 +53,13 @@ export class PartRefused extends Error {
   }
 }
 
+/** The store did not take a part whose bytes arrived; its error is the cause. */
+export class StoreFailed extends Error {
+  constructor(cause: unknown) {
+    super((cause as Error).message, { cause });
+  }
+}
+
 /**
  * Passes bytes on, but holds the newest piece back until its successor is there and the last one until the hash of all is
  * right: a store that knows the length never gets a whole part of wrong bytes.
@@ -157,11 +164,12 @@ export function bucketParts(client: Client, name: (bucket: string) => string, is
       const sent = client.makeRequestStreamAsync(request, checked, isTls ? '' : sha256, [200], '');
       const [outcome] = await Promise.all([
         sent.catch(async (error: unknown) => {
+          const failure = body.errored ? error : new StoreFailed(error); // the end of the pipeline breaks the body too
           checked.destroy();
           await read.catch((fault: unknown) => {
-            throw fault instanceof PartRefused ? fault : error;
+            throw fault instanceof PartRefused ? fault : failure;
           });
-          throw error;
+          throw failure;
         }),
         read,
       ]);

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Client, ClientOptions } from 'minio';
 import type { Bucket } from './buckets.ts';
 import { DiskFull, requireSpace, saysFull, spaceOf, whileSpace } from './disk.ts';
-import { bucketParts, directoryParts, type ObjectParts, PartRefused } from './object-parts.ts';
+import { bucketParts, directoryParts, type ObjectParts, PartRefused, StoreFailed } from './object-parts.ts';
 
 export type { Bucket } from './buckets.ts';
 
@@ -84,9 +84,9 @@ function withFaults(objects: Objects): Objects {
     beginParts: (bucket, key) => objects.beginParts(bucket, key).catch(unavailable),
     putPart: (object, part) =>
       objects.putPart(object, part).catch((error: unknown) => {
-        if (error instanceof PartRefused || part.body.errored) throw error;
-        if (saysFull(error)) return full(error);
-        return unavailable(error);
+        const cause = error instanceof StoreFailed ? error.cause : error;
+        if (error instanceof PartRefused || (part.body.errored && cause === error)) throw error;
+        return saysFull(cause) ? full(cause) : unavailable(cause);
       }),
     joinParts: (object, parts) => objects.joinParts(object, parts).catch(unavailable),
     dropParts: (object) => objects.dropParts(object).catch(unavailable),

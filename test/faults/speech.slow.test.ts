@@ -47,8 +47,9 @@ spec: { serverRef: { name: home }, type: movies, folders: [{ media: media, path:
     machine.declare(`  subtitles: { model: base, scaleToZero: false, modelVolume: ${place} }\n`, library);
     const items = await eventually(async () => {
       const [found] = (await machine.owner.listLibraries()).body;
+      if (!found) return undefined;
       const { body } = await machine.owner.listLibraryItems({
-        params: { id: found?.id ?? '' },
+        params: { id: found.id },
         query: { sort: 'title' },
       });
       return body.items?.length === FILMS && body.items;

@@ -105,6 +105,7 @@ describe('what an account may not see', function () {
       );
       await keep(`getLibraryIndex ${id}`, by.getLibraryIndex({ params }));
       await keep(`listLibraryFields ${id}`, by.listLibraryFields({ params }));
+      await keep(`listSavedFilters ${id}`, by.listSavedFilters({ params }));
       await keep(`listStudios ${id}`, by.listStudios({ params }));
       await keep(`listSavedFilters ${id}`, by.listSavedFilters({ params }));
     }

@@ -1,13 +1,15 @@
 // Readers of remote storages, against real servers.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { Config } from '#platform/config.ts';
 import { openBytes, readMedia, statMedia, streamMedia } from '#platform/media-bytes.ts';
 import { insideOf, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
-import { atEnd } from '#support/stores.ts';
+import { atEnd, temporaryFolder } from '#support/stores.ts';
 import { parsedSettings } from '../../../api/areas/storage/places.ts';
 import { judgeOf } from '../../../api/areas/storage/readers/addresses.ts';
 import { openReader, type Place } from '../../../api/areas/storage/readers/open.ts';
@@ -83,6 +85,16 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect((await reader.list('A', { most: 1 })).cut).to.equal(true);
     });
 
+    it('lists a folder of 1,200 files', async () => {
+      const from = temporaryFolder('many');
+      mkdirSync(join(from, 'all'));
+      const made = Array.from({ length: 1200 }, (_, n) => `Film ${n} (1999) & more.mkv`);
+      for (const one of made) writeFileSync(join(from, 'all', one), 'x');
+      const { entries, cut } = await opened(await start(from)).list('all', { most: 5000 });
+      expect(cut).to.equal(false);
+      expect(entries.map((entry) => entry.name).sort()).to.deep.equal(made.sort());
+    });
+
     it('describes files and folders, and reports absent ones', async () => {
       const found = await reader.stat(`A/${name}`);
       expect(found).to.include({ kind: 'file', size: big.length, name });
@@ -105,11 +117,10 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       await place.put('secret.txt', Buffer.from('canary'));
       const inside = opened(place, { settings: insideOf(place, 'A') });
       for (const path of ['..\\secret.txt', '..\\\\secret.txt', 'b\\\\..\\\\..\\\\secret.txt']) {
-        // S3 servers refuse such a name, and others have no such file
-        const found = await inside.stat(path).catch((error: unknown) => error instanceof StorageFault && undefined);
+        const found = await inside.stat(path).catch(() => undefined); // a bucket may take no such name
         expect(found, path).to.equal(undefined);
         expect(await fault(() => inside.read(path, { start: 0, length: 10 })), path).to.not.equal('none');
-        await fault(() => inside.remove(path));
+        await inside.remove(path).catch(() => undefined);
       }
       expect(await place.has('secret.txt')).to.equal(true);
     });
@@ -230,7 +241,11 @@ describe('a reader of webdav and a hostile server', function () {
       server.close();
     });
     const { port } = server.address() as { port: number };
-    const place = { kind: 'webdav' as const, settings: { url: `http://127.0.0.1:${port}/` }, secrets: {} };
+    const place = {
+      kind: 'webdav' as const,
+      settings: { url: `http://127.0.0.1:${port}/`, username: 'ada' },
+      secrets: { password: 'canary-pass' },
+    };
     return opened(place, {}, { ...config, storageNetworks: ['127.0.0.1/32'] });
   }
 
@@ -248,6 +263,26 @@ describe('a reader of webdav and a hostile server', function () {
     });
     expect(await fault(() => reader.list('', { most: 1 }))).to.equal('host-unreachable');
     expect(reached).to.equal(0);
+  });
+
+  it('refuses a redirect with a password in its address, and keeps its password from another origin', async () => {
+    const seen: (string | undefined)[] = [];
+    const other = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    atEnd(() => other.close());
+    const { port } = other.address() as { port: number };
+    let location = `http://a:b@127.0.0.1:${port}/`;
+    const reader = await hostile((_request, response) => response.writeHead(307, { location }).end());
+    expect(await fault(() => reader.list('', { most: 1 }))).to.equal('host-unreachable');
+    expect(seen).to.deep.equal([]);
+    location = `http://127.0.0.1:${port}/`;
+    expect(await fault(() => reader.list('', { most: 1 }))).to.equal(Absent.name);
+    expect(seen).to.deep.equal([undefined]);
+    location = '/';
+    expect(await fault(() => reader.list('', { most: 1 })), 'a circle').to.equal('host-unreachable');
   });
 
   it('reaches the hosts that a member may, and follows them to no other private address', async () => {

@@ -49,6 +49,13 @@ describe('text from speech', () => {
     expect([end([]), end([0, 1500, 3000]), end([0, 5000])]).to.deep.equal([2000, 1580, 2000]);
   });
 
+  it('begins with the voice, also where the model hears a word in the music before it', () => {
+    const startOf = (at: number): number | undefined =>
+      wordsOf({ language: 'en', segments: [segment('Yes.', at)] }, [{ startMs: 2000, endMs: 6000 }], 10_000)[0]
+        ?.startMs;
+    expect([1.6, 1.95, 2.5].map(startOf)).to.deep.equal([11_900, 11_950, 12_500]);
+  });
+
   it('has no lines that repeat themselves and none where no one speaks', () => {
     const heard = (segments: ReturnType<typeof segment>[]) =>
       wordsOf({ language: 'en', segments }, [{ startMs: 0, endMs: 6000 }], 10_000).map(({ text }) => text);

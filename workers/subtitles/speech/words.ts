@@ -8,6 +8,8 @@ const MOST_COMPRESSION = 2.8;
 const MOST_REPEATS = 2;
 /** The voice detector begins late and ends early by so much. */
 const SLACK_MS = 300;
+/** A word after a pause begins at most so long before the voice that is detected. */
+const LEAD_MS = 100;
 
 /**
  * The words of a stretch on the film's clock, without those that the model invents: lines that repeat, and words where
@@ -24,10 +26,18 @@ export function wordsOf({ segments }: Heard, speech: readonly Speech[], fromMs: 
     for (const [start, end, word] of words) {
       const [startMs, endMs] = [Math.round(start * 1000), Math.round(end * 1000)];
       if (word.trim() === '' || !isSpoken(startMs, endMs, speech)) continue;
-      kept.push({ startMs: fromMs + startMs, endMs: fromMs + Math.max(startMs, endMs), text: word });
+      const fromVoiceMs = voiceStart(startMs, endMs, speech);
+      kept.push({ startMs: fromMs + fromVoiceMs, endMs: fromMs + Math.max(fromVoiceMs, endMs), text: word });
     }
   }
   return kept;
+}
+
+/** The model lets the first word after music or silence begin in them, up to seconds too early. */
+function voiceStart(startMs: number, endMs: number, speech: readonly Speech[]): number {
+  const voice = speech.find((span) => span.endMs > startMs);
+  if (!voice || voice.startMs - LEAD_MS <= startMs || voice.startMs >= endMs + SLACK_MS) return startMs;
+  return voice.startMs - LEAD_MS;
 }
 
 function isSpoken(startMs: number, endMs: number, speech: readonly Speech[]): boolean {

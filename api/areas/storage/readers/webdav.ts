@@ -32,7 +32,9 @@ export function webdavReader(reach: Reach, settings: WebdavSettings, secrets: Re
   const httpsAgent = agentOf(judge, { tls: true, silentMs: SILENT_MS, insecureTls });
   let made: Promise<WebDAVClient> | undefined;
   const make = async (): Promise<WebDAVClient> => {
-    const { AuthType, createClient } = await import('webdav'); // large, so only where it is used
+    const { AuthType, createClient, getPatcher } = await import('webdav'); // large, so only where it is used
+    const { fetchFollowing } = await import('./webdav-redirects.ts');
+    getPatcher().patch('fetch', fetchFollowing);
     const who = username === undefined ? { authType: AuthType.None } : { authType: AuthType.Auto, username };
     return createClient(settings.url, { ...who, password: secrets['password'] ?? '', httpAgent, httpsAgent });
   };
