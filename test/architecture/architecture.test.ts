@@ -137,6 +137,7 @@ describe('architecture', () => {
       'api/platform/outbound-agent.ts',
       'api/platform/parser.ts',
       'api/areas/storage/readers/relay.ts', // the API pods of this server
+      'api/areas/storage/readers/webdav-redirects.ts', // by the judged agents of webdav.ts
       'workers/store-space.ts',
       'workers/live/read-stream.ts', // a stream without end, by the judged agent of outbound-agent.ts
       'api/areas/server/docs-page.ts',

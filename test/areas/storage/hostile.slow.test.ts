@@ -79,9 +79,11 @@ describe('hostile addresses', function () {
           test: await admin.testStorage({ body }),
           connect: await admin.connectDrive({ body: { ...body, name: newId() } }),
         };
-        for (const [name, { status, body: text }] of Object.entries(answers))
-          if (status !== 400 && !isRefusedTest(name, text) && !isUnknown(host, status))
-            wrong.push(`${name} ${kind} ${host}: ${status} ${JSON.stringify(text).slice(0, 150)}`);
+        const others = Object.entries(answers).filter(
+          ([name, { status, body: text }]) => status !== 400 && !isRefusedTest(name, text) && !isUnknown(host, status),
+        );
+        for (const [name, { status, body: text }] of others)
+          wrong.push(`${name} ${kind} ${host}: ${status} ${JSON.stringify(text).slice(0, 150)}`);
       }
     }
     expect(reached()).to.equal(0);

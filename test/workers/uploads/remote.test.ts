@@ -164,8 +164,13 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       const { objects } = api.deps;
       const id = await place.send({ name: 'c.png', bytes: await photo(200) });
       const cancelling = async function* (body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-        yield* body;
+        let last: Buffer | undefined; // a server may end the file with it
+        for await (const piece of body) {
+          if (last) yield last;
+          last = piece;
+        }
         expect(await cancel(id)).to.equal(204);
+        if (last) yield last;
       };
       let reads = 0;
       const get: typeof objects.get = async (...given) => {

@@ -14,11 +14,17 @@ export async function fetchFollowing(address: string, init: RequestInit): Promis
     const location = response.headers.get('location');
     if (!FOLLOWED.has(response.status) || location === null) return response;
     response.body?.resume();
-    const next = URL.parse(location, at);
-    if (followed === MOST_REDIRECTS || !next || !isFollowed(next) || isSentOnce(init.body)) throw refused();
+    if (followed === MOST_REDIRECTS || isSentOnce(init.body)) throw refused();
+    const next = nextOf(location, at);
     if (next.origin !== new URL(at).origin) headers = withoutCredentials(headers);
     at = next.href;
   }
+}
+
+function nextOf(location: string, from: string): URL {
+  const next = URL.parse(location, from);
+  if (!next || !isFollowed(next)) throw refused();
+  return next;
 }
 
 const isFollowed = ({ protocol, username, password }: URL): boolean =>

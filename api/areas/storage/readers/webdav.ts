@@ -34,7 +34,8 @@ export function webdavReader(reach: Reach, settings: WebdavSettings, secrets: Re
   const make = async (): Promise<WebDAVClient> => {
     const { AuthType, createClient, getPatcher } = await import('webdav'); // large, so only where it is used
     const { fetchFollowing } = await import('./webdav-redirects.ts');
-    getPatcher().patch('fetch', fetchFollowing);
+    type Sent = Parameters<typeof fetchFollowing>;
+    getPatcher().patch('fetch', (...sent: unknown[]) => fetchFollowing(...(sent as Sent)));
     const who = username === undefined ? { authType: AuthType.None } : { authType: AuthType.Auto, username };
     return createClient(settings.url, { ...who, password: secrets['password'] ?? '', httpAgent, httpsAgent });
   };
