@@ -1,5 +1,5 @@
 // Addresses of the inside as URLs, and paths that lead out of a folder.
-import { INSIDE_HOSTS } from './spellings.ts';
+import { INSIDE_SPELLINGS } from './spellings.ts';
 
 const OTHERS = [
   ...['0', '0.0.0.0', '0x0', '[::]', '[::1]', '[0:0:0:0:0:0:0:1]', '[0000::0001]', '[::0:1]', '[fe80::1]', '[fc00::1]'],
@@ -42,7 +42,7 @@ const CONFUSED = (port: string): string[] => [
 /** At least 220 addresses of the inside, each with this port when one is given. */
 export function innerAddresses(port?: number): string[] {
   const end = port === undefined ? '' : `:${port}`;
-  const hosts = [...new Set([...INSIDE_HOSTS, ...OTHERS])];
+  const hosts = [...new Set([...INSIDE_SPELLINGS, ...OTHERS])];
   return [...hosts.map((host) => `http://${host}${end}/`), ...CONFUSED(end)];
 }
 

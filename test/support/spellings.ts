@@ -90,9 +90,12 @@ const INSIDE = [
   ...['127.0.0.1', '10.1.2.3', '172.16.0.9', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '198.18.0.1'],
 ];
 
+/** Each of them in every spelling. */
+export const INSIDE_SPELLINGS: readonly string[] = INSIDE.flatMap(spellingsOf).filter((host) => !host.includes('@'));
+
 /** More than 220 hosts, none of which may be reached. */
 export const INSIDE_HOSTS: readonly string[] = [
-  ...INSIDE.flatMap(spellingsOf).filter((host) => !host.includes('@')),
+  ...INSIDE_SPELLINGS,
   ...OWN_NAMES,
   ...[
     'kubernetes.default.svc',

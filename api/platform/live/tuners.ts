@@ -21,7 +21,7 @@ export const liveTunerKey = (tunerId: string): string => `foyer:live:tuner:${tun
 const SINCE = 'foyer:live:tuners-since';
 
 /** A tuner process that has been silent for this long is not running. */
-const SILENT_MS = 15_000;
+export const SILENT_MS = 15_000;
 const SILENT_SEC = SILENT_MS / 1000;
 
 /** Redis forgets a report when its tuner is silent: no clocks of two machines are compared. */

@@ -66,7 +66,7 @@ async function channelCounts({ db, who }: Call, isClosed: boolean) {
 }
 
 async function tunerCounts(
-  { db, deps, now }: Call,
+  { db, deps }: Call,
   libraries: readonly string[],
 ): Promise<NonNullable<Status['tuners']>> {
   const rows = await rowsOf<{ id: string; slots: number; used: number; enabled: boolean }>(
@@ -80,7 +80,6 @@ async function tunerCounts(
   const reports = await podReports(
     deps.redis,
     on.map(({ id }) => id),
-    now,
   );
   const sum = (member: 'slots' | 'used'): number => on.reduce((all, row) => all + row[member], 0);
   return {

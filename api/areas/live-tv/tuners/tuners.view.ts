@@ -1,6 +1,7 @@
 import type { Call } from '#kernel/endpoint.ts';
+import { SILENT_MS } from '#platform/live/tuners.ts';
 import { guideSourcesOf } from '../channels/guide.ts';
-import { type PodReport, podReports, SILENT_MS } from './pods.ts';
+import { type PodReport, podReports } from './pods.ts';
 import type { Slot, Tuner, TunerState } from './tuners.schemas.ts';
 import { type TunerFacts, type TunerRow, tunerFacts } from './tuners.store.ts';
 
@@ -9,7 +10,7 @@ export async function toTuners({ db, deps, now }: Pick<Call, 'db' | 'deps' | 'no
   const ids = rows.map(({ id }) => id);
   const [facts, reports, guides] = await Promise.all([
     tunerFacts(db, ids),
-    podReports(deps.redis, ids, now),
+    podReports(deps.redis, ids),
     guideSourcesOf(db, ids),
   ]);
   return rows.map((row): Tuner => {

@@ -58,9 +58,11 @@ export const liveConfig: Partial<HlsConfig> = {
 };
 
 /** The reason of the server for a request that it refused. */
-async function refusal(request: unknown): Promise<Pick<Sign, 'code' | 'problem'>> {
-  const problem = await refusalOf(request);
-  return problem && problem.code !== 'not-foyer' ? { code: problem.code, problem } : {};
+async function refusal(request: unknown): Promise<Pick<Sign, 'code' | 'problem' | 'retryAfterSec'>> {
+  const problem = await refusalOf(request).catch(() => undefined); // a status that no Response takes
+  if (!problem || problem.code === 'not-foyer') return {};
+  const { code, retryAfterSec } = problem;
+  return { code, problem, ...(retryAfterSec !== undefined && { retryAfterSec }) };
 }
 
 async function signOf({ type, details, response, frag, networkDetails }: ErrorData): Promise<Sign> {
