@@ -154,7 +154,13 @@ export function bucketParts(client: Client, name: (bucket: string) => string, is
     beginParts: (bucket, key) => client.initiateNewMultipartUpload(name(bucket), key, {}),
     async putPart({ bucket, key, id }, { number, size, sha256, body }) {
       const checked = new Checked({ size, sha256 });
-      const read = pipeline(body, checked);
+      let isSenderGone = false;
+      body.once('error', () => {
+        isSenderGone = !checked.destroyed; // a request that fails breaks the body too, after it
+      });
+      const read = pipeline(body, checked).catch((fault: unknown) => {
+        throw fault instanceof PartRefused || isSenderGone ? fault : new StoreFailed(fault);
+      });
       const request = {
         ...{ method: 'PUT', bucketName: name(bucket), objectName: key },
         query: new URLSearchParams({ partNumber: String(number), uploadId: id }).toString(),
@@ -164,12 +170,9 @@ export function bucketParts(client: Client, name: (bucket: string) => string, is
       const sent = client.makeRequestStreamAsync(request, checked, isTls ? '' : sha256, [200], '');
       const [outcome] = await Promise.all([
         sent.catch(async (error: unknown) => {
-          const failure = body.errored ? error : new StoreFailed(error); // the end of the pipeline breaks the body too
           checked.destroy();
-          await read.catch((fault: unknown) => {
-            throw fault instanceof PartRefused ? fault : failure;
-          });
-          throw failure;
+          await read; // its fault says more
+          throw isSenderGone ? error : new StoreFailed(error);
         }),
         read,
       ]);
