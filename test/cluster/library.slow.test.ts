@@ -265,7 +265,8 @@ describe('Library resources', () => {
     await sleep(12_000);
     expect(await writes()).to.equal(before.writes);
     const requests = way.requests.slice(before.requests);
-    expect([...new Set(requests)]).to.deep.equal(['GET /libraries']);
+    // a slow machine may still answer all of them from the list that it read before
+    expect(requests.filter((request) => request !== 'GET /libraries')).to.deep.equal([]);
     expect(requests.length).to.be.at.most(4);
   });
 }).timeout(300_000);

@@ -54,7 +54,7 @@ describe('bombs in place of guides', function () {
 
   it('are read where they are guides, and cut: descriptions of a hundred kilobytes, half a gigabyte in all', async () => {
     const part = one(`<desc>${'harbour '.repeat(13_000)}</desc>`);
-    expect(await read('long', repeated([head, part, '</tv>'], GIB / 2))).to.be.above(10_000);
+    expect(await read('long', repeated([head, part, '</tv>'], GIB / 2))).to.be.above(5000);
   });
 
   it('are refused over two gigabytes', async () => {

@@ -65,10 +65,7 @@ async function channelCounts({ db, who }: Call, isClosed: boolean) {
   return { channels: { enabled, total, radio }, withGuide: guided };
 }
 
-async function tunerCounts(
-  { db, deps }: Call,
-  libraries: readonly string[],
-): Promise<NonNullable<Status['tuners']>> {
+async function tunerCounts({ db, deps }: Call, libraries: readonly string[]): Promise<NonNullable<Status['tuners']>> {
   const rows = await rowsOf<{ id: string; slots: number; used: number; enabled: boolean }>(
     db,
     `select t.id, t.enabled, t.slot_count as slots,
