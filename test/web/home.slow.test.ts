@@ -9,6 +9,7 @@ import { ownedServer } from './support/server.ts';
 import { signedIn } from './support/shelves.ts';
 
 const HOUR = 3_600_000;
+const FINGER = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } };
 
 describe('Home in a browser', function () {
   this.timeout(120_000);
@@ -69,6 +70,46 @@ describe('Home in a browser', function () {
       .waitFor({ state: 'detached' });
     await elsewhere.close();
     await app.close();
+  });
+
+  it('opens the menu of a card by key, right button, corner and long press, and takes the card out by it', async () => {
+    const app = await open('/');
+    const { page } = app;
+    const card = page.locator('section:has(h2:text-is("Continue")) article', { hasText: 'Waves' });
+    const menu = page.locator('dialog[open] [role=menu]');
+    const closed = async (): Promise<void> => {
+      await menu.waitFor();
+      await page.keyboard.press('Escape');
+      await menu.waitFor({ state: 'detached' });
+      await card.locator('a:focus').waitFor();
+    };
+    await card.locator('a').focus();
+    await page.keyboard.press('m');
+    await closed();
+    await card.click({ button: 'right' });
+    await closed();
+    await card.hover();
+    await card.locator('.fy-more').click();
+    await menu.locator('text=Add to a collection').waitFor();
+    await menu.locator('text=Hide Waves').click();
+    await card.waitFor({ state: 'detached' });
+    await page.locator('section:has(h2:text-is("Continue")) article:has-text("Harbour") a:focus').waitFor();
+    await page.click('button:has-text("Undo")');
+    await card.waitFor();
+    await app.close();
+    const phone = await openApp(api.url, '/', { storageState: storageState as never, ...FINGER });
+    const touched = phone.page.locator('section:has(h2:has-text("Recently added in Films")) article', {
+      hasText: 'Lights',
+    });
+    const box = await touched.boundingBox();
+    const point = { x: (box?.x ?? 0) + 40, y: (box?.y ?? 0) + 40 };
+    const client = await phone.context.newCDPSession(phone.page);
+    await client.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [point] });
+    await phone.page.waitForSelector('dialog[open] [role=menuitem]:has-text("Watched")');
+    await client.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    await phone.page.click('dialog[open] [role=menuitem]:has-text("Watched")');
+    await touched.locator('text=Watched').waitFor({ state: 'attached' });
+    await phone.close();
   });
 
   it('has its rows arranged, and taken back', async () => {

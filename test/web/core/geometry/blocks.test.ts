@@ -134,7 +134,20 @@ describe('blocks of a long list', () => {
   });
 
   it('have marks of one page each, at most 2,000', () => {
-    expect([marksFor(0), marksFor(200), marksFor(201), marksFor(500_000)]).to.deep.equal([0, 1, 2, 2000]);
+    expect([marksFor(0), marksFor(200), marksFor(201), marksFor(400_000)]).to.deep.equal([0, 1, 2, 2000]);
+    expect(marksFor(500_000)).to.be.within(1900, 2000);
+  });
+
+  it('reach the end of a list with sparse marks by one request', async () => {
+    for (const total of [400_001, 500_000, 523_457, 777_777, 1_000_000, 3_000_000]) {
+      const every = Math.ceil(total / marksFor(total));
+      const { blocks, requests } = list(total, marksOf(total, every));
+      blocks.want(total - 100, total);
+      await idle();
+      expect(requests.length, `${total}`).to.equal(1);
+      expect(blocks.get(total - 1)?.id).to.equal(`item ${total - 1}`);
+      expect(blocks.get(total - 100)?.id, `${total}`).to.equal(`item ${total - 100}`);
+    }
   });
 });
 

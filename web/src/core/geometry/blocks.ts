@@ -61,6 +61,7 @@ export class Blocks<T extends { id: string }> {
 
   #blockAt(index: number): Block {
     const step = Math.floor(index / this.#every) * this.#every;
+    if (this.total - step <= PAGE) return { start: step, size: this.total - step };
     const start = step + Math.floor((index - step) / this.#page) * this.#page;
     return { start, size: Math.min(this.#page, step + this.#every - start, this.total - start) };
   }
@@ -174,5 +175,23 @@ export class Blocks<T extends { id: string }> {
   }
 }
 
-/** The number of marks to request for a list, so that a block is about one page. */
-export const marksFor = (total: number): number => Math.min(2000, Math.ceil(total / PAGE));
+const MOST_MARKS = 2000;
+/** Wider steps that are tried for an end of about one page. */
+const WIDER = 60;
+
+const everyOf = (total: number, marks: number): number => Math.ceil(total / marks);
+
+/**
+ * The number of marks to request for a list, so that a block is about one page. Where a list has too few marks for that, the
+ * last of them is about one page before its end: the key End reaches the last items by one request.
+ */
+export function marksFor(total: number): number {
+  if (total <= MOST_MARKS * PAGE) return Math.ceil(total / PAGE);
+  const least = everyOf(total, MOST_MARKS);
+  const steps = Array.from({ length: WIDER }, (_, more) => least + more).map((every) => {
+    const marks = Math.ceil(total / every);
+    return { marks, end: everyOf(total, marks) === every ? ((total - 1) % every) + 1 : Number.POSITIVE_INFINITY };
+  });
+  const near = steps.filter(({ end }) => end <= PAGE).sort((one, other) => other.end - one.end);
+  return near[0]?.marks ?? MOST_MARKS;
+}

@@ -1,9 +1,10 @@
-// Two buttons that follow the pointer from card to card, and the long press of a finger. One pair for the whole grid.
-import * as m from '#messages/library.ts';
-import type { GridAction } from './grid-keys.ts';
+// Two buttons that follow the pointer from card to card, and the long press of a finger. One pair for the whole list.
+import * as m from '#messages/card.ts';
 import './hover.css';
 
-type Act = (action: GridAction, cell: Element, at: { x: number; y: number }) => void;
+type Act = (action: 'play' | 'menu', cell: Element, at: { x: number; y: number }) => void;
+/** The card around a part of the list, when it has actions. */
+type CellOf = (target: Element) => HTMLElement | null;
 const LONG_PRESS_MS = 500;
 
 function button(name: string, label: string): HTMLButtonElement {
@@ -16,15 +17,14 @@ function button(name: string, label: string): HTMLButtonElement {
   return made;
 }
 
-export function followHover(host: HTMLElement, act: Act): () => void {
+export function followHover(host: HTMLElement, cellAt: CellOf, act: Act): () => void {
   const pair = [button('play', m.play()), button('more', m.more())];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let pressed = false;
-  const cellOf = (target: EventTarget | null): HTMLElement | null =>
-    (target as Element | null)?.closest<HTMLElement>('.fy-cell:not(.fy-waiting)') ?? null;
+  const cellOf = (target: EventTarget | null): HTMLElement | null => target && cellAt(target as Element);
   const over = ({ target, pointerType }: PointerEvent): void => {
     const cell = cellOf(target);
-    if (pointerType === 'mouse' && cell?.querySelector('.fy-art') && pair[0]?.parentElement !== cell)
+    if (pointerType === 'mouse' && cell?.querySelector('.fy-art, .art') && pair[0]?.parentElement !== cell)
       cell.append(...pair);
   };
   const remove = (): void => {

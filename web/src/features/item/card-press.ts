@@ -1,8 +1,8 @@
 // Keys of a card: what each does with the item that has the focus.
 
-export type GridAction = 'play' | 'menu' | 'watched' | 'favorite' | 'select' | 'range';
+export type CardAction = 'play' | 'menu' | 'watched' | 'favorite' | 'select' | 'range';
 
-const KEYS: Readonly<Record<string, GridAction>> = {
+const KEYS: Readonly<Record<string, CardAction>> = {
   p: 'play',
   MediaPlayPause: 'play',
   m: 'menu',
@@ -12,7 +12,7 @@ const KEYS: Readonly<Record<string, GridAction>> = {
   ContextMenu: 'menu',
 };
 
-export function pressOf({ key, shiftKey }: Pick<KeyboardEvent, 'key' | 'shiftKey'>): GridAction | undefined {
+export function pressOf({ key, shiftKey }: Pick<KeyboardEvent, 'key' | 'shiftKey'>): CardAction | undefined {
   if (key === 'Enter' && shiftKey) return 'play';
   if (key === 'X' && shiftKey) return 'range';
   return shiftKey ? undefined : KEYS[key];
