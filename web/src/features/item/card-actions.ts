@@ -1,5 +1,5 @@
 // Cards of a list outside the grid: play, own marks and the menu, by key, pointer and long press.
-import { afterPaint } from '#ui/first-paint.svelte.ts';
+import { followHover } from '#ui/hover.ts';
 import type { MenuItem } from '#ui/menu.ts';
 import { type CardItem, openCardMenu } from './card-menu.svelte.ts';
 import { type CardAction, pressOf } from './card-press.ts';
@@ -52,17 +52,10 @@ export function cardActions({ itemAt, more }: Listed): (host: HTMLElement) => ()
       if (card && action && act(action, card)) event.preventDefault();
     }
 
-    let end: (() => void) | undefined;
-    let ended = false;
-    const cancel = afterPaint(async () => {
-      const { followHover } = await import('#ui/hover.ts');
-      if (!ended) end = followHover(host, cardAt, act);
-    });
+    const end = followHover(host, cardAt, act);
     host.addEventListener('keydown', press);
     return () => {
-      ended = true;
-      cancel();
-      end?.();
+      end();
       host.removeEventListener('keydown', press);
     };
   };
