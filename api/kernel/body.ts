@@ -1,5 +1,6 @@
 // Reads request bodies within limits for one request and for all requests together.
 import type { IncomingMessage } from 'node:http';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { ApiError } from './errors.ts';
 
 /** Limits of bytes in flight in this process; uploads may pause and have a limit of their own. */
@@ -45,6 +46,41 @@ export async function* chunksOf(
   } finally {
     inFlight[share] -= held;
   }
+}
+
+/** Read ahead of a slow receiver. */
+const AHEAD_BYTES = 256 << 10;
+
+/** The bytes as they arrive, as a stream; a stream of an iterator takes twice the processor. Fails like `chunksOf`. */
+export function streamOfBody(request: IncomingMessage, maxBytes: number): Readable {
+  const share = isUpload(request) ? 'uploads' : 'bodies';
+  let size = 0;
+  let held = 0;
+  const release = (): void => {
+    inFlight[share] -= held;
+    held = 0;
+  };
+  const body = new Transform({
+    highWaterMark: AHEAD_BYTES,
+    transform(chunk: Buffer, _encoding, done) {
+      release();
+      size += chunk.length;
+      held = chunk.length;
+      try {
+        take(share, chunk.length);
+        if (size > maxBytes) throw tooLarge(maxBytes);
+        done(null, chunk);
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    destroy(error, done) {
+      release();
+      done(error);
+    },
+  });
+  pipeline(request, body, () => undefined); // the reader gets its errors
+  return body;
 }
 
 /** The whole body. Throws like `chunksOf`. */

@@ -1,8 +1,8 @@
 // A body that the handler reads as it arrives, so that no process holds it whole.
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { chunksOf } from './body.ts';
+import { chunksOf, streamOfBody } from './body.ts';
 import { ApiError, invalid } from './errors.ts';
 
 export class StreamedBody {
@@ -23,7 +23,7 @@ export class StreamedBody {
   /** The bytes, once. Fails with 413 over the limit of the endpoint. */
   stream(): Readable {
     this.#isRead = true;
-    return Readable.from(chunksOf(this.#request, this.#most, { passing: true }), { objectMode: false });
+    return streamOfBody(this.#request, this.#most);
   }
 
   /**

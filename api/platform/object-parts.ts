@@ -60,6 +60,9 @@ export class StoreFailed extends Error {
   }
 }
 
+/** Read ahead of a slow receiver. */
+const AHEAD_BYTES = 256 << 10;
+
 /**
  * Passes bytes on, but holds the newest piece back until its successor is there and the last one until the hash of all is
  * right: a store that knows the length never gets a whole part of wrong bytes.
@@ -71,7 +74,7 @@ export class Checked extends Transform {
   #held: Buffer | undefined;
 
   constructor(announced: Pick<Part, 'size' | 'sha256'>) {
-    super();
+    super({ highWaterMark: AHEAD_BYTES });
     this.#announced = announced;
   }
 

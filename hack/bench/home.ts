@@ -5,12 +5,12 @@
 import { startApi } from '#support/api.ts';
 import { givenLibrary, givenState } from '#support/given-items.ts';
 import { endAll } from '#support/stores.ts';
+import { inBatches, withoutDocuments } from './many.ts';
 import { alternate, HEADER, machine, row } from './measure.ts';
 
 const ITEMS = Number(process.argv[2] ?? 1_000_000);
 const PAIRS = 40;
 const LIBRARIES = 4;
-const BATCH = 50_000;
 const BEGUN = 200;
 
 interface Sent {
@@ -24,18 +24,18 @@ await db.raw(`do $$ begin execute format('alter database %I set jit = off', curr
 const libraries: Awaited<ReturnType<typeof givenLibrary>>[] = [];
 for (let n = 0; n < LIBRARIES; n += 1)
   libraries.push(await givenLibrary(db, 'movies', { everyone: true, name: `Films ${n}` }));
-for (const library of libraries)
-  for (let from = 1; from <= ITEMS / LIBRARIES; from += BATCH)
-    await db.transaction(async (transaction) => {
-      await transaction.raw('set local statement_timeout = 0');
-      await transaction.raw(
+await withoutDocuments(db, async () => {
+  for (const library of libraries)
+    await inBatches(db, ITEMS / LIBRARIES, (tx, rows) =>
+      tx.raw(
         `insert into items (id, library_id, type, top, identity_key, title, sort_title, year, rating, age_years, runtime_ms, added_at)
          select gen_random_uuid(), :library::uuid, 'movie', true, 'h-' || n, 'Film ' || n, 'film ' || lpad(n::text, 9, '0'), 1950 + n % 75,
            (n % 100) / 10.0, (array[null, 0, 6, 12, 16, 18])[1 + n % 6], 5400000, now() - n * interval '1 minute'
          from generate_series(:from::int, :to::int) n`,
-        { library: library.id, from, to: Math.min(ITEMS / LIBRARIES, from + BATCH - 1) },
-      );
-    });
+        { library: library.id, ...rows },
+      ),
+    );
+});
 for (const table of ['libraries', 'items']) await db.raw(`vacuum analyze ${table}`);
 
 const person = await api.given.member();

@@ -6,11 +6,11 @@ import { startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { givenLibrary } from '#support/given-items.ts';
 import { endAll } from '#support/stores.ts';
+import { inBatches, withoutIndexes } from './many.ts';
 import { machine } from './measure.ts';
 
 const ITEMS = Number(process.argv[2] ?? 200_000);
 const PEOPLE = Math.ceil(ITEMS / 10);
-const BATCH = 20_000;
 const ROUNDS = 50;
 
 const api = await startApi();
@@ -26,23 +26,24 @@ const WORD = (seed: string): string => `(
 const title = Array.from({ length: 3 }, (_, i) => `(select ${WORD(`n * 3.7 + ${i} * 1000003.3`)})`).join(` || ' ' || `);
 
 const began = performance.now();
-for (let from = 1; from <= ITEMS; from += BATCH) {
-  await db.transaction(async (transaction) => {
-    await transaction.raw('set local statement_timeout = 0');
-    await transaction.raw(
+await withoutIndexes(db, 'search_documents', async () => {
+  await inBatches(db, ITEMS, (tx, rows) =>
+    tx.raw(
       `insert into items (id, library_id, type, top, identity_key, title, sort_title, year, rating, age_years, overview)
        select gen_random_uuid(), :library::uuid, 'movie', true, 's-' || n, title, title, 1950 + n % 75, (n % 100) / 10.0,
          (array[null, 0, 6, 12, 16, 18])[1 + n % 6], title || ' and the story of ' || md5((n % 5000)::text)
        from generate_series(:from::int, :to::int) n cross join lateral (select ${title} as title) t`,
-      { library: library.id, from, to: Math.min(ITEMS, from + BATCH - 1) },
-    );
-  });
-}
-await db.raw(
-  `insert into people (id, name, name_folded) select gen_random_uuid(), name, name
-   from generate_series(1, ?) n cross join lateral (select ${title} as name) t`,
-  [PEOPLE],
-);
+      { library: library.id, ...rows },
+    ),
+  );
+  await inBatches(db, PEOPLE, (tx, rows) =>
+    tx.raw(
+      `insert into people (id, name, name_folded) select gen_random_uuid(), name, name
+       from generate_series(:from::int, :to::int) n cross join lateral (select ${title} as name) t`,
+      { ...rows },
+    ),
+  );
+});
 const written = performance.now() - began;
 for (const table of ['libraries', 'items', 'search_documents', 'people']) await db.raw(`vacuum analyze ${table}`);
 

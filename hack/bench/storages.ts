@@ -88,7 +88,8 @@ async function sendBare(client: Client): Promise<number> {
   return timed(() => client.putObject('bare', 'film', bytes));
 }
 
-async function uploads(api: Api, owner: Person): Promise<void> {
+/** Prints its row and returns the line about memory. */
+async function uploads(api: Api, owner: Person): Promise<string> {
   const place = await newPlace('photos', {}, api);
   const { hostname, port } = new URL(api.config.objectsUrl);
   const client = bucketClient({
@@ -108,7 +109,7 @@ async function uploads(api: Api, owner: Person): Promise<void> {
   );
   const each = ((await peakMib(pid)) - before) / AT_ONCE;
   console.log(row({ name: `an upload of ${(CHUNK * CHUNKS) / MIB} MiB, time`, unit: 's', target: '≤ 1.25' }, found));
-  console.log(`\nMemory for each chunk in hand: ${each.toFixed(1)} MiB (target 24)\n`);
+  return `\nMemory for each chunk in hand: ${each.toFixed(1)} MiB (target 24)`;
 }
 
 async function countBelow(reader: StorageReader, folder: string): Promise<number> {
@@ -226,10 +227,11 @@ for (let n = 0; n < FOLDERS; n += 1) {
   for (let f = 0; f < FILES_EACH; f += 1) await writeFile(join(many, `Folder ${n}`, `File ${f}.mkv`), `${n} ${f}`);
 }
 console.log(`\nStorages against the bare tools, ${PAIRS} pairs. ${machine()}\n\n${HEADER}`);
+const memory = await uploads(api, owner);
 await lists('webdav', many);
 await lists('sftp', many);
 await films(api, owner, join(made, 'h264-base.mkv'));
-await uploads(api, owner);
+console.log(memory);
 await worker.stop();
 await endAll();
 process.exit(0);

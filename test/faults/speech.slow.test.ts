@@ -57,7 +57,9 @@ spec: { serverRef: { name: home }, type: movies, folders: [{ media: media, path:
     films.push(...items.map(({ id }) => id));
     const ready = async (): Promise<boolean> =>
       (await machine.owner.getSubtitleCapabilities({})).body.model?.state === 'ready';
-    await eventually(ready, 120_000);
+    await eventually(ready, 120_000).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${machine.log('speech-1')}`);
+    });
   });
   after(async () => {
     if (python === undefined) delete process.env['FOYER_SUBTITLES_PYTHON'];
@@ -93,7 +95,9 @@ spec: { serverRef: { name: home }, type: movies, folders: [{ media: media, path:
   function killChild(): void {
     const pid = machine.pidOf('speech-1');
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-    for (const child of children) if (child) signal(Number(child), 'SIGKILL');
+    for (const child of children)
+      if (child && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes(FAKE_CHILD))
+        signal(Number(child), 'SIGKILL');
   }
   const strikes: Record<string, () => Promise<unknown>> = {
     worker: async () => machine.strike('speech-1'),
@@ -124,7 +128,7 @@ spec: { serverRef: { name: home }, type: movies, folders: [{ media: media, path:
       }
       expect(await text, `film ${n + 1}`).to.equal(undisturbed);
       const heard = model.heard.slice(before);
-      expect(new Set(heard).size).to.equal(stretches);
+      expect(new Set(heard).size, model.log.join('\n')).to.equal(stretches);
       expect(heard.length - stretches, 'heard again').to.be.at.most(own);
     }
     print(`${done} kills`);

@@ -8,6 +8,7 @@ model has its faults; each sound that is heard is noted in `heard.log`.
 import hashlib
 import json
 import os
+import signal
 import sys
 import time
 
@@ -49,6 +50,8 @@ if device == "cuda" and not gpu:
 if device == "cuda" and gpu == "memory":
     say({"error": {"reason": "memory", "message": "CUDA failed with error out of memory"}})
     sys.exit(1)
+if os.path.exists(os.path.join(folder, "..", "killed")):
+    os.kill(os.getpid(), signal.SIGKILL)
 say({"loaded": {"languages": ["en", "de", "jw"]}})
 note(f"loaded {device} {compute_type} {os.environ.get('FOYER_DATABASE_URL', 'no secrets')}")
 while line := sys.stdin.buffer.readline():

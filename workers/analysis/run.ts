@@ -12,6 +12,8 @@ export interface Reading {
   probe: Pick<ProbedFile, 'container'>;
   /** Options of the input. */
   reading: readonly string[];
+  /** Options of further inputs of the same file. */
+  again?: readonly (readonly string[])[];
   /** Options of each output; their bytes arrive in the readers of the same place. */
   outputs: readonly { writing: readonly string[]; take: (output: AsyncIterable<Buffer>) => Promise<void> }[];
   signal: AbortSignal;
@@ -20,9 +22,12 @@ export interface Reading {
 }
 
 /** True when ffmpeg read the file to its end; false for a file that it cannot read, or takes too long for. */
-export async function readByFfmpeg({ file, probe, reading, outputs, ...rest }: Reading): Promise<boolean> {
+export async function readByFfmpeg({ file, probe, reading, again = [], outputs, ...rest }: Reading): Promise<boolean> {
   const args = ffmpegArguments({
-    inputs: [{ file: ffmpegInput(file), options: [...guardsOf(probe.container, file), ...reading] }],
+    inputs: [reading, ...again].map((options) => ({
+      file: ffmpegInput(file),
+      options: [...guardsOf(probe.container, file), ...options],
+    })),
     outputs: outputs.map(({ writing }, i) => ({
       ...{ target: i === 0 ? 'pipe:1' : `pipe:${i + 2}`, options: [...writing], rendition: String(i) },
     })),

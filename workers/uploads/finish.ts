@@ -9,6 +9,7 @@ import {
   KEPT_DAYS,
   keyOf,
   noteStorageGone,
+  noteUnnamed,
   takeTurn,
   type UploadRow,
   uploadFolderOf,
@@ -74,6 +75,7 @@ async function advance(work: Work, row: UploadRow): Promise<void> {
   const target = await targetOf(work, folder);
   if (!(await target.holds(row))) {
     await target.tidy(row);
+    await noteUnnamed(work.db, row.id); // after the drafts are gone: a stalled worker can name none of them
     const sha256 = await arrive(work, row);
     const importing = { ...row, sha256 };
     const turn = await takeTurn(work.db, importing);

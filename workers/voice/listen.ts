@@ -10,57 +10,104 @@ export function soundtrackOf({ streams }: ProbedFile): ProbedStream | undefined 
   return sounds.find((stream) => stream.default) ?? sounds[0];
 }
 
-/** A part of a soundtrack. */
-export interface Stretch {
-  fromMs: number;
-  lengthMs: number;
-}
-
 export interface Listening {
   /** Absolute path. */
   file: string;
   probe: ProbedFile;
   stream: Pick<ProbedStream, 'index'>;
-  /** Absent for the whole soundtrack. */
-  stretch?: Stretch;
-  /** Called with the position in the stretch, ms. */
+  /** Called with the length that was listened to, ms. */
   progress?: (heardMs: number) => void;
   signal: AbortSignal;
 }
 
+/** Parts of a soundtrack that have one length. */
+export interface Stretches {
+  /** Beginnings, ms. */
+  starts: readonly number[];
+  lengthMs: number;
+}
+
+const WITHOUT_PICTURES = ['-vn', '-sn', '-dn'];
+/** Sound that begins later than the picture, or breaks off, keeps its times. */
+const CLOCK = `aresample=${VOICE_RATE}:async=1:first_pts=0,aformat=sample_fmts=flt:channel_layouts=mono`;
+const FORM = ['-c:a', 'pcm_f32le', '-f', 'f32le'];
+
 /** Finds the speech of a soundtrack, on the film's clock. Undefined when it cannot be decoded. */
 export async function listen(given: Listening): Promise<Speech[] | undefined> {
-  const { file, probe, stream, stretch, signal } = given;
   const detector = await VoiceDetector.load();
-  const reading = [
-    ...(stretch ? ['-ss', seconds(stretch.fromMs), '-t', seconds(stretch.lengthMs)] : []),
-    ...['-vn', '-sn', '-dn'],
-  ];
-  // Sound that begins later than the picture, or breaks off, keeps its times.
-  const clock = ['-af', 'aresample=async=1:first_pts=0'];
-  const writing = ['-map', `0:${stream.index}`, ...clock, '-ac', '1', '-ar', String(VOICE_RATE)];
-  const outputs = [
-    { writing: [...writing, '-c:a', 'pcm_f32le', '-f', 'f32le'], take: (pipe: Pipe) => judge(pipe, detector, given) },
-  ];
-  const read = await readByFfmpeg({ file, probe, reading, outputs, signal, patienceMs: PATIENCE_MS });
-  const speech = detector.end();
-  if (!read) return undefined;
-  const from = stretch?.fromMs ?? 0;
-  return speech.map(({ startMs, endMs }) => ({ startMs: startMs + from, endMs: endMs + from }));
+  const writing = ['-map', `0:${given.stream.index}`, '-af', CLOCK, ...FORM];
+  const take = (pipe: Pipe): Promise<void> => eachPart(pipe, given, (samples) => detector.add(samples));
+  const read = await decode(given, { reading: WITHOUT_PICTURES, writing, take });
+  return read ? detector.end() : undefined;
 }
+
+/**
+ * Finds the speech of some stretches, on the film's clock. One ffmpeg reads all of them: its start takes as much of the processor as
+ * 40 seconds of sound.
+ */
+export async function listenToStretches(given: Listening, stretches: Stretches): Promise<Speech[] | undefined> {
+  const { starts, lengthMs } = stretches;
+  const [reading = [], ...again] = starts.map((ms) => [
+    '-ss',
+    seconds(ms),
+    '-t',
+    seconds(lengthMs),
+    ...WITHOUT_PICTURES,
+  ]);
+  const detector = await VoiceDetector.load();
+  const whole = (lengthMs * VOICE_RATE) / 1000;
+  const speech: Speech[] = [];
+  let [at, left] = [0, whole];
+  const add = (samples: Float32Array): void => {
+    const part = samples.subarray(0, left);
+    detector.add(part);
+    left -= part.length;
+    if (left > 0) return;
+    speech.push(...shifted(detector.end(), starts[at] ?? 0));
+    detector.restart();
+    [at, left] = [at + 1, whole];
+    if (part.length < samples.length) add(samples.subarray(part.length));
+  };
+  const writing = ['-filter_complex', graphOf(given.stream.index, stretches), '-map', '[all]', ...FORM];
+  const read = await decode(given, { reading, again, writing, take: (pipe) => eachPart(pipe, given, add) });
+  return read && at === starts.length ? speech : undefined;
+}
+
+/** The stretches one after the other, each of exactly its length. */
+function graphOf(index: number, { starts, lengthMs }: Stretches): string {
+  const length = `apad=whole_dur=${seconds(lengthMs)},atrim=end=${seconds(lengthMs)}`;
+  const parts = starts.map((_, n) => `[${n}:${index}]${CLOCK},${length}[s${n}]`);
+  const names = starts.map((_, n) => `[s${n}]`).join('');
+  return [...parts, `${names}concat=n=${starts.length}:v=0:a=1[all]`].join(';');
+}
+
+const shifted = (speech: readonly Speech[], ms: number): Speech[] =>
+  speech.map(({ startMs, endMs }) => ({ startMs: startMs + ms, endMs: endMs + ms }));
 
 type Pipe = AsyncIterable<Buffer>;
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-async function judge(pipe: Pipe, detector: VoiceDetector, { progress }: Listening): Promise<void> {
+interface Decoding {
+  reading: readonly string[];
+  again?: readonly (readonly string[])[];
+  writing: readonly string[];
+  take: (pipe: Pipe) => Promise<void>;
+}
+
+function decode({ file, probe, signal }: Listening, { writing, take, ...inputs }: Decoding): Promise<boolean> {
+  return readByFfmpeg({ file, probe, ...inputs, outputs: [{ writing, take }], signal, patienceMs: PATIENCE_MS });
+}
+
+/** Passes on the samples of a pipe. */
+async function eachPart(pipe: Pipe, { progress }: Listening, add: (samples: Float32Array) => void): Promise<void> {
   let left: Buffer = Buffer.alloc(0);
   let heard = 0;
   for await (const chunk of pipe) {
     const bytes = left.length > 0 ? Buffer.concat([left, chunk]) : chunk;
     const whole = bytes.length - (bytes.length % 4);
     // A copy: views of floats must begin at a multiple of four.
-    detector.add(new Float32Array(new Uint8Array(bytes.subarray(0, whole)).buffer));
+    add(new Float32Array(new Uint8Array(bytes.subarray(0, whole)).buffer));
     left = bytes.subarray(whole);
     heard += whole / 4;
     progress?.((heard / VOICE_RATE) * 1000);

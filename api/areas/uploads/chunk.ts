@@ -25,11 +25,10 @@ export async function storeChunk(call: Call, chunk: Chunk): Promise<void> {
 }
 
 async function store(call: Call, chunk: Chunk): Promise<void> {
-  const row = await receivingUpload(call, chunk.id);
+  const { row, known } = await receivingUpload(call, chunk);
   if (chunk.index >= row.chunk_count) throw notFound();
   const sha256 = announcedHash(call);
-  const known = await call.db('upload_chunks').where({ upload_id: row.id, index: chunk.index }).first('sha256');
-  if (known?.sha256 === sha256) return chunk.body.drain();
+  if (known === sha256) return chunk.body.drain();
   const size = sizeOfChunk(row, chunk.index);
   if (chunk.body.length !== undefined && chunk.body.length !== size) throw chunkSize(size);
   await requireTarget(call, row.library_id ?? '', undefined);
@@ -44,12 +43,18 @@ async function store(call: Call, chunk: Chunk): Promise<void> {
 const chunkSize = (size: number): ApiError<'VALIDATION_FAILED'> =>
   invalid(['body'], 'chunk_size', `this chunk has ${size} bytes`);
 
-/** The caller's own upload while it takes chunks. Throws 404 for another's, 409 `upload-ended`. */
-async function receivingUpload({ db, who }: Call, id: string): Promise<UploadRow> {
-  const row = await db('uploads').where({ id, account_id: who.accountId }).first();
+/** The caller's own upload while it takes chunks, and the hash of the chunk if it is stored. Throws 404 for another's, 409 `upload-ended`. */
+async function receivingUpload(
+  { db, who }: Call,
+  { id, index }: Chunk,
+): Promise<{ row: UploadRow; known: string | undefined }> {
+  const [row, chunk] = await Promise.all([
+    db('uploads').where({ id, account_id: who.accountId }).first(),
+    db('upload_chunks').where({ upload_id: id, index }).first('sha256'),
+  ]);
   if (!row) throw notFound();
   if (row.state !== 'receiving') throw ended(row);
-  return row;
+  return { row, known: chunk?.sha256 };
 }
 
 export const ended = ({ state }: Pick<UploadRow, 'state'>): ApiError<'CONFLICT'> =>
@@ -108,11 +113,9 @@ async function count(
   if (!row) throw notFound();
   if (row.state !== 'receiving') throw ended(row);
   await db('upload_chunks').insert({ upload_id: id, index, sha256, etag }).onConflict(['upload_id', 'index']).merge();
-  const [stored] = await db('upload_chunks').where({ upload_id: id }).count<{ count: number }[]>('* as count');
-  const whole = Number(stored?.count) === row.chunk_count;
-  await db('uploads')
-    .where({ id })
-    .update({ updated_at: db.fn.now(), ...(whole && { state: 'verifying' }) });
-  if (!whole) return;
+  const stored = db('upload_chunks').where({ upload_id: id }).count();
+  const state = db.raw(`case when (?) = chunk_count then 'verifying' else state end`, [stored]);
+  const [now] = await db('uploads').where({ id }).update({ updated_at: db.fn.now(), state }).returning('state');
+  if (now?.state !== 'verifying') return;
   await call.enqueue('upload.finish', { uploadId: id }, { key: `upload.finish:${id}`, byAccountId: who.accountId });
 }

@@ -15,6 +15,7 @@ export {
   noteProgress,
   noteStorageGone,
   noteTidied,
+  noteUnnamed,
   OPEN_STATES,
   takeTurn,
   type UploadRow,

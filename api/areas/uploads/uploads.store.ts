@@ -152,6 +152,11 @@ export async function noteAppearing(db: Db, id: string): Promise<boolean> {
   return noted > 0;
 }
 
+/** A worker stopped before the file got its name: the upload can be cancelled again. */
+export async function noteUnnamed(db: Db, id: string): Promise<void> {
+  await db('uploads').where({ id, writing: false }).whereNotNull('path').update({ writing: true });
+}
+
 /** Whether the upload has ended, such as by its person. */
 export async function hasEnded(db: Db, id: string): Promise<boolean> {
   return (await db('uploads').where({ id }).whereNull('ended_at').first('id')) === undefined;

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -237,6 +238,16 @@ describe('the speech worker', function () {
     );
     const capabilities = (await me.getSubtitleCapabilities({})).body;
     expect([capabilities.model?.state, capabilities.generate.reason]).to.deep.equal(['unavailable', 'no-model']);
+  });
+
+  it('loads a model soon after the child was killed while it loaded', async () => {
+    const model = new FakeModel();
+    const mark = join(model.modelsDir, 'killed'); // not in the folder of the model, of which a change is noticed
+    writeFileSync(mark, '');
+    const { url } = await start(model);
+    expect(await settled(url)).to.include({ state: 'unavailable', reason: 'no-python' });
+    rmSync(mark);
+    await eventually(async () => (await status(url))['state'] === 'ready', 20_000);
   });
 
   it('loads a model that was mended without a new start', async () => {

@@ -151,6 +151,25 @@ describe('upload.finish', function () {
     expect(await place.tree()).to.deep.equal(['2020/06/a.jpg']);
   });
 
+  it('can be cancelled again after a worker died between the row and the file', async () => {
+    const { db, objects } = place.api.deps;
+    const id = await place.send({ name: 'a.jpg', bytes: await photo(TAKEN) });
+    const folder = await db('library_folders').where({ id: place.folderId }).first('path');
+    await db('uploads')
+      .where({ id })
+      .update({ state: 'importing', folder_id: place.folderId, path: `${folder?.path}/2020/06/a.jpg` });
+    const answers: number[] = [];
+    const get: typeof objects.get = async (...given) => {
+      const body = await objects.get(...given);
+      if (answers.length === 0) answers.push((await place.as.cancelUpload({ params: { id } } as never)).status);
+      return body;
+    };
+    await finishUpload({ uploadId: id }, { ...place.work(), objects: { ...objects, get } });
+    expect(answers).to.deep.equal([204]);
+    expect(await place.read(id)).to.include({ state: 'cancelled' });
+    expect(await place.tree()).to.deep.equal([]);
+  });
+
   it('notifies the person once, when a batch has been quiet for ten minutes', async () => {
     const { db } = place.api.deps;
     const { accountId } = place.member;

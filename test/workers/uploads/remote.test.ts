@@ -136,7 +136,7 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
     });
 
     /** What a worker that died while it wrote the file leaves behind. */
-    async function dead(name: string): Promise<{ id: string; isTidy: () => Promise<boolean> }> {
+    async function dead(name: string, writing = true): Promise<{ id: string; isTidy: () => Promise<boolean> }> {
       const id = await place.send({ name, bytes: await photo() });
       const path = `photos/2018/02/${name}`;
       const [draft, parts] = [`photos/2018/02/.foyer-upload-${id}`, await there.parts?.begin(path)];
@@ -145,7 +145,7 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
         .db('uploads')
         .where({ id })
         .update({
-          ...{ state: 'importing', folder_id: folderId, path, writing: true },
+          ...{ state: 'importing', folder_id: folderId, path, writing },
           ...{ sha256: '0'.repeat(64), placing_parts: parts ?? null },
         });
       const isTidy = async (): Promise<boolean> =>
@@ -188,6 +188,22 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect(waits, 'for the scan').to.equal('postponed');
       expect(await cancel(whole)).to.equal(409);
       expect(await place.finish(whole)).to.include({ state: 'finished' });
+    });
+
+    it('is cancelled after its worker died right before the file had its name', async () => {
+      const { objects, db } = api.deps;
+      const { id, isTidy } = await dead('named.png', false);
+      await db('uploads').where({ id }).update({ sha256: null });
+      expect(await cancel(id)).to.equal(409);
+      const answers: number[] = [];
+      const get: typeof objects.get = async (...given) => {
+        answers.push(await cancel(id));
+        return objects.get(...given);
+      };
+      await finishUpload({ uploadId: id }, { ...place.work(), objects: { ...objects, get } });
+      expect(answers[0]).to.equal(204);
+      expect(await place.read(id)).to.include({ state: 'cancelled' });
+      expect(await isTidy()).to.equal(true);
     });
 
     it('leaves no part of a file whose worker died, when it is cancelled or the person lost the access', async () => {

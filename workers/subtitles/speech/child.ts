@@ -1,5 +1,6 @@
 // The process that holds the model in memory: sound by its standard input, lines of JSON by its standard output.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -35,9 +36,12 @@ export type ChildFault = z.output<typeof Fault>['error']['reason'] | 'gone';
 /** The child cannot do what it is for; `gone` when it ended. */
 export class ChildFailed extends Error {
   readonly reason: ChildFault;
-  constructor(reason: ChildFault, message: string) {
+  /** A signal ended it. */
+  readonly wasKilled: boolean;
+  constructor(reason: ChildFault, message: string, { wasKilled = false } = {}) {
     super(message);
     this.reason = reason;
+    this.wasKilled = wasKilled;
   }
 }
 
@@ -147,10 +151,16 @@ export class Child {
     return this.#answer(schema);
   }
 
+  async #gone(): Promise<ChildFailed> {
+    if (!this.ended) await once(this.#process, 'exit');
+    const message = this.#errors.trim().split('\n').at(-1) ?? 'the child ended';
+    return new ChildFailed('gone', message, { wasKilled: this.#process.signalCode !== null });
+  }
+
   async #answer<S extends z.ZodType>(schema: S): Promise<z.output<S>> {
     const late = setTimeout(() => this.end(), PATIENCE_MS);
     const { value, done } = await this.#lines.next().finally(() => clearTimeout(late));
-    if (done === true) throw new ChildFailed('gone', this.#errors.trim().split('\n').at(-1) ?? 'the child ended');
+    if (done === true) throw await this.#gone();
     const answer = parsed(value);
     const fault = Fault.safeParse(answer);
     if (fault.success) throw new ChildFailed(fault.data.error.reason, fault.data.error.message);

@@ -39,7 +39,14 @@ export interface LoadedModel {
   child: Child;
 }
 
-export type LoadResult = LoadedModel | { fault: Exclude<ModelFault, ''>; message: string };
+interface NotLoaded {
+  fault: Exclude<ModelFault, ''>;
+  message: string;
+  /** A signal ended the child: another try may succeed at once. */
+  wasKilled?: boolean;
+}
+
+export type LoadResult = LoadedModel | NotLoaded;
 
 interface Attempt {
   device: 'cuda' | 'cpu';
@@ -93,6 +100,7 @@ export const codeOf = (tag: string): string => Object.entries(TAGS).find(([, is]
 interface Trouble {
   reason: ChildFailed['reason'] | 'sample';
   message: string;
+  wasKilled?: boolean;
 }
 
 async function tryModel(
@@ -117,8 +125,8 @@ async function tryModel(
   }
 }
 
-function faultOf({ reason, message }: Trouble): { fault: Exclude<ModelFault, ''>; message: string } {
-  if (reason === 'no-module' || reason === 'gone') return { fault: 'no-python', message };
+function faultOf({ reason, message, wasKilled = false }: Trouble): NotLoaded {
+  if (reason === 'no-module' || reason === 'gone') return { fault: 'no-python', message, wasKilled };
   return { fault: reason === 'sample' ? 'sample-failed' : 'model-invalid', message };
 }
 

@@ -107,7 +107,7 @@ export class SpeechWorker {
       await this.#record({ fault: loaded.fault, note: loaded.message });
       this.#become({ state: 'unavailable', reason: loaded.fault, message: loaded.message });
       this.#deps.log.warn({ fault: loaded.fault }, loaded.message);
-      const until = performance.now() + TRY_AGAIN_MS;
+      const until = performance.now() + (loaded.wasKilled ? 0 : TRY_AGAIN_MS);
       do await this.#pause(FOLDER_MS);
       while (!signal.aborted && performance.now() < until && (await stateOfFolder(this.#place)) === state);
     }

@@ -7,7 +7,7 @@ import type { Db } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { findSync, type Sync } from '#platform/subtitles/syncs.ts';
 import { shownAt, type Timing } from '#platform/subtitles/timing.ts';
-import { listen, soundtrackOf } from '../../voice/listen.ts';
+import { listen, listenToStretches, type Stretches, soundtrackOf } from '../../voice/listen.ts';
 import { Postponed, type Work } from '../../work.ts';
 import type { Fit } from './align.ts';
 import type { Heard, Span } from './correlate.ts';
@@ -19,7 +19,9 @@ const PLACES = 2;
 const TURN_MS = 1000;
 const FEWEST_CUES = 15;
 const STRETCHES = 12;
-const STRETCH_MS = 90_000;
+const LONGEST_MS = 90_000;
+/** The stretches of a shorter film would have too few lines. */
+const SHORTEST_FILM_MS = 600_000;
 /** Below it nothing changes. */
 const LEAST_CONFIDENCE = 0.5;
 /** A correction has at most so many pieces. */
@@ -121,7 +123,7 @@ async function heardFit({ film, stream, cues }: Comparing, work: Work): Promise<
   if (known) return compared(cues, { speech: known, stretches: all });
   const some = await byStretches({ film, stream, cues }, work);
   if (some) return some;
-  const speech = await hear({ film, stream }, work, reporterOf(work, film.durationMs));
+  const speech = await hear({ film, stream, progress: reporterOf(work, film.durationMs) }, work);
   await saveVoice(work.db, of, speech);
   return compared(cues, { speech, stretches: all });
 }
@@ -134,28 +136,31 @@ const compared = async (cues: readonly Span[], heard: Heard): Promise<Compared> 
 /** Undefined for a short film, and where the stretches do not agree. */
 async function byStretches({ film, stream, cues }: Comparing, work: Work): Promise<Compared | undefined> {
   const { durationMs } = film;
-  if (durationMs < 2 * STRETCHES * STRETCH_MS) return undefined;
-  const heard = { speech: [] as Span[], stretches: [] as Span[] };
-  for (let n = 0; n < STRETCHES; n += 1) {
-    const startMs = Math.round((durationMs / STRETCHES) * (n + 0.5) - STRETCH_MS / 2);
-    const stretch = { fromMs: startMs, lengthMs: STRETCH_MS };
-    heard.speech.push(...(await hear({ film, stream, stretch }, work)));
-    heard.stretches.push({ startMs, endMs: startMs + STRETCH_MS });
-    await report(work, n + 1, 2 * STRETCHES);
-  }
+  if (durationMs < SHORTEST_FILM_MS) return undefined;
+  const lengthMs = Math.min(LONGEST_MS, Math.round(durationMs / STRETCHES / 2)); // of a short film they are half
+  const starts = Array.from({ length: STRETCHES }, (_, n) =>
+    Math.round((durationMs / STRETCHES) * (n + 0.5) - lengthMs / 2),
+  );
+  const progress = reporterOf(work, 2 * STRETCHES * lengthMs);
+  const speech = await hear({ film, stream, progress, stretches: { starts, lengthMs } }, work);
+  const heard = { speech, stretches: starts.map((startMs) => ({ startMs, endMs: startMs + lengthMs })) };
   const fit = await fitToStretches(cues, heard);
   return fit && fit.confidence >= LEAST_CONFIDENCE ? { fit, heard } : undefined;
 }
 
-async function hear(
-  { film, stream, stretch }: { film: TrackFilm; stream: number; stretch?: { fromMs: number; lengthMs: number } },
-  work: Work,
-  progress?: (heardMs: number) => void,
-): Promise<Span[]> {
+interface Hearing {
+  film: TrackFilm;
+  stream: number;
+  progress: (heardMs: number) => void;
+  /** Absent for the whole soundtrack. */
+  stretches?: Stretches;
+}
+
+async function hear({ film, stream, progress, stretches }: Hearing, work: Work): Promise<Span[]> {
   const place = await openMedia(work, film);
   if (place.kind !== 'there') throw new Refusal('storage');
-  const given = { file: place.absolute, probe: film.probe, stream: { index: stream }, signal: work.signal };
-  const speech = await listen({ ...given, ...(stretch && { stretch }), ...(progress && { progress }) });
+  const given = { file: place.absolute, probe: film.probe, stream: { index: stream }, progress, signal: work.signal };
+  const speech = await (stretches ? listenToStretches(given, stretches) : listen(given));
   if (speech) return speech;
   throw new Refusal((await openMedia(work, film)).kind === 'there' ? 'decode' : 'storage');
 }
