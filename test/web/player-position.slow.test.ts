@@ -13,6 +13,8 @@ import { OWNER, ownedServer } from './support/server.ts';
 const SECONDS = 300;
 /** RUNS=50 for a campaign. */
 const RUNS = Number(process.env.RUNS ?? 5);
+/** Longer than from one report of a film that plays to the next. */
+const REPORTS_MS = 11_000;
 
 describe('the position in a film', function () {
   this.timeout(120_000);
@@ -58,7 +60,7 @@ describe('the position in a film', function () {
       await page.click('button[type=submit]');
       const app = { page } as AppPage;
       await playsFrom(app, begin + 2);
-      await page.waitForTimeout(more * 1500);
+      await page.waitForTimeout(REPORTS_MS + more * 1500);
       const { at } = await playing(page);
       await server.kill();
       await near(at);
@@ -69,7 +71,7 @@ describe('the position in a film', function () {
       app.expectFault(/Failed to load resource: net::/);
       await playsFrom(app, begin + 1);
       await app.context.setOffline(true);
-      await playsFrom(app, begin + 8);
+      await playsFrom(app, begin + 14); // farther than the positions are apart that pass the test
       const { at } = await playing(app.page);
       await app.page.goto('about:blank');
       await app.context.setOffline(false);
