@@ -124,11 +124,11 @@ export const finding: readonly Break[] = [
     title: ONE_STREAM,
   },
   {
-    rule: 'an event stream goes on behind the last event',
+    rule: 'the next tab with the event stream goes on behind the last event',
     file: LEADER,
     text: '...(lastId && { lastEventId: lastId }), ',
     instead: '',
     test: 'test/web/tabs.slow.test.ts',
-    title: 'lose and repeat nothing when the pod of the stream is killed',
+    title: ONE_STREAM,
   },
 ];
