@@ -43,8 +43,8 @@ export const entering: readonly Break[] = [
     file: 'web/src/core/api/lock.ts',
     text: 'if (read(home, key)?.id !== id) return false;',
     instead: '',
-    test: 'test/web/core/session.test.ts', // tabs of one process meet it too seldom
-    title: 'has one holder among tabs, and each gets its turn',
+    test: 'test/web/core/session.test.ts', // pages of one browser meet it too seldom
+    title: 'has one holder where writes of one moment reach the other tabs later',
   },
   {
     rule: 'a sign-out is announced to the other tabs',

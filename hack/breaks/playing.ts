@@ -6,7 +6,7 @@ const OVERLAY = 'web/src/features/player/Overlay.svelte';
 const NEXT_UP = 'web/src/features/player/NextUp.svelte';
 const PLAYS = 'plays a file directly, seeks to the frame, shows subtitles, and resumes where it was left';
 const COUNTDOWN = 'begin by a countdown that can be ended; the one before is watched';
-const POD = 'goes on when the pod that serves it is killed';
+const CUT = 'goes on after the network was cut for a minute';
 const READS_AGAIN = "return isAhead && !isSecond ? this.#reopen(now) : { do: 'fail' };";
 const ONCE = { RUNS: '1' };
 
@@ -63,7 +63,7 @@ export const playing: readonly Break[] = [
     rule: 'a stream begins at its position',
     file: 'web/src/core/player/hls.ts',
     text: 'hls.on(Hls.Events.MANIFEST_PARSED, () => hls.startLoad(startMs / 1000));',
-    instead: 'hls.on(Hls.Events.MANIFEST_PARSED, () => hls.startLoad());',
+    instead: 'hls.on(Hls.Events.MANIFEST_PARSED, () => hls.startLoad(0));',
     test: 'test/web/player.test.ts',
     title: 'keeps the second while the audio changes in a stream',
   },
@@ -132,7 +132,7 @@ export const playing: readonly Break[] = [
     text: '      startMs = atMs;\n',
     instead: '',
     test: 'test/web/player-faults.slow.test.ts',
-    title: POD,
+    title: CUT,
   },
   {
     rule: 'a request that was lost is sent again',
@@ -140,6 +140,6 @@ export const playing: readonly Break[] = [
     text: '    this.#timer = setTimeout(() => void this.#again(), waitMs);\n',
     instead: '',
     test: 'test/web/player-faults.slow.test.ts',
-    title: POD,
+    title: CUT,
   },
 ];
