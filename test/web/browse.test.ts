@@ -81,6 +81,11 @@ describe('browsing with a mouse, a finger and the arrow keys alone', () => {
     await page.mouse.click(last.x, last.y);
     await page.keyboard.up('Shift');
     await page.waitForSelector(`text=${COUNT - 2} selected`);
+    const { db } = api.deps;
+    await page.click('[role=toolbar] button:has-text("Watched")');
+    await page.waitForSelector(`text=Marked ${COUNT - 2} items`);
+    expect((await db('item_states').where({ watched: true })).length).to.equal(COUNT - 2);
+    await db('item_states').del();
     await app.close();
   });
 

@@ -132,8 +132,10 @@ describe('home, search and the pages of items in a browser', () => {
     await page.waitForSelector('main a[href^="/item/"]');
     await page.keyboard.press('/');
     await page.waitForSelector('input[type=search]:focus');
-    await page.keyboard.type('harb');
-    await page.waitForSelector('[role=option]:has-text("Harbour Lights")');
+    for (const letters of ['h', 'arb']) {
+      await page.keyboard.type(letters);
+      await page.waitForSelector('[role=option]:has-text("Harbour Lights")');
+    }
     await page.keyboard.press('Enter');
     await page.waitForSelector('h2:has-text("Films · 2")');
     await page.waitForSelector('h2:has-text("Shows · 1")');

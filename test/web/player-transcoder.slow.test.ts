@@ -44,6 +44,17 @@ describe('a transcoder that fails', function () {
     }
   }
 
+  /** The sessions end as those whose file no worker could read. */
+  const failToRead = (): Promise<unknown> =>
+    api.deps
+      .db('transcode_sessions')
+      .where({ state: 'running' })
+      .orWhere({ state: 'idle' })
+      .update({
+        state: 'failed',
+        error: JSON.stringify({ code: 'TRANSCODE_FAILED', reason: 'source-read', segment: 90 }),
+      });
+
   it('leaves the film going on when it is killed, where it is and where the person seeks to', async () => {
     const first = await transcoder();
     const app = await openSignedIn(api.url, `/play/${film.itemId}?t=30`);
@@ -73,21 +84,31 @@ describe('a transcoder that fails', function () {
     await app.close();
   });
 
+  it('goes on by another session when the file could not be read for a moment', async () => {
+    const pid = await transcoder();
+    const app = await openSignedIn(api.url, `/play/${streamed.itemId}?t=30`);
+    const { page } = app;
+    app.expectFault(/500/);
+    await playsFrom(app, 31);
+    const reopened = page.waitForRequest((request) => /\/items\/[^/]+\/playback$/.test(request.url()));
+    await failToRead();
+    await reopened;
+    const { at } = await playing(page);
+    await playsFrom(app, at + 5);
+    await isWell(app);
+    await isInTime(app);
+    await app.close();
+    kill(pid);
+  });
+
   it('shows at once that the file cannot be read, and no other quality is tried', async () => {
-    const { db } = api.deps;
     const pid = await transcoder();
     const app = await openSignedIn(api.url, `/play/${streamed.itemId}?t=30`);
     const { page } = app;
     app.expectFault(/500/);
     await playsFrom(app, 31);
     kill(pid);
-    await db('transcode_sessions')
-      .where({ state: 'running' })
-      .orWhere({ state: 'idle' })
-      .update({
-        state: 'failed',
-        error: JSON.stringify({ code: 'TRANSCODE_FAILED', reason: 'source-read', segment: 90 }),
-      });
+    await failToRead();
     const requests: string[] = [];
     page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
     await page.keyboard.press('9');

@@ -25,7 +25,11 @@ describe('playing in a browser', function () {
     const place = await shelf(api);
     const german = srt([
       ['00:01,000', '00:08,000', 'Guten <i>Morgen</i>.'],
-      ['00:40,000', '01:30,000', '<script>document.title = "bad"</script>Es ist <b>spät</b> &amp; dunkel.'],
+      [
+        '00:40,000',
+        '01:30,000',
+        '<script>document.title = "bad"</script>Es ist <b>spät</b> &amp; dunkel. &lt;img src=x&gt;',
+      ],
     ]);
     const english = srt([['00:40,000', '01:30,000', 'It is late.']]);
     const sidecars = (name: string) => [
@@ -72,8 +76,11 @@ describe('playing in a browser', function () {
     await page.keyboard.press('ArrowLeft');
     await eventually(async () => (await playing(page)).at === 50);
     await shows(app, 50);
+    for (let i = 0; i < 7; i++) await page.keyboard.press('.'); // between keyframes, which are two seconds apart
+    await eventually(async () => (await playing(page)).at > 50.2);
+    await shows(app, (await playing(page)).at);
     await page.keyboard.press('c');
-    await eventually(async () => (await cueText(app)) === 'document.title = "bad"Es ist spät & dunkel.');
+    await eventually(async () => (await cueText(app)) === 'document.title = "bad"Es ist spät & dunkel. <img src=x>');
     if (shots) await page.screenshot({ path: `${shots}/player-1280.png` });
     await page.keyboard.press('PageUp');
     await eventually(async () => (await playing(page)).at === 60);

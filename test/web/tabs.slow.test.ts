@@ -19,6 +19,8 @@ const TABS = 6;
 const FILMS = 120;
 const NEW = 12;
 const LIVE_MS = 2000;
+/** An event is in the stream of the server by then. */
+const PUBLISHED_MS = 2000;
 /** What the browser itself says of broken connections. */
 const BROKEN = /Failed to load resource: net::|ERR_/;
 /** Notes the changes of items, and those that were missed, as the tab with the stream passes them on. */
@@ -98,8 +100,12 @@ describe('live updates in a browser', function () {
     const first = leader();
     const rest = tabs.filter(({ page }) => page !== first);
     expect(rest.length).to.equal(TABS - 1);
+    const opens = Promise.withResolvers<void>();
+    await first.context().route('**/api/v1/events*', (route) => opens.promise.then(() => route.continue()));
     await first.close();
     await change(5, 10);
+    await rest[0]?.page.waitForTimeout(PUBLISHED_MS); // no tab has the stream meanwhile
+    opens.resolve();
     await allHave(rest, 10);
     expect(await streams()).to.equal(1);
     expect(leader()).to.not.equal(first);

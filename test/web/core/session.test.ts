@@ -39,6 +39,30 @@ describe('a lease in place of Web Locks', () => {
     expect(most).to.equal(1);
   });
 
+  it('has one holder where writes of one moment reach the other tabs later', async () => {
+    const shared = memory();
+    const late = (): ReturnType<typeof memory> => {
+      const own = new Map<string, string>();
+      const write = (name: string, value: string): void => {
+        own.set(name, value);
+        setTimeout(() => {
+          shared.setItem(name, value);
+          own.delete(name);
+        }, 10);
+      };
+      return { ...shared, getItem: (name) => own.get(name) ?? shared.getItem(name), setItem: write };
+    };
+    let holders = 0;
+    const work = async (): Promise<number> => {
+      holders += 1;
+      await sleep(30);
+      holders -= 1;
+      return holders;
+    };
+    const left = await Promise.all([late(), late()].map((storage) => tab(storage).hold('name', work)));
+    expect(left).to.deep.equal([0, 0]);
+  });
+
   it('is given back when the work fails, and ends by itself when its tab does', async () => {
     const storage = memory();
     const failed = await tab(storage)

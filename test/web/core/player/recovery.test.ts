@@ -43,6 +43,17 @@ describe('the recovery table of the player', () => {
     expect(history.next(damaged, 1).do).to.equal('lower');
   });
 
+  it('opens another session once in two minutes for a file that cannot be read, while there is something to show', () => {
+    const problem = { ...UNREADABLE, reason: 'source-read' };
+    const at = (now: number, isAhead: boolean) =>
+      history.next(http(500, { code: 'TRANSCODE_FAILED', problem, isAhead }), now).do;
+    expect(at(0, true)).to.equal('reopen');
+    history.recovered();
+    expect(at(119_999, true)).to.equal('fail');
+    expect(at(240_000, false)).to.equal('fail');
+    expect(at(360_001, true)).to.equal('reopen');
+  });
+
   it('recovers the decoder once, then leaves its codec out', () => {
     expect(history.next({ kind: 'decode' }, 0).do).to.equal('recoverMedia');
     expect(history.next({ kind: 'decode' }, 1).do).to.equal('refuseCodec');

@@ -17,6 +17,9 @@ export interface MenderHome {
   skipTo(positionMs: number): void;
 }
 
+/** Less than this is shown before another session can begin. */
+const AHEAD_MS = 1000;
+
 type Again = () => Promise<void> | void;
 
 export class Mender {
@@ -61,7 +64,8 @@ export class Mender {
 
   /** The source reports a fault; the source is loaded again where the remedy is to wait. */
   async mend(sign: Sign): Promise<void> {
-    const remedy = this.#history.next(sign, Date.now());
+    const { bufferedMs, positionMs } = this.#home.store.state;
+    const remedy = this.#history.next({ ...sign, isAhead: bufferedMs > positionMs + AHEAD_MS }, Date.now());
     this.#again = () => this.#home.reload(this.#home.positionMs());
     await this.#carryOut(remedy, sign.problem);
   }

@@ -11,6 +11,8 @@ export interface Sign {
   problem?: Problem;
   /** Where the damaged part ends, of a segment that could not be made. */
   segmentEndMs?: number;
+  /** Pictures that were not shown yet are in memory. */
+  isAhead?: boolean;
   retryAfterSec?: number;
 }
 
@@ -54,6 +56,7 @@ export class History {
   #skipped = false;
   #decodes = 0;
   #reopened: number[] = [];
+  #unread = Number.NEGATIVE_INFINITY;
 
   /** Playing went on: the next fault is a new one. */
   recovered(): void {
@@ -82,7 +85,7 @@ export class History {
     if (own === 'storage') return { do: 'waitStorage', waitMs: STORAGE_MS };
     if (own === 'slot') return { do: 'waitSlot', waitMs: (sign.retryAfterSec ?? 5) * 1000 };
     if (own === 'streams') return { do: 'stopOther' };
-    if (own === 'damaged') return this.#damaged(sign);
+    if (own === 'damaged') return this.#damaged(sign, now);
     return own === 'none' ? { do: 'fail' } : this.#retry(now);
   }
 
@@ -99,12 +102,19 @@ export class History {
     return { do: 'reopen' };
   }
 
-  #damaged(sign: Sign): Remedy {
+  #damaged(sign: Sign, now: number): Remedy {
     const { segmentEndMs } = sign;
-    if (isUnreadable(sign)) return { do: 'fail' };
+    if (isUnreadable(sign)) return this.#unreadable(sign, now);
     if (this.#skipped || segmentEndMs === undefined) return { do: 'lower' };
     this.#skipped = true;
     return { do: 'skip', toMs: segmentEndMs + SKIP_MS };
+  }
+
+  /** A mount may fail for a moment: while there is something to show, one more session reads the file. */
+  #unreadable({ isAhead = false }: Sign, now: number): Remedy {
+    const isSecond = now - this.#unread < REOPEN_WINDOW_MS;
+    this.#unread = now;
+    return isAhead && !isSecond ? this.#reopen(now) : { do: 'fail' };
   }
 
   /** Waits 0.5, 1, 2, 4, 4 … seconds, for a minute; then looks for another session. */
