@@ -86,5 +86,5 @@ async function write(work: Work, db: Db, { row, walked, read }: Writing): Promis
   await rollUpItems(db, [row.item_id]);
   await addToLibraries(db, before, await measure(db, items));
   if ('probed' in read) await enqueueReading(work, db, { id: row.id, libraryId: row.library_id, probed: read.probed });
-  await emitItems({ work, library: { id: row.library_id } }, db, { name: 'item.updated', ids: [row.item_id] });
+  await emitItems({ library: { id: row.library_id } }, db, { name: 'item.updated', ids: [row.item_id] });
 }

@@ -14,6 +14,8 @@ import { eventually } from '#support/stores.ts';
 const FILMS = Number(process.env['FOYER_FILMS'] ?? 400);
 /** Items that a process refreshes at once (workers/metadata/refresh.ts). */
 const AT_ONCE = 4;
+/** Items that are made at once. */
+const GIVEN = 100;
 const CHILD = new URL('../support/refresh-child.ts', import.meta.url).pathname;
 
 describe('refreshing through faults', function () {
@@ -38,11 +40,14 @@ describe('refreshing through faults', function () {
     const { db } = api.deps;
     const settings = JSON.stringify({ agents: ['tmdb'] });
     const library = await givenLibrary(db, 'movies', { settings });
-    const ids = await Promise.all(
-      Array.from({ length: FILMS }, (_, n) =>
+    const ids: string[] = [];
+    for (let at = 0; at < FILMS; at += GIVEN) {
+      const numbers = Array.from({ length: Math.min(GIVEN, FILMS - at) }, (_, n) => at + n);
+      const made = numbers.map((n) =>
         givenItem(db, library, { title: `Film ${n}`, top: true, external_ids: { tmdb: String(50_000 + n) } }),
-      ),
-    );
+      );
+      ids.push(...(await Promise.all(made)));
+    }
     await db('item_layers')
       .whereIn('item_id', ids)
       .update({

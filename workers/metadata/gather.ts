@@ -5,6 +5,7 @@ import type { KnownChild, RemotePicture, SeriesOf } from '#platform/agents/agent
 import type { Catalogues } from '#platform/agents/catalogues.ts';
 import { CatalogueFault } from '#platform/agents/fault.ts';
 import { bestOf } from '#platform/agents/score.ts';
+import type { SharedAnswers } from '#platform/agents/shared-answers.ts';
 import { describesType, type Source, sourceOf } from '#platform/agents/sources.ts';
 import type { Db } from '#platform/db.ts';
 import type { ItemValues, Layer } from '#platform/item-values.ts';
@@ -38,11 +39,12 @@ export interface Sources {
   db: Db;
   catalogues: Catalogues;
   signal: AbortSignal;
+  answers: SharedAnswers;
 }
 
 /** Queries the agents in order. Each knows the ids that those before it gave; one that fails is left out. */
 export async function gather(
-  { db, catalogues, signal }: Sources,
+  { signal, ...sources }: Sources,
   item: RefreshedItem,
   { ids, options }: { ids: Readonly<Record<string, string>>; options: RefreshOptions },
 ): Promise<Gathered> {
@@ -51,7 +53,7 @@ export async function gather(
   };
   for (const id of agentsFor(item, options)) {
     signal.throwIfAborted();
-    const source = await sourceOf(id, { db, catalogues, patience: { signal, limitMs: LIMIT_MS } });
+    const source = await sourceOf(id, { ...sources, patience: { signal, limitMs: LIMIT_MS } });
     if (!source) continue;
     try {
       await gatherFrom(source, { item, options, gathered });

@@ -1,18 +1,20 @@
 import {
   type Due,
   endRefresh,
-  findMatch,
+  findMatches,
+  type MatchRow,
   makeStaleDue,
   nextRefresh,
   type RefreshOptions,
   takeDue,
   withChildren,
 } from '#areas/editing/public.ts';
-import { type RefreshedItem, refreshedItem } from '#areas/libraries/public.ts';
+import { type RefreshedItem, refreshedItems } from '#areas/libraries/public.ts';
 import { personAgents } from '#areas/people/public.ts';
 import { describingIds } from '#platform/agents/agent.ts';
 import { trimAnswers } from '#platform/agents/answers.store.ts';
 import { Catalogues } from '#platform/agents/catalogues.ts';
+import { SharedAnswers } from '#platform/agents/shared-answers.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { queuePeople } from '../people/queue.ts';
@@ -20,11 +22,12 @@ import { Postponed, type Work } from '../work.ts';
 import { agentsFor, gather } from './gather.ts';
 import { probeFiles } from './probe.ts';
 import { queueDue } from './queue.ts';
-import { writeRefresh } from './write.ts';
+import { type Refresh, writeRefreshes } from './write.ts';
 
 const AT_ONCE = 4;
-/** Items that a worker takes for a while. */
-const TAKEN = 12;
+/** Items that a worker takes for a while, and writes at once unless that takes longer. */
+const TAKEN = 24;
+const WRITE_AFTER_MS = 1000;
 const CHECKPOINT = 200;
 const MOST_STALE = 5000;
 const MOST_EVENTS = 100;
@@ -51,6 +54,20 @@ function isOfValues(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true;
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^2[23]/.test(code);
+}
+
+/** Whether sources may describe the item, and any of them can. */
+function isOpen(item: RefreshedItem, match: MatchRow | undefined, options: RefreshOptions): boolean {
+  if (item.closed) return false;
+  if (match?.state === 'local-only' && !options.identify) return false;
+  return agentsFor(item, options).length > 0 || options.mode !== undefined;
+}
+
+/** Rows of items that are refreshed together. */
+interface Read {
+  items: ReadonlyMap<string, RefreshedItem>;
+  matches: ReadonlyMap<string, MatchRow>;
+  answers: SharedAnswers;
 }
 
 class Refreshing {
@@ -135,24 +152,63 @@ class Refreshing {
     );
   }
 
-  /** Containers first, some items at once. */
+  /** Containers first, whose new identities their children need. */
   async #all(all: readonly Due[]): Promise<void> {
     const levels = Map.groupBy(all, ({ depth }) => depth);
     for (const depth of [...levels.keys()].sort((a, b) => a - b)) {
-      const left = [...(levels.get(depth) ?? [])];
-      const one = async (): Promise<void> => {
-        for (let due = left.shift(); due; due = left.shift()) {
-          this.#work.signal.throwIfAborted();
-          const current = due;
-          await this.#one(current).catch((error: unknown) => this.#putOff(current, error));
-        }
-      };
-      await Promise.all(Array.from({ length: AT_ONCE }, one));
+      const level = levels.get(depth) ?? [];
+      for (let at = 0; at < level.length; at += TAKEN) await this.#some(level.slice(at, at + TAKEN));
+    }
+  }
+
+  /** Gathers of a few items at once, and writes the gathered ones together: all of them, or those of a second. */
+  async #some(some: readonly Due[]): Promise<void> {
+    const read = await this.#read(some);
+    const left = [...some];
+    let gathered: Refresh[] = [];
+    let since = Date.now();
+    const written = async (): Promise<void> => {
+      const ready = gathered;
+      gathered = [];
+      since = Date.now();
+      await this.#write(ready);
+    };
+    const one = async (): Promise<void> => {
+      for (let due = left.shift(); due; due = left.shift()) {
+        this.#work.signal.throwIfAborted();
+        const current = due;
+        const refresh = await this.#one(current, read).catch((error: unknown) => this.#putOff(current, error));
+        if (refresh) gathered.push(refresh);
+        if (Date.now() - since > WRITE_AFTER_MS) await written();
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, one));
+    await written();
+  }
+
+  async #read(some: readonly Due[]): Promise<Read> {
+    const ids = some.map((due) => due.item_id);
+    const items = await refreshedItems(this.#work, ids);
+    const matches = await findMatches(this.#work.db, ids);
+    return { items, matches, answers: new SharedAnswers() };
+  }
+
+  /** Writes refreshes together; one by one when values of one of them are refused. */
+  async #write(refreshes: readonly Refresh[]): Promise<void> {
+    const [first] = refreshes;
+    if (!first) return;
+    try {
+      this.#emitted += await writeRefreshes(this.#work, refreshes, Math.max(0, MOST_EVENTS - this.#emitted));
+      this.#refreshed += refreshes.length;
+    } catch (error) {
+      if (refreshes.length === 1) await this.#putOff(first.due, error);
+      else if (isOfValues(error)) for (const one of refreshes) await this.#write([one]);
+      else throw error;
     }
   }
 
   /** Values that Postgres or a parser refuses delay their item, and no other. */
-  async #putOff(due: Due, error: unknown): Promise<void> {
+  async #putOff(due: Due, error: unknown): Promise<undefined> {
     if (!isOfValues(error)) throw error;
     const { db, log } = this.#work;
     log.error({ err: error, itemId: due.item_id }, 'what agents gave of an item cannot be stored');
@@ -161,38 +217,26 @@ class Refreshing {
     await endRefresh(db, due, agents);
   }
 
-  async #one({ ...due }: Due): Promise<void> {
+  /** Undefined for an item that nothing may describe. */
+  async #one({ ...due }: Due, { items, matches, answers }: Read): Promise<Refresh | undefined> {
     const { db, signal } = this.#work;
-    const item = await refreshedItem(this.#work, due.item_id);
+    const item = items.get(due.item_id);
+    const match = matches.get(due.item_id);
     if (item && due.options.probe) await probeFiles(this.#work, item.id);
-    if (!item || !(await this.#isOpen(item, due.options))) {
+    if (!item || !isOpen(item, match, due.options)) {
       await endRefresh(db, due, []);
-      return;
+      return undefined;
     }
     if (item.allLocked) due.options = { ...due.options, artwork: 'none' };
-    const ids = due.options.identify ? await this.#localIds(item) : item.wanted.ids;
-    const gathered = await gather({ db, catalogues: this.#catalogues, signal }, item, { ids, options: due.options });
+    const ids = due.options.identify ? await this.#localIds(item, match) : item.wanted.ids;
+    const sources = { db, catalogues: this.#catalogues, signal, answers };
+    const gathered = await gather(sources, item, { ids, options: due.options });
     for (const agent of gathered.failed) this.#failed.add(agent);
-    await writeRefresh(this.#work, { item, due, gathered, mayEmit: () => this.#mayEmit() });
-    this.#refreshed += 1;
-  }
-
-  /** Whether sources may describe the item, and any of them can. */
-  async #isOpen(item: RefreshedItem, options: RefreshOptions): Promise<boolean> {
-    if (item.closed) return false;
-    const match = await findMatch(this.#work.db, item.id);
-    if (match?.state === 'local-only' && !options.identify) return false;
-    return agentsFor(item, options).length > 0 || options.mode !== undefined;
-  }
-
-  #mayEmit(): boolean {
-    this.#emitted += 1;
-    return this.#emitted <= MOST_EVENTS;
+    return { item, due, gathered };
   }
 
   /** The ids that files name, without those of agents; an identity that a person chose or locked stays. */
-  async #localIds(item: RefreshedItem): Promise<Record<string, string>> {
-    const match = await findMatch(this.#work.db, item.id);
+  async #localIds(item: RefreshedItem, match: MatchRow | undefined): Promise<Record<string, string>> {
     const isChosen = match?.state === 'matched' && match.matched_by === 'person';
     if (item.byContainer || isChosen || item.idsLocked) return { ...item.wanted.ids };
     const rows = await rowsOf<{ ids: Record<string, string> | null }>(

@@ -1,23 +1,25 @@
-// Writes what agents gave of one item.
-import { placeInSeries } from '#areas/collections/public.ts';
+// Writes what agents gave of items.
+import { isDeepStrictEqual } from 'node:util';
+import { placeAllInSeries } from '#areas/collections/public.ts';
 import {
   type ChosenPicture,
   type Due,
-  endRefresh,
-  findMatch,
+  endRefreshes,
+  findMatches,
   identifyingTypes,
   type MatchRow,
   makeChildrenDue,
-  noteRefreshed,
-  recordMatch,
+  type Outcome,
 } from '#areas/editing/public.ts';
 import {
   dropLayers,
   editFields,
+  lockLibraries,
   nextChanges,
   placeOf,
   putLayers,
   type RefreshedItem,
+  type Settled,
   type SettleMode,
   settleItems,
 } from '#areas/libraries/public.ts';
@@ -34,52 +36,87 @@ export interface Refresh {
   item: RefreshedItem;
   due: Due;
   gathered: Gathered;
-  /** Whether an event may be emitted. */
-  mayEmit: () => boolean;
 }
 
-/** One transaction, under a lock of the item. */
-export async function writeRefresh(work: Work, refresh: Refresh): Promise<void> {
-  await work.db.transaction(async (db) => {
-    await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 12))', [refresh.item.id]);
-    const before = await findMatch(db, refresh.item.id);
-    const changed = await writeValues(work, db, refresh);
-    if (before?.matched_by === 'person') await completeIdentity(work, db, refresh);
-    await writeIdentity(db, refresh, before);
-    await writePictures(work, db, { ...refresh, before });
-    for (const { agent, series } of refresh.gathered.series)
-      await placeInSeries(db, { itemId: refresh.item.id, agent, series });
-    await endRefresh(db, refresh.due, refresh.gathered.failed);
-    if (changed.includes('externalIds') && identifyingTypes.includes(refresh.item.type))
-      await makeChildrenDue(db, refresh.item.id, refresh.due.options);
+/** A refresh with the identity that its item has. */
+type Known = Refresh & { before: MatchRow | undefined };
+
+/**
+ * Writes refreshes in one transaction, because statements, triggers and search documents cost less for many items than
+ * for each. Returns how many events it emitted, at most `events`.
+ */
+export async function writeRefreshes(work: Work, refreshes: readonly Refresh[], events: number): Promise<number> {
+  return work.db.transaction(async (db) => {
+    await lockLibraries(db, [...new Set(refreshes.map(({ item }) => item.libraryId))]);
+    const matches = await findMatches(
+      db,
+      refreshes.map(({ item }) => item.id),
+    );
+    const known = refreshes.map((one): Known => ({ ...one, before: matches.get(one.item.id) }));
+    const { settled, emitted } = await writeValues(work, db, { refreshes: known, events });
+    for (const one of known) if (one.before?.matched_by === 'person') await completeIdentity(work, db, one);
+    await writeOutcomes(work, db, known);
+    await placeAllInSeries(
+      db,
+      known.flatMap(({ item, gathered }) => gathered.series.map((one) => ({ itemId: item.id, ...one }))),
+    );
+    const renamed = new Set(settled.flatMap(({ id, changed }) => (changed.includes('externalIds') ? [id] : [])));
+    for (const { item, due } of known)
+      if (renamed.has(item.id) && identifyingTypes.includes(item.type)) await makeChildrenDue(db, item.id, due.options);
+    return emitted;
   });
 }
 
-/** Returns the names of the fields that changed. */
-async function writeValues(work: Work, db: Db, { item, due, gathered, mayEmit }: Refresh): Promise<string[]> {
-  const { id, libraryId } = item;
-  const mode: SettleMode = due.options.mode ?? 'settle';
-  const isOther = due.options.identify === true && gathered.layers.length > 0;
-  if (gathered.layers.length === 0 && mode === 'settle') return [];
-  const ages = await agesOf(db, [id]);
-  await nextChanges(db, [libraryId]);
-  if (isOther) await dropLayers(db, [id], without(gathered));
-  await putLayers(db, [{ itemId: id, layers: gathered.layers }]);
-  const [settled] = await settleItems(db, [id], { place: placeOf(work.settings), mode });
-  const changed = settled?.changed ?? [];
-  await writeChildren(db, id, gathered);
-  if (changed.length > 0 && mayEmit())
-    await emitItems({ work, library: { id: libraryId } }, db, { name: 'item.updated', ids: [id], changed, ages });
-  return changed;
+const modeOf = ({ due }: Refresh): SettleMode => due.options.mode ?? 'settle';
+
+interface Values {
+  refreshes: readonly Refresh[];
+  events: number;
 }
 
-async function writeChildren(db: Db, id: string, { children }: Gathered): Promise<void> {
-  if (!children) return;
-  const known = JSON.stringify(children);
-  await db.raw(`update items set details = details || jsonb_build_object('knownChildren', ?::jsonb) where id = ?`, [
-    known,
-    id,
-  ]);
+/** Returns the items that changed, and the number of events. */
+async function writeValues(
+  work: Work,
+  db: Db,
+  { refreshes, events }: Values,
+): Promise<{ settled: Settled[]; emitted: number }> {
+  const written = refreshes.filter((one) => one.gathered.layers.length > 0 || modeOf(one) !== 'settle');
+  const ages = await agesOf(
+    db,
+    written.map(({ item }) => item.id),
+  );
+  await nextChanges(
+    db,
+    written.map(({ item }) => item.libraryId),
+  );
+  for (const { item, due, gathered } of written)
+    if (due.options.identify === true && gathered.layers.length > 0) await dropLayers(db, [item.id], without(gathered));
+  await putLayers(
+    db,
+    written.map(({ item, gathered }) => ({ itemId: item.id, layers: gathered.layers })),
+  );
+  const settled: Settled[] = [];
+  for (const [mode, some] of Map.groupBy(written, modeOf)) {
+    const ids = some.map(({ item }) => item.id);
+    settled.push(...(await settleItems(db, ids, { place: placeOf(work.settings), mode })));
+  }
+  await writeChildren(db, written);
+  const shown = settled.filter(({ changed }) => changed.length > 0).slice(0, events);
+  for (const [id, some] of Map.groupBy(shown, ({ libraryId }) => libraryId)) {
+    const changed = new Map(some.map((one) => [one.id, one.changed]));
+    await emitItems({ library: { id } }, db, { name: 'item.updated', ids: [...changed.keys()], changed, ages });
+  }
+  return { settled, emitted: shown.length };
+}
+
+async function writeChildren(db: Db, refreshes: readonly Refresh[]): Promise<void> {
+  for (const { item, gathered } of refreshes) {
+    if (!gathered.children) continue;
+    await db.raw(`update items set details = details || jsonb_build_object('knownChildren', ?::jsonb) where id = ?`, [
+      JSON.stringify(gathered.children),
+      item.id,
+    ]);
+  }
 }
 
 /** The identity that a person chose is locked, so the ids that agents add to it are written as a part of it. */
@@ -103,35 +140,48 @@ const without = ({ layers, failed }: Gathered): string[] => {
   return describingIds.filter((id) => !kept.has(id));
 };
 
-/** Items that are found by their container have no identity of their own. */
-async function writeIdentity(db: Db, { item, due, gathered }: Refresh, before: MatchRow | undefined): Promise<void> {
-  const { match } = gathered;
-  if (match && !item.byContainer && !isKnown(before, match.agent))
-    await recordMatch(db, {
-      ...{ itemId: item.id, libraryId: item.libraryId, state: 'matched', ...match },
-      by: due.options.by === 'scan' ? 'scan' : 'refresh',
-    });
-  if (match || item.byContainer) await db('items').where({ id: item.id, matched: false }).update({ matched: true });
+/** Writes the identities that are new and the pictures to take, and ends the refreshes. */
+async function writeOutcomes(work: Work, db: Db, refreshes: readonly Known[]): Promise<void> {
+  const outcomes = refreshes.map((one): Outcome & Known => ({
+    ...one,
+    failed: one.gathered.failed,
+    pictures: picturesOf(one),
+    found: newIdentity(one),
+  }));
+  await endRefreshes(db, outcomes);
+  const matched = refreshes.filter(({ item, gathered }) => gathered.match || item.byContainer);
+  await db('items')
+    .whereIn(
+      'id',
+      matched.map(({ item }) => item.id),
+    )
+    .where({ matched: false })
+    .update({ matched: true });
+  const pictured = outcomes.filter(
+    ({ pictures, before }) => pictures && !isDeepStrictEqual(pictures, before?.pictures ?? []),
+  );
+  for (const [libraryId, some] of Map.groupBy(pictured, ({ item }) => item.libraryId))
+    await queuePictures(work, db, { libraryId, itemIds: some.map(({ item }) => item.id) });
 }
 
-/** An identity that a person chose stays. */
+/** Items that are found by their container have no identity of their own; one that a person chose stays. */
+function newIdentity({ item, due, gathered: { match }, before }: Known): Outcome['found'] {
+  if (!match || item.byContainer || isKnown(before, match.agent)) return undefined;
+  return { ...match, by: due.options.by === 'scan' ? 'scan' : 'refresh' };
+}
+
 const isKnown = (before: MatchRow | undefined, agent: string): boolean =>
   before?.state === 'matched' && (before.matched_by === 'person' || before.agent === agent);
 
-type Pictured = Refresh & { before: MatchRow | undefined };
-
-async function writePictures(work: Work, db: Db, { item, due, gathered, before }: Pictured): Promise<void> {
-  const place = { itemId: item.id, libraryId: item.libraryId };
+/** The pictures to take; undefined when they stay as they are. */
+function picturesOf({ item, due, gathered, before }: Known): ChosenPicture[] | undefined {
+  if (due.options.artwork === 'none') return undefined;
   const original = gathered.layers.map(({ values }) => values.originalLanguage).find((one) => one !== undefined);
-  const chosen = due.options.artwork === 'none' ? undefined : choosePictures(item, gathered.pictures, original);
-  const old: readonly ChosenPicture[] = before?.pictures ?? [];
   const silent = new Set(gathered.failed);
   const isPartial = due.options.agents !== undefined || silent.size > 0;
-  const kept = isPartial ? old.filter(({ agent }) => silent.has(agent) || !due.options.agents?.includes(agent)) : [];
-  const pictures = chosen && merged(chosen, kept);
-  await noteRefreshed(db, place, pictures);
-  if (pictures && JSON.stringify(pictures) !== JSON.stringify(old))
-    await queuePictures(work, db, { libraryId: item.libraryId, itemIds: [item.id] });
+  const old: readonly ChosenPicture[] = isPartial ? (before?.pictures ?? []) : [];
+  const kept = old.filter(({ agent }) => silent.has(agent) || !due.options.agents?.includes(agent));
+  return merged(choosePictures(item, gathered.pictures, original), kept);
 }
 
 const merged = (chosen: readonly ChosenPicture[], kept: readonly ChosenPicture[]): ChosenPicture[] => {

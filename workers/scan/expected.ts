@@ -9,7 +9,6 @@ import {
   withParents,
 } from '#areas/libraries/public.ts';
 import type { Db } from '#platform/db.ts';
-import { emit } from '#platform/outbox.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { queueRefresh } from '#workers/metadata/queue.ts';
 import type { Work, WorkerDeps } from '#workers/work.ts';
@@ -53,7 +52,7 @@ export async function makeExpected(db: Db, deps: Deps, file: ExpectedFile): Prom
   const made = resolved.ids.get(nameOf(leaf));
   const all = await withParents(db, [...existing.values(), ...resolved.ids.values()]);
   await addToLibraries(db, before, await measure(db, all));
-  if (made !== undefined) await emitItems({ work: { emit }, library }, db, { name: 'item.added', ids: [made] });
+  if (made !== undefined) await emitItems({ library }, db, { name: 'item.added', ids: [made] });
   return made;
 }
 
@@ -81,7 +80,7 @@ export async function dropExpected(db: Db, libraryId: string, itemId: string): P
   const gone = await leaveItems(db, { former: [itemId], above });
   await addToLibraries(db, before, await measure(db, [itemId, ...above]));
   const ids = gone.map(({ id }) => id);
-  await emitItems({ work: { emit }, library: { id: libraryId } }, db, { name: 'item.deleted', ids, gone });
+  await emitItems({ library: { id: libraryId } }, db, { name: 'item.deleted', ids, gone });
 }
 
 /** Its file came, which a scan does not take for a new item: agents describe it now. */

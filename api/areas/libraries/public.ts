@@ -71,7 +71,13 @@ export {
   sourceName,
   writeLocks,
 } from './merge/write.store.ts';
-export { identityOf, placeOf, type RefreshedItem, refreshedItem } from './metadata/refreshed-item.view.ts';
+export {
+  identityOf,
+  placeOf,
+  type RefreshedItem,
+  refreshedItem,
+  refreshedItems,
+} from './metadata/refreshed-item.view.ts';
 export { recordRemovals } from './removals.store.ts';
 export {
   addToLibraries,

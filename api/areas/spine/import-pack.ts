@@ -10,7 +10,14 @@ import { type Head, PackRefused, trustedKeysOf } from '#platform/spine/manifest.
 import { spineNetworks, spineOutbound } from '#platform/spine/network.ts';
 import { openPack, type Ranges } from '#platform/spine/pack.ts';
 import { findPack, openImport, type PackRow, readSpineState } from '#platform/spine/packs.store.ts';
-import { addressRanges, dropPieces, fileRanges, piecesOf, SourceUnavailable } from '#platform/spine/source.ts';
+import {
+  addressRanges,
+  dropPieces,
+  FileUnreadable,
+  fileRanges,
+  piecesOf,
+  SourceUnavailable,
+} from '#platform/spine/source.ts';
 import { compareVersions } from '#platform/spine/versions.ts';
 import { volumeSpace } from '#platform/store-volumes.ts';
 import type { ImportedPack, PackImport, SpinePack } from './spine.schemas.ts';
@@ -75,13 +82,14 @@ async function fileOn({ db, deps }: Call, storageId: string, path: string): Prom
   if (!storage) throw notFound();
   const place = await placeInStorage(deps.config, storage, path);
   if (place.kind === 'there') return place.absolute;
-  if (place.kind === 'unavailable')
-    throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', { storageId });
-  throw invalid(['body', 'path'], 'no_such_file', 'there is no such file');
+  if (place.kind === 'unavailable') throw unreadable(new FileUnreadable('no answer', true), storageId);
+  throw noSuchFile();
 }
 
-async function importFrom(call: Call, given: Given, { dryRun }: PackImport): Promise<ImportedPack> {
-  const head = await headOf(call, given);
+const noSuchFile = (): ApiError => invalid(['body', 'path'], 'no_such_file', 'there is no such file');
+
+async function importFrom(call: Call, given: Given, { dryRun, storageId }: PackImport): Promise<ImportedPack> {
+  const head = await headOf(call, given, storageId);
   const { manifest } = head;
   const older = await findPack(call.db, { name: manifest.name });
   refuseVersion(head, older);
@@ -98,14 +106,17 @@ async function importFrom(call: Call, given: Given, { dryRun }: PackImport): Pro
   return answer;
 }
 
-async function headOf({ deps }: Call, { read, sha256 }: Given): Promise<Head> {
+async function headOf({ deps }: Call, { read, sha256 }: Given, storageId: string | undefined): Promise<Head> {
   const head = await openPack(read, trustedKeysOf(deps.settings.get('spine.trustedKeys'))).catch((error: unknown) => {
-    throw refusalOf(error);
+    throw error instanceof FileUnreadable ? unreadable(error, storageId) : refusalOf(error);
   });
   if (sha256 !== undefined && sha256 !== head.sha256)
     throw conflict('checksum-differs', 'The pack is another one', { sha256: head.sha256 });
   return head;
 }
+
+const unreadable = ({ storageFailed }: FileUnreadable, storageId = ''): ApiError =>
+  storageFailed ? new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', { storageId }) : noSuchFile();
 
 function refusalOf(error: unknown): unknown {
   if (error instanceof PackRefused) return packRefusal(error);

@@ -1,6 +1,6 @@
 // Answers of catalogues, each kept for a day by the hash of its request.
 
-import type { Db } from '../db.ts';
+import { type Db, named } from '../db.ts';
 import { sha256 } from '../keys.ts';
 import type { CatalogueId, CatalogueRequest } from './agent.ts';
 
@@ -24,7 +24,11 @@ export function requestHash(agent: CatalogueId, base: string, request: Catalogue
 }
 
 export async function keptAnswer(db: Db, request: string): Promise<KeptAnswer | undefined> {
-  const row = await db('catalogue_answers').where({ request }).first('status', 'body', 'etag', 'fetched_at');
+  const [row] = await named<Omit<KeptAnswer, 'fresh'> & { fetched_at: Date }>(db, {
+    name: 'catalogue-answer',
+    text: 'select status, body, etag, fetched_at from catalogue_answers where request = $1',
+    values: [request],
+  });
   if (!row) return undefined;
   const { status, body, etag } = row;
   return { status, body, etag, fresh: row.fetched_at.getTime() > Date.now() - FRESH_MS };

@@ -50,8 +50,20 @@ interface Inquiry extends Patience {
   hash: string;
   ring: Keys;
   keys: KeyValues;
+  /** The catalogue refused these keys before. */
+  refused: boolean;
   until: number;
 }
+
+/** The parsed answer of a catalogue; undefined for what it does not have. */
+type Value = unknown;
+
+/** An answer, and whether the agent failed shortly before. */
+type Settling = Answer & { hasFailed: boolean };
+
+/** The value of a kept answer. */
+const readKept = ({ request }: Inquiry, { body }: KeptAnswer): Value =>
+  body === null ? undefined : request.schema.parse(JSON.parse(body));
 
 /**
  * The only way to query catalogues: keeps each agent's rate over all processes, keeps answers for a day, and leaves an
@@ -84,11 +96,18 @@ export class Catalogues {
 
   /** The reason for which the agent cannot be queried at all by settings and keys. */
   async closedFor(agent: Agent): Promise<'disabled' | 'missing-key' | undefined> {
+    return (await this.#accessTo(agent)).closed;
+  }
+
+  /** The keys in force of an agent, and the reason for which it cannot be queried. */
+  async #accessTo({ id }: Agent) {
     const { settings, config, db } = this.#deps;
-    const isOwnMirror = settings.get('metadata.baseUrls')[agent.id] !== undefined;
-    if (settings.get('network.offline') && !isOwnMirror) return 'disabled';
-    const { missing } = await keysInForce({ db, config, ring: await ringOf(config.keysFile) }, agent.id);
-    return missing.length > 0 ? 'missing-key' : undefined;
+    const ring = await ringOf(config.keysFile);
+    const { values: keys, missing, refused } = await keysInForce({ db, config, ring }, id);
+    const isOwnMirror = settings.get('metadata.baseUrls')[id] !== undefined;
+    const isOffline = settings.get('network.offline') && !isOwnMirror;
+    const lacking = missing.length > 0 ? ('missing-key' as const) : undefined;
+    return { ring, keys, refused, closed: isOffline ? ('disabled' as const) : lacking };
   }
 
   async #request<S extends z.ZodType>(
@@ -96,29 +115,17 @@ export class Catalogues {
     request: CatalogueRequest<S>,
     patience: Patience & { until: number },
   ): Promise<z.output<S> | undefined> {
-    const { settings, config, db } = this.#deps;
-    const closed = await this.closedFor(agent);
+    const { closed, ...access } = await this.#accessTo(agent);
     if (closed) throw new CatalogueFault(agent.id, closed);
-    const ring = await ringOf(config.keysFile);
-    const { values: keys } = await keysInForce({ db, config, ring }, agent.id);
-    const base = baseOf(settings, agent);
-    const inquiry: Inquiry = {
-      ...patience,
-      agent,
-      request,
-      base,
-      ring,
-      keys,
-      hash: requestHash(agent.id, base, request),
-    };
-    const text = await this.#answer(inquiry);
-    return text === undefined ? undefined : (request.schema.parse(JSON.parse(text)) as z.output<S>);
+    const base = baseOf(this.#deps.settings, agent);
+    const hash = requestHash(agent.id, base, request);
+    return (await this.#answer({ ...patience, ...access, agent, request, base, hash })) as z.output<S> | undefined;
   }
 
-  /** From the cache, else from the catalogue, once over all processes. Undefined for what it does not have. */
-  async #answer(inquiry: Inquiry): Promise<string | undefined> {
+  /** From the cache, else from the catalogue, once over all processes. */
+  async #answer(inquiry: Inquiry): Promise<Value> {
     const kept = await this.#kept(inquiry);
-    if (kept?.fresh) return kept.body ?? undefined;
+    if (kept?.fresh) return readKept(inquiry, kept);
     const { redis } = this.#deps;
     const lock = `agent:lock:${inquiry.hash}`;
     const mine = randomUUID();
@@ -130,7 +137,7 @@ export class Catalogues {
     }
     try {
       const now = await this.#kept(inquiry);
-      if (now?.fresh) return now.body ?? undefined;
+      if (now?.fresh) return readKept(inquiry, now);
       return await this.#load(inquiry, now);
     } finally {
       await redis.eval(RELEASE, 1, lock, mine).catch(() => 0);
@@ -141,9 +148,9 @@ export class Catalogues {
     return fresh ? undefined : keptAnswer(this.#deps.db, hash);
   }
 
-  async #load(inquiry: Inquiry, kept: KeptAnswer | undefined): Promise<string | undefined> {
+  async #load(inquiry: Inquiry, kept: KeptAnswer | undefined): Promise<Value> {
     for (let tries = 0; ; tries += 1) {
-      await this.#turn(inquiry);
+      const hasFailed = await this.#turn(inquiry);
       const answer = await this.#send(inquiry, kept);
       if (answer.verdict === 'token' && tries === 0) continue;
       const left = inquiry.until - Date.now();
@@ -151,18 +158,22 @@ export class Catalogues {
         await this.#pause(inquiry, 'rate-limited', answer.waitMs);
         continue; // its turn comes after the pause
       }
-      return this.#settle(inquiry, answer, kept);
+      return this.#settle(inquiry, { ...answer, hasFailed }, kept);
     }
   }
 
-  /** Waits for the agent's turn. Throws when that is later than the caller waits. */
-  async #turn({ agent, until, signal }: Inquiry): Promise<void> {
+  /** Waits for the agent's turn; throws when that is later than the caller waits. Returns whether the agent failed lately. */
+  async #turn({ agent, until, signal }: Inquiry): Promise<boolean> {
     for (;;) {
       const left = until - Date.now();
-      const { waitMs, closed } = await takeSlot(this.#deps.redis, { id: circuitOf(agent), rate: agent.rate }, left);
+      const { waitMs, closed, hasFailed } = await takeSlot(
+        this.#deps.redis,
+        { id: circuitOf(agent), rate: agent.rate },
+        left,
+      );
       if (closed && (closed !== 'rate-limited' || waitMs > left)) throw new CatalogueFault(agent.id, closed, waitMs);
-      await sleep(waitMs, undefined, { signal });
-      if (!closed) return;
+      if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+      if (!closed) return hasFailed === true;
     }
   }
 
@@ -190,12 +201,12 @@ export class Catalogues {
   }
 
   /** What an answer means for the cache, the key and later requests. */
-  async #settle(inquiry: Inquiry, answer: Answer, kept: KeptAnswer | undefined): Promise<string | undefined> {
+  async #settle(inquiry: Inquiry, answer: Settling, kept: KeptAnswer | undefined): Promise<Value> {
     const { agent, hash } = inquiry;
     if (answer.verdict === 'ok' || answer.verdict === 'none') return this.#keep(inquiry, answer);
     if (answer.verdict !== 'same') throw await this.#faultOf(inquiry, answer);
     await keepAnswer(this.#deps.db, { request: hash, agent: agent.id }, undefined);
-    return kept?.body ?? undefined;
+    return kept && readKept(inquiry, kept);
   }
 
   /** The fault that an answer is, with the pause that follows it. */
@@ -215,14 +226,14 @@ export class Catalogues {
     return new CatalogueFault(agent.id, reason);
   }
 
-  async #keep(inquiry: Inquiry, { verdict, text, etag }: Answer): Promise<string | undefined> {
+  async #keep(inquiry: Inquiry, { verdict, text, etag, value, hasFailed }: Settling): Promise<Value> {
     const { agent, hash } = inquiry;
     const body = verdict === 'ok' ? text : null;
     const answer = { status: body === null ? 404 : 200, body, etag };
     await keepAnswer(this.#deps.db, { request: hash, agent: agent.id }, answer);
-    await noteAnswered(this.#deps.redis, circuitOf(agent));
-    if (agent.credentials) await this.#noteKey(inquiry, false);
-    return body ?? undefined;
+    if (hasFailed) await noteAnswered(this.#deps.redis, circuitOf(agent));
+    if (agent.credentials && inquiry.refused) await this.#noteKey(inquiry, false);
+    return verdict === 'ok' ? value : undefined;
   }
 
   async #noteFault(inquiry: Inquiry, reason: FaultReason, forMs?: number): Promise<void> {

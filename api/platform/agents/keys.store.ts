@@ -57,16 +57,18 @@ function stateOf(
 
 const UNSAVED = { savedAt: null, savedBy: null };
 
-/** The values in force of an agent's keys, and the names of missing ones that it needs. */
+/** The values in force of an agent's keys, the names of missing ones that it needs, and whether one was refused. */
 export async function keysInForce(
   deps: KeyDeps,
   agent: string,
-): Promise<{ values: KeyValues; missing: CatalogueKeyName[] }> {
-  if (!catalogueKeyNames.some((name) => catalogueKeys[name].agent === agent)) return { values: {}, missing: [] };
+): Promise<{ values: KeyValues; missing: CatalogueKeyName[]; refused: boolean }> {
+  if (!catalogueKeyNames.some((name) => catalogueKeys[name].agent === agent))
+    return { values: {}, missing: [], refused: false };
   const states = await keyStates(deps, agent);
   const values = Object.fromEntries(states.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
   const missing = states.filter(({ name, value }) => value === undefined && !catalogueKeys[name].optional);
-  return { values, missing: missing.map(({ name }) => name) };
+  const refused = states.some(({ refusedAt }) => refusedAt !== null);
+  return { values, missing: missing.map(({ name }) => name), refused };
 }
 
 /** Saves a key, or removes the saved one. */

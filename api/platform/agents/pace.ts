@@ -20,7 +20,7 @@ const TAKE = `
   local wait = math.max(0, slot - now - (burst - 1) * every)
   if wait > most then return { -2, wait, 'rate-limited' } end
   redis.call('SET', KEYS[1], string.format('%.0f', slot + every), 'PX', math.ceil(slot + every - now) + 1000)
-  return { 0, wait, '' }`;
+  return { redis.call('EXISTS', KEYS[3]), wait, '' }`;
 
 // Each further failure doubles the pause.
 const PAUSE = `
@@ -36,6 +36,8 @@ export interface Slot {
   waitMs: number;
   /** The reason for which no request is sent now. */
   closed?: FaultReason;
+  /** Failures lengthen the next pause until an answer is noted. */
+  hasFailed?: boolean;
 }
 
 /** Redis is unavailable: this process keeps its share of the rate. */
@@ -64,9 +66,10 @@ export async function takeSlot(
 ): Promise<Slot> {
   try {
     const [state, waitMs, reason] = (await redis.eval(
-      ...([TAKE, 2, slotKey(id), pauseKey(id), rate.everyMs, rate.burst, Math.max(0, Math.floor(mostMs))] as const),
+      ...([TAKE, 3, slotKey(id), pauseKey(id), failsKey(id)] as const),
+      ...([rate.everyMs, rate.burst, Math.max(0, Math.floor(mostMs))] as const),
     )) as [number, number, FaultReason];
-    return state === 0 ? { waitMs } : { waitMs, closed: reason };
+    return state < 0 ? { waitMs, closed: reason } : { waitMs, hasFailed: state > 0 || own.has(id) };
   } catch {
     return takeHere(id, rate.everyMs * ASSUMED_PROCESSES, mostMs);
   }
@@ -79,7 +82,7 @@ function takeHere(id: string, everyMs: number, mostMs: number): Slot {
   const waitMs = Math.max(0, mine.slotMs - now);
   if (waitMs > mostMs) return { waitMs, closed: 'rate-limited' };
   mine.slotMs = Math.max(now, mine.slotMs) + everyMs;
-  return { waitMs };
+  return { waitMs, hasFailed: mine.fails > 0 };
 }
 
 /**

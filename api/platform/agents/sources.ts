@@ -16,6 +16,7 @@ import {
 } from './agent.ts';
 import type { Catalogues, Patience } from './catalogues.ts';
 import { agentOf } from './index.ts';
+import type { SharedAnswers } from './shared-answers.ts';
 
 /** An agent that can be queried about one item. */
 export interface Source {
@@ -38,6 +39,8 @@ export interface Means {
   db: Db;
   catalogues: Catalogues;
   patience: Patience;
+  /** Shared with the sources of other items. */
+  answers?: SharedAnswers;
 }
 
 /** The source of an agent; undefined for agents that read files, and for packs while none is loaded. */
@@ -45,7 +48,8 @@ export async function sourceOf(id: string, means: Means): Promise<Source | undef
   if (id === 'spine') return (await hasPack(means.db)) ? spineSource(means.db) : undefined;
   if (!isCatalogue(id)) return undefined;
   const agent = agentOf(id);
-  return catalogueSource(agent, means.catalogues.queryOf(agent, means.patience));
+  const query = means.catalogues.queryOf(agent, means.patience);
+  return catalogueSource(agent, means.answers?.over(agent.id, query) ?? query);
 }
 
 const spineSource = (db: Db): Source => ({

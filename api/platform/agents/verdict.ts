@@ -7,6 +7,8 @@ const MINUTE = 60_000;
 export interface Answer {
   verdict: Verdict | 'ok' | 'same' | 'token' | 'not-json' | 'invalid';
   text: string;
+  /** As the request's schema reads it; undefined unless the verdict is `ok`. */
+  value: unknown;
   etag: string | null;
   /** Of `Retry-After`. */
   waitMs: number | undefined;
@@ -27,6 +29,7 @@ export function answerOf(agent: Agent, request: CatalogueRequest, answer: Outbou
   const read = textOf(answer);
   const base = {
     text: read.text,
+    value: undefined,
     etag: headers.etag?.slice(0, 200) ?? null,
     waitMs: retryAfterMs(headers['retry-after']),
   };
@@ -34,7 +37,8 @@ export function answerOf(agent: Agent, request: CatalogueRequest, answer: Outbou
   const judged = agent.judge?.({ status, body: read.json }) ?? byStatus(status, base.waitMs);
   if (judged) return { ...base, verdict: judged };
   if (read.json === undefined) return { ...base, verdict: 'not-json' };
-  return { ...base, verdict: request.schema.safeParse(read.json).success ? 'ok' : 'invalid' };
+  const parsed = request.schema.safeParse(read.json);
+  return parsed.success ? { ...base, value: parsed.data, verdict: 'ok' } : { ...base, verdict: 'invalid' };
 }
 
 const MEANINGS: Readonly<Record<number, Answer['verdict']>> = {

@@ -1,5 +1,5 @@
 // Where the bytes of a pack come from.
-import { open } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Objects } from '../objects.ts';
 import type { Outbound, OutboundOptions } from '../outbound.ts';
@@ -52,12 +52,38 @@ export async function dropOldPieces(objects: Objects, kept: string | undefined):
   await objects.remove(BUCKET, old);
 }
 
-/** A file of this machine. */
-export const fileRanges =
+/** The path is no file that can be read; with `storageFailed` its storage does not answer. */
+export class FileUnreadable extends Error {
+  readonly storageFailed: boolean;
+  constructor(message: string, storageFailed: boolean) {
+    super(message);
+    this.storageFailed = storageFailed;
+  }
+}
+
+/** Errors that come from the path itself. */
+const OF_PATH = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG', 'ENXIO', 'EINVAL']);
+
+function unreadable(error: unknown): unknown {
+  const { code } = error as { code?: string };
+  return code === undefined ? error : new FileUnreadable(`reading the file ended with ${code}`, !OF_PATH.has(code));
+}
+
+/** A file of this machine. Throws `FileUnreadable`. */
+export const fileRanges = (path: string): Ranges => {
+  const read = rangesOf(path);
+  return async (start, end) =>
+    read(start, end).catch((error: unknown) => {
+      throw unreadable(error);
+    });
+};
+
+const rangesOf =
   (path: string): Ranges =>
   async (start, end) => {
-    const file = await open(path);
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe would wait for its writer
     try {
+      if (!(await file.stat()).isFile()) throw new FileUnreadable('the path is no file', false);
       const { bytesRead, buffer: bytes } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
       return bytes.subarray(0, bytesRead);
     } finally {

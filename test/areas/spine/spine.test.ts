@@ -1,3 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
 import type { JobPayload } from '#platform/jobs.ts';
@@ -93,6 +98,41 @@ describe('identity packs', function () {
     expect((await upload(pack, { dryRun: 'true' })).status).to.equal(200);
     expect(await kept()).to.equal(0);
     expect(await api.deps.db('jobs').where({ kind: 'spine.import' }).first('id')).to.equal(undefined);
+  });
+
+  it('are refused with 400 for a path that is no file, without waiting for a pipe', async () => {
+    const [root] = api.deps.config.mediaRoots;
+    const at = (name: string): string => join(root?.path ?? '', name);
+    await mkdir(at('folder'));
+    execFileSync('mkfifo', [at('pipe')]);
+    await symlink('/dev/zero', at('outside'));
+    await symlink('folder', at('link'));
+    const socket = createServer().listen(at('socket'));
+    await once(socket, 'listening');
+    await writeFile(at('text'), 'not a pack at all');
+    await writeFile(at('empty'), '');
+    const { storageId } = api.given;
+    for (const path of [
+      '.',
+      'folder',
+      'folder/',
+      'link',
+      'pipe',
+      'socket',
+      'outside',
+      'absent',
+      'text/x',
+      'text',
+      'empty',
+    ]) {
+      const answer = await api.as(owner).importSpinePack({ body: { storageId, path } });
+      expect(answer.status, `${path} ${JSON.stringify(answer.body)}`).to.equal(400);
+    }
+    socket.close();
+    const pack = await makePack(works);
+    await writeFile(at('films.foyerspine'), pack.bytes);
+    const body = { storageId, path: 'films.foyerspine', dryRun: true };
+    expect((await api.as(owner).importSpinePack({ body })).status).to.equal(200);
   });
 
   it('are loaded from an upload, shown, replaced only by newer ones, and removed', async () => {

@@ -238,6 +238,37 @@ describe('metadata.refresh', function () {
     expect((await matchOf(ran.id)).due_at).to.be.instanceOf(Date);
   });
 
+  it('writes items together, and has pictures fetched that are new', async () => {
+    const { db } = api.deps;
+    const statementsFor = async (names: readonly string[]): Promise<number> => {
+      const place = await library('movies');
+      for (const name of names) await place.put(`${name}/${name}.mkv`);
+      await place.scan();
+      let statements = 0;
+      const count = (): void => {
+        statements += 1;
+      };
+      db.on('query', count);
+      await refresh(place);
+      db.removeListener('query', count);
+      const emitted = await db('outbox')
+        .where({ event: 'item.updated' })
+        .whereRaw(`facts ->> 'libraryId' = ?`, [place.libraryId]);
+      expect(new Set(emitted.map(({ facts }: { facts: { itemId: string } }) => facts.itemId)).size).to.equal(
+        names.length,
+      );
+      await db('artwork_pending').delete();
+      const { id } = await itemOf(place, 'Ran');
+      await refresh(place, { itemId: id, options: { by: 'person' } });
+      expect(await db('artwork_pending').where({ item_id: id })).to.deep.equal([]);
+      return statements;
+    };
+    const few = await statementsFor(['Ran (1985)']);
+    await db('catalogue_answers').delete();
+    const many = await statementsFor(['Ran (1985)', 'Heat (1995)', 'Alien (1979)', 'Aliens (1986)', 'Alien 3 (1992)']);
+    expect(many - few, 'of four more films').to.be.below(4 * 16);
+  });
+
   it('never changes locked fields, and does not guess between films of one name', async () => {
     const place = await library('movies');
     await place.put('Heat/Heat.mkv');

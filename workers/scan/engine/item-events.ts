@@ -2,6 +2,7 @@ import { TEXT_CODECS } from '#areas/streaming/public.ts';
 import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { EventFacts } from '#platform/events.ts';
+import { emitMany } from '#platform/outbox.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Probed } from '#workers/probe/probe.ts';
 import type { Work } from '#workers/work.ts';
@@ -65,7 +66,6 @@ export async function emitItemEvents(scan: Scan, db: Db, changes: BatchChanges):
 }
 
 interface Emitter {
-  work: Pick<Scan['work'], 'emit'>;
   /** No events are emitted for a library during its first scan. */
   library: Pick<Scan['library'], 'id'> & { first?: boolean };
 }
@@ -73,7 +73,8 @@ interface Emitter {
 interface ItemEvents {
   name: 'item.added' | 'item.updated' | 'item.deleted';
   ids: readonly string[];
-  changed?: string[];
+  /** Names of changed fields, or those of each item. */
+  changed?: string[] | ReadonlyMap<string, string[]>;
   /** Previous age limits: a changed rating changes who may see the item. */
   ages?: Ages;
   /** Rows of items that are deleted already. */
@@ -82,7 +83,7 @@ interface ItemEvents {
 
 /** One event for each item in its library, with the facts that select its readers. */
 export async function emitItems(
-  { work, library }: Emitter,
+  { library }: Emitter,
   db: Db,
   { name, ids, changed, ages, gone = [] }: ItemEvents,
 ): Promise<void> {
@@ -94,14 +95,16 @@ export async function emitItems(
   );
   const known = new Map([...rows, ...gone].map((row) => [row.id, row]));
   const silent = library.first ? library.id : undefined;
-  for (const itemId of ids) {
+  const events = ids.flatMap((itemId) => {
     const row = known.get(itemId);
     const { library_id: libraryId } = row ?? { library_id: library.id };
+    if (libraryId === silent) return [];
     const base = { itemId, libraryId };
-    const payload = { ...base, ...(row && { type: row.type, title: row.title }), ...(changed && { changed }) };
-    const facts = { ...base, ...(row && factsOf(row, ages)) };
-    if (libraryId !== silent) await work.emit(db, name, { payload, facts });
-  }
+    const fields = Array.isArray(changed) ? changed : changed?.get(itemId);
+    const payload = { ...base, ...(row && { type: row.type, title: row.title }), ...(fields && { changed: fields }) };
+    return [{ payload, facts: { ...base, ...(row && factsOf(row, ages)) } }];
+  });
+  await emitMany(db, name, events);
 }
 
 /** Age 0 is for everyone; no age means not rated. */

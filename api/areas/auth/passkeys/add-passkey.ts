@@ -10,7 +10,8 @@ import { findMethod, toMethod } from '../methods/methods.store.ts';
 import { notifyMethodChanged } from '../notify.ts';
 import { replaceRecoveryCodes } from '../second-factor/recovery-codes.ts';
 import { authenticatorName } from './authenticators.ts';
-import { challengeIn, relyingParty, usePasskeyChallenge, webauthn } from './passkeys.ts';
+import { challengeIn, relyingParty, usePasskeyChallenge } from './passkeys.ts';
+import { checkPasskey, PasskeyRefused } from './verifier.ts';
 
 /** Verifies and stores a new passkey of the caller. */
 export async function addPasskeyTo(
@@ -52,23 +53,21 @@ async function verified(call: Call, response: RegistrationResponseJSON) {
   const challenge = challengeIn(response.response.clientDataJSON);
   if (!(await usePasskeyChallenge(call.db, challenge, call.who.accountId))) throw refused('wrong_challenge');
   const { id, origin } = relyingParty(call);
-  const { verifyRegistrationResponse } = await webauthn();
-  const result = await verifyRegistrationResponse({
+  const result = await checkPasskey('verifyRegistrationResponse', {
     response,
     expectedChallenge: challenge,
     expectedOrigin: origin,
     expectedRPID: id,
     requireUserVerification: false,
   }).catch((error: unknown) => {
-    throw refused(codeOf(error));
+    throw error instanceof PasskeyRefused ? refused(codeOf(error)) : error;
   });
   if (!result.verified) throw refused('bad_credential');
   return result.registrationInfo;
 }
 
 /** Issue code by the message of the library, which names the failed check. */
-function codeOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : '';
+function codeOf({ message: text }: PasskeyRefused): string {
   if (/origin/i.test(text)) return 'wrong_origin';
   if (/RP ID/i.test(text)) return 'wrong_rp';
   return 'bad_credential';

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { PublicKeyCredentialCreationOptionsJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Call } from '#kernel/endpoint.ts';
 import { addPasskeyTo } from './add-passkey.ts';
-import { ALGORITHMS, challengeIn, insertPasskeyChallenge, relyingParty, TIMEOUT_MS, webauthn } from './passkeys.ts';
+import { creationOptions } from './options.ts';
+import { challengeIn, insertPasskeyChallenge, relyingParty } from './passkeys.ts';
+import { prepareVerifier } from './verifier.ts';
 
 /** Options for an invited person without an account; undefined where passkeys are disabled or not possible. */
 export async function newcomerOptions(
@@ -11,16 +13,11 @@ export async function newcomerOptions(
 ): Promise<PublicKeyCredentialCreationOptionsJSON | undefined> {
   const { id, usable } = relyingParty(call);
   if (!usable || !call.deps.settings.get('auth.passkeys.enabled')) return undefined;
-  const { generateRegistrationOptions } = await webauthn();
-  const options = await generateRegistrationOptions({
-    rpName: call.deps.settings.get('server.name'),
-    rpID: id,
-    userName: name,
-    userID: new Uint8Array(randomBytes(16)),
-    attestationType: 'none',
-    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-    supportedAlgorithmIDs: ALGORITHMS,
-    timeout: TIMEOUT_MS,
+  prepareVerifier();
+  const options = creationOptions({
+    rp: { id, name: call.deps.settings.get('server.name') },
+    user: { id: randomBytes(16), name, displayName: '' },
+    ...{ have: [], userVerification: 'required' },
   });
   await insertPasskeyChallenge(call.db, options.challenge, null);
   return options;

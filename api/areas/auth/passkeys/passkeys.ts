@@ -8,13 +8,10 @@ import { conflict } from '#kernel/errors.ts';
 import { ownAddress } from '#kernel/own-address.ts';
 import { type Db, existing } from '#platform/db.ts';
 import { listMethodRows, type MethodRow } from '../methods/methods.store.ts';
+import { creationOptions, requestOptions } from './options.ts';
+import { checkPasskey, PasskeyRefused, prepareVerifier } from './verifier.ts';
 
-/** Imported on first use, because it has many files and most servers need none of them. */
-export const webauthn = () => import('@simplewebauthn/server');
-
-export const TIMEOUT_MS = 300_000;
 export const MOST_PASSKEYS = 20;
-export const ALGORITHMS = [-8, -7, -257]; // EdDSA, ES256, RS256
 
 /** The host of `server.publicUrl`, else of the request. Browsers create passkeys only over https or for localhost. */
 export function relyingParty(call: Call): { id: string; origin: string; usable: boolean } {
@@ -25,9 +22,6 @@ export function relyingParty(call: Call): { id: string; origin: string; usable: 
 
 const passkeysOf = async (db: Db, accountId: string): Promise<MethodRow[]> =>
   (await listMethodRows(db, accountId)).filter(({ kind }) => kind === 'passkey');
-
-const described = (rows: readonly MethodRow[]) =>
-  rows.map((row) => ({ id: row.credential_id ?? '', transports: (row.transports ?? []) as 'internal'[] }));
 
 /** Stores a challenge that is valid for 5 minutes and works once. */
 export async function insertPasskeyChallenge(db: Db, challenge: string, accountId: string | null): Promise<void> {
@@ -52,18 +46,11 @@ export async function registrationOptions(call: Call): Promise<PublicKeyCredenti
   const have = await passkeysOf(db, who.accountId);
   if (have.length >= MOST_PASSKEYS) throw conflict('too-many', 'An account has at most 20 passkeys');
   const names = existing(await db('accounts').where({ id: who.accountId }).first('username', 'display_name'));
-  const { generateRegistrationOptions } = await webauthn();
-  const options = await generateRegistrationOptions({
-    rpName: deps.settings.get('server.name'),
-    rpID: id,
-    userName: names.username,
-    userDisplayName: names.display_name,
-    userID: new Uint8Array(Buffer.from(who.accountId)),
-    attestationType: 'none',
-    excludeCredentials: described(have),
-    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
-    supportedAlgorithmIDs: ALGORITHMS,
-    timeout: TIMEOUT_MS,
+  prepareVerifier();
+  const options = creationOptions({
+    rp: { id, name: deps.settings.get('server.name') },
+    user: { id: Buffer.from(who.accountId), name: names.username, displayName: names.display_name },
+    ...{ have, userVerification: 'preferred' },
   });
   await insertPasskeyChallenge(db, options.challenge, who.accountId);
   return options;
@@ -71,30 +58,21 @@ export async function registrationOptions(call: Call): Promise<PublicKeyCredenti
 
 /** Options to sign in with a passkey alone, which requires user verification. */
 export async function signInOptions(call: Call): Promise<PublicKeyCredentialRequestOptionsJSON> {
-  const { generateAuthenticationOptions } = await webauthn();
-  const options = await generateAuthenticationOptions({
-    rpID: relyingParty(call).id,
-    userVerification: 'required',
-    timeout: TIMEOUT_MS,
-  });
+  const options = requestOptions(relyingParty(call).id, 'required');
+  if (await call.db('sign_in_methods').where({ kind: 'passkey' }).first('id')) prepareVerifier();
   await insertPasskeyChallenge(call.db, options.challenge, null);
   return options;
 }
 
 /** Options for a passkey as second factor; undefined for an account without passkeys. */
-export async function secondFactorOptions(
+export function secondFactorOptions(
   call: Call,
   rows: readonly MethodRow[],
-): Promise<PublicKeyCredentialRequestOptionsJSON | undefined> {
+): PublicKeyCredentialRequestOptionsJSON | undefined {
   const passkeys = rows.filter(({ kind }) => kind === 'passkey');
   if (passkeys.length === 0) return undefined;
-  const { generateAuthenticationOptions } = await webauthn();
-  return generateAuthenticationOptions({
-    rpID: relyingParty(call).id,
-    allowCredentials: described(passkeys),
-    userVerification: 'preferred',
-    timeout: TIMEOUT_MS,
-  });
+  prepareVerifier();
+  return requestOptions(relyingParty(call).id, 'preferred', passkeys);
 }
 
 /** The challenge inside the client data of the browser. */
@@ -123,8 +101,7 @@ export async function passkeyAccount(
   const row = await db('sign_in_methods').where({ kind: 'passkey', credential_id: response.id }).forUpdate().first();
   if (!row?.public_key) return undefined;
   const { id, origin } = relyingParty(call);
-  const { verifyAuthenticationResponse } = await webauthn();
-  const verified = await verifyAuthenticationResponse({
+  const verified = await checkPasskey('verifyAuthenticationResponse', {
     response,
     expectedChallenge: challenge,
     expectedOrigin: origin,
@@ -135,7 +112,10 @@ export async function passkeyAccount(
       publicKey: new Uint8Array(row.public_key),
       counter: Number(row.counter ?? 0),
     },
-  }).catch(() => undefined);
+  }).catch((error: unknown) => {
+    if (!(error instanceof PasskeyRefused)) throw error;
+    return undefined;
+  });
   if (!verified?.verified) return undefined;
   await db('sign_in_methods')
     .where({ id: row.id })

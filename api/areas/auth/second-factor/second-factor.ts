@@ -30,7 +30,7 @@ export async function requireSecondFactor(
   const { db, client } = call;
   const rows = await listMethodRows(db, draft.accountId);
   const totp = rows.some(({ kind }) => kind === 'totp');
-  const passkey = await secondFactorOptions(call, rows);
+  const passkey = secondFactorOptions(call, rows);
   if (!totp && !passkey) return undefined;
   const codes = await countRecoveryCodes(db, draft.accountId);
   const { token, expiresAt } = await insertChallenge(db, {

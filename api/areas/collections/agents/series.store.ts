@@ -4,7 +4,8 @@ import { newId } from '#platform/ids.ts';
 import { namesOf, updateCollectionRow } from '../collection/collections.store.ts';
 import { addItems, removedFrom } from '../items/held.store.ts';
 
-interface Part {
+/** Whether an item is a part of a series in a catalogue. */
+export interface Part {
   itemId: string;
   agent: string;
   /** Undefined for an item that is in no series there. */
@@ -13,11 +14,26 @@ interface Part {
 
 const NAME_MAX = 120;
 
+/** Places several items, those in no series by one statement. The keys of the series are locked in one order. */
+export async function placeAllInSeries(db: Db, parts: readonly Part[]): Promise<void> {
+  if (parts.length === 0) return;
+  const placed: { item_id: string; agent: string }[] = await db('collection_items as ci')
+    .join('collections as c', 'c.id', 'ci.collection_id')
+    .whereRaw('ci.item_id = any(?::uuid[]) and not ci.by_hand and c.agent_key is not null', [
+      parts.map(({ itemId }) => itemId),
+    ])
+    .select('ci.item_id', db.raw(`split_part(c.agent_key, ':', 1) as agent`));
+  const held = new Set(placed.map(({ item_id, agent }) => `${item_id} ${agent}`));
+  const keyOf = ({ agent, series }: Part): string => `${agent}:${series?.id}`;
+  const moved = parts.filter((part) => part.series || held.has(`${part.itemId} ${part.agent}`));
+  for (const part of moved.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) await placeInSeries(db, part);
+}
+
 /**
  * Puts an item into the collection of its series and takes it out of others of the same catalogue. Items that a person added
  * stay, those that a person removed do not return, and a collection that a person deleted does not come back.
  */
-export async function placeInSeries(db: Db, { itemId, agent, series }: Part): Promise<void> {
+async function placeInSeries(db: Db, { itemId, agent, series }: Part): Promise<void> {
   const key = series && `${agent}:${series.id}`;
   const left = await db('collection_items as ci')
     .join('collections as c', 'c.id', 'ci.collection_id')

@@ -1,6 +1,7 @@
 // The identity of items in catalogues, and their refreshes that are due.
 import type { RemotePicture } from '#platform/agents/agent.ts';
 import type { Db } from '#platform/db.ts';
+import { storableJson } from '#platform/storable-json.ts';
 import type { Row } from '#platform/typed-query.ts';
 
 declare module '#platform/column-types.ts' {
@@ -39,6 +40,12 @@ export type MatchRow = Row<'item_matches'>;
 
 export async function findMatch(db: Db, itemId: string): Promise<MatchRow | undefined> {
   return db('item_matches').where({ item_id: itemId }).first();
+}
+
+/** The rows of items, by item. */
+export async function findMatches(db: Db, itemIds: readonly string[]): Promise<Map<string, MatchRow>> {
+  const rows = await db('item_matches').whereRaw('item_id = any(?::uuid[])', [[...itemIds]]);
+  return new Map(rows.map((row) => [row.item_id, row]));
 }
 
 /** Makes refreshes due now. An item that is refreshed at the moment is refreshed again. */
@@ -99,17 +106,66 @@ export async function nextRefresh(db: Db, libraryId: string | undefined): Promis
 /** Hours until an item is tried again after agents failed; then the next scheduled refresh tries it. */
 const RETRY_HOURS = [1, 6, 24];
 
-/** Ends a refresh. With agents that failed it is due again for these. A refresh that was requested meanwhile stays due. */
+/** When a refresh is due again, with its options; no hours when it is not. */
+function laterOf({ tries, options }: Due, failed: readonly string[]) {
+  const hours = failed.length > 0 ? RETRY_HOURS[tries] : undefined;
+  if (hours === undefined) return { hours: null, tries: 0, options: {} };
+  return { hours, tries: tries + 1, options: { ...options, agents: [...failed] } };
+}
+
+/**
+ * Ends a refresh that wrote nothing. With agents that failed it is due again for these. A refresh that was requested
+ * meanwhile stays due.
+ */
 export async function endRefresh(db: Db, due: Due, failed: readonly string[]): Promise<void> {
-  const hours = failed.length > 0 ? RETRY_HOURS[due.tries] : undefined;
-  const row = db('item_matches').where({ item_id: due.item_id, generation: due.generation });
-  if (hours === undefined) await row.update({ due_at: null, tries: 0, options: '{}' });
-  else
-    await row.update({
-      due_at: db.raw('now() + make_interval(hours => ?)', [hours]),
-      tries: due.tries + 1,
-      options: JSON.stringify({ ...due.options, agents: [...failed] }),
+  const { hours, tries, options } = laterOf(due, failed);
+  await db('item_matches')
+    .where({ item_id: due.item_id, generation: due.generation })
+    .update({
+      due_at: db.raw('now() + make_interval(hours => ?::int)', [hours]),
+      tries,
+      options: JSON.stringify(options),
     });
+}
+
+/** The end of a refresh that wrote what agents gave. */
+export interface Outcome {
+  due: Due;
+  /** Agents that did not answer. */
+  failed: readonly string[];
+  /** The pictures that catalogues offer now; absent keeps the known ones. */
+  pictures?: readonly ChosenPicture[] | undefined;
+  /** An identity that is new. */
+  found?: Pick<Identified, 'agent' | 'confidence' | 'by'> | undefined;
+}
+
+const AT_END = (column: string, value: string): string =>
+  `${column} = case when m.generation = r.generation then ${value} else m.${column} end`;
+const IF_FOUND = (column: string, value: string): string =>
+  `${column} = case when r.found then ${value} else m.${column} end`;
+
+/** Ends refreshes like `endRefresh`, with their pictures and new identities: one write of each row. */
+export async function endRefreshes(db: Db, outcomes: readonly Outcome[]): Promise<void> {
+  const rows = outcomes.map(({ due, failed, pictures, found }) => ({
+    ...{ item_id: due.item_id, library_id: due.library_id, generation: due.generation, pictures },
+    ...{ found: found !== undefined, agent: found?.agent, confidence: found?.confidence, by: found?.by },
+    ...laterOf(due, failed),
+  }));
+  const text = storableJson(rows);
+  await db.raw(
+    `insert into item_matches (item_id, library_id) select r.item_id, r.library_id
+     from jsonb_to_recordset(?::jsonb) as r(item_id uuid, library_id uuid) order by r.item_id on conflict do nothing`,
+    [text],
+  );
+  await db.raw(
+    `update item_matches m set refreshed_at = now(), pictures = coalesce(r.pictures, m.pictures),
+       ${IF_FOUND('state', `'matched'`)}, ${IF_FOUND('agent', 'r.agent')}, ${IF_FOUND('confidence', 'r.confidence')},
+       ${IF_FOUND('matched_by', 'r.by')}, ${IF_FOUND('matched_at', 'now()')},
+       ${AT_END('due_at', 'now() + make_interval(hours => r.hours)')}, ${AT_END('tries', 'r.tries')}, ${AT_END('options', 'r.options')}
+     from jsonb_to_recordset(?::jsonb) as r(item_id uuid, generation int, pictures jsonb, found boolean, agent text,
+       confidence real, by text, hours int, tries int, options jsonb) where m.item_id = r.item_id`,
+    [text],
+  );
 }
 
 export interface Identified {

@@ -58,11 +58,19 @@ export const placeOf = (settings: Settings): { language: string; country: string
   country: settings.get('server.country'),
 });
 
+interface Server {
+  db: Db;
+  settings: Settings;
+}
+
 /** Undefined for an item that is gone or in the trash. */
-export async function refreshedItem(
-  { db, settings: server }: { db: Db; settings: Settings },
-  id: string,
-): Promise<RefreshedItem | undefined> {
+export async function refreshedItem(server: Server, id: string): Promise<RefreshedItem | undefined> {
+  return (await refreshedItems(server, [id])).get(id);
+}
+
+/** By id, without items that are gone or in the trash. */
+export async function refreshedItems(server: Server, ids: readonly string[]): Promise<Map<string, RefreshedItem>> {
+  const { db } = server;
   const { rows } = await db.raw<{ rows: ItemRow[] }>(
     `select i.id, i.library_id, i.type, i.title, i.original_title, i.year, i.runtime_ms, i.index_number, i.parent_index,
        i.external_ids, i.details, p.type as parent_type, p.external_ids as parent_ids, p.title as parent_title,
@@ -74,12 +82,15 @@ export async function refreshedItem(
        l.type as library_type, l.settings
      from items i join libraries l on l.id = i.library_id
        left join items p on p.id = i.parent_id left join items g on g.id = i.grandparent_id
-     where i.id = ? and i.trashed_at is null and l.deleted_at is null`,
-    [id],
+     where i.id = any(?::uuid[]) and i.trashed_at is null and l.deleted_at is null`,
+    [[...ids]],
   );
-  const [row] = rows;
-  if (!row) return undefined;
-  const settings = settingsOf({ type: row.library_type, settings: row.settings }, placeOf(server));
+  const place = placeOf(server.settings);
+  return new Map(rows.map((row) => [row.id, toRefreshed(row, place)]));
+}
+
+function toRefreshed(row: ItemRow, place: ReturnType<typeof placeOf>): RefreshedItem {
+  const settings = settingsOf({ type: row.library_type, settings: row.settings }, place);
   return {
     ...{ id: row.id, libraryId: row.library_id, type: row.type, title: row.title, settings },
     agents: row.settings.agents ?? agentsByDefault(row.library_type, () => true),
