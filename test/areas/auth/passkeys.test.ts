@@ -56,7 +56,8 @@ describe('Auth: passkeys', () => {
     });
     const own = await withPasskey(await somebody(api));
     expect((await login(own.get(await options()))).status).to.equal(200);
-    await import('#areas/auth/passkeys/authenticators.ts?again');
+    const other: string = '#areas/auth/passkeys/authenticators.ts?again';
+    await import(other);
     hooks.deregister();
     expect(loaded.filter((name) => name.includes('authenticators'))).to.have.length(1);
     expect(loaded.filter((name) => name.includes('simplewebauthn'))).to.deep.equal([]);

@@ -19,9 +19,9 @@ const PLACES = 2;
 const TURN_MS = 1000;
 const FEWEST_CUES = 15;
 const STRETCHES = 12;
-const LONGEST_MS = 90_000;
-/** The stretches of a shorter film would have too few lines. */
-const SHORTEST_FILM_MS = 600_000;
+const STRETCH_MS = 90_000;
+/** Of a shorter film the stretches are more than half; it is heard whole. */
+const SHORTEST_FILM_MS = 2 * STRETCHES * STRETCH_MS;
 /** Below it nothing changes. */
 const LEAST_CONFIDENCE = 0.5;
 /** A correction has at most so many pieces. */
@@ -137,7 +137,7 @@ const compared = async (cues: readonly Span[], heard: Heard): Promise<Compared> 
 async function byStretches({ film, stream, cues }: Comparing, work: Work): Promise<Compared | undefined> {
   const { durationMs } = film;
   if (durationMs < SHORTEST_FILM_MS) return undefined;
-  const lengthMs = Math.min(LONGEST_MS, Math.round(durationMs / STRETCHES / 2)); // of a short film they are half
+  const lengthMs = STRETCH_MS;
   const starts = Array.from({ length: STRETCHES }, (_, n) =>
     Math.round((durationMs / STRETCHES) * (n + 0.5) - lengthMs / 2),
   );
