@@ -131,7 +131,8 @@ export class Child extends EventEmitter<{ change: [] }> {
 
   #launch(log: number): void {
     const { command, args, cwd, uid, gid } = this.spec;
-    const pod = `${this.spec.name}-${randomBytes(3).toString('hex')}`;
+    // One that never overlaps its successor has the same name again, so that the successor takes its leases at once.
+    const pod = this.spec.overlaps ? `${this.spec.name}-${randomBytes(3).toString('hex')}` : this.spec.name;
     const ports = {
       FOYER_METRICS_PORT: String(this.metricsPort),
       ...(this.spec.ownPort && { FOYER_PORT: String(this.ownPort) }),

@@ -101,6 +101,11 @@ export class ProgramReader {
   #section: Buffer = Buffer.alloc(0);
   #isOpen = false;
 
+  /** Whether the packets of this PID have a table that it reads. */
+  reads(pid: number): boolean {
+    return pid === PAT || pid === this.#pid;
+  }
+
   push({ pid, start, payload }: Packet, bytes: Buffer): void {
     if (payload >= PACKET) return;
     if (pid === PAT && start) this.#pid ??= firstProgram(bytes.subarray(payload));

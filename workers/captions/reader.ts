@@ -1,5 +1,5 @@
 import type { CaptionCue, CaptionService } from '#platform/live/captions.ts';
-import { PACKET, type Packet, readPacket } from '#workers/transcode/packets.ts';
+import { isStartAt, PACKET, pidAt, readPacket } from '#workers/transcode/packets.ts';
 import { ccDataOf, type Triplet, type VideoKind } from './cc-data.ts';
 import { Cea608 } from './cea608.ts';
 import { Cea708 } from './cea708.ts';
@@ -27,6 +27,9 @@ export class CaptionReader {
   /** By the PID of their stream. */
   readonly #teletext = new Map<number, Teletext>();
   readonly #growthMs: number | undefined;
+  /** The program, and the PIDs of its streams that may have captions. */
+  #known: Program | undefined;
+  #pids: ReadonlySet<number> = new Set();
   #waiting: Picture[] = [];
   #last: number | undefined;
   #hasFields = false;
@@ -41,11 +44,19 @@ export class CaptionReader {
   push(chunk: Buffer): void {
     for (let at = 0; at + PACKET <= chunk.length; at += PACKET) {
       if (chunk[at] !== SYNC) continue;
-      const bytes = chunk.subarray(at, at + PACKET);
-      const packet = readPacket(bytes);
-      this.#tables.push(packet, bytes);
-      if (this.#tables.program) this.#track(this.#tables.program, packet, bytes);
+      const pid = pidAt(chunk, at);
+      if (this.#tables.reads(pid)) this.#table(chunk.subarray(at, at + PACKET));
+      else if (this.#pids.has(pid)) this.#track(pid, chunk, at);
     }
+  }
+
+  #table(bytes: Buffer): void {
+    this.#tables.push(readPacket(bytes), bytes);
+    const { program } = this.#tables;
+    if (!program || program === this.#known) return;
+    this.#known = program;
+    const { video, teletext } = program;
+    this.#pids = new Set([...(video ? [video.pid] : []), ...teletext.map(({ pid }) => pid)]);
   }
 
   /** The last pictures. */
@@ -109,22 +120,21 @@ export class CaptionReader {
     return found && this.#teletext.get(found.pid);
   }
 
-  #track({ video, teletext }: Program, packet: Packet, bytes: Buffer): void {
-    if (packet.pid === video?.pid) {
-      this.#picture(video.kind, this.#pes.push(packet, bytes));
-      return;
-    }
-    const pages = teletext.filter(({ pid }) => pid === packet.pid);
-    if (pages.length === 0) return;
-    const known = this.#teletext.get(packet.pid);
-    const decoder =
-      known ??
-      new Teletext(
-        pages.map(({ page }) => page),
-        this.#growthMs,
-      );
-    if (!known) this.#teletext.set(packet.pid, decoder);
-    this.#page(decoder, this.#pes.push(packet, bytes));
+  #track(pid: number, chunk: Buffer, at: number): void {
+    const { video, teletext = [] } = this.#known ?? {};
+    const pes = this.#pes.push({ pid, start: isStartAt(chunk, at) }, chunk, at);
+    if (!pes) return;
+    if (pid === video?.pid) this.#picture(video.kind, pes);
+    else this.#page(this.#decoderOf(pid, teletext), pes);
+  }
+
+  #decoderOf(pid: number, teletext: Program['teletext']): Teletext {
+    const known = this.#teletext.get(pid);
+    if (known) return known;
+    const pages = teletext.filter((one) => one.pid === pid).map(({ page }) => page);
+    const decoder = new Teletext(pages, this.#growthMs);
+    this.#teletext.set(pid, decoder);
+    return decoder;
   }
 
   #page(decoder: Teletext, pes: Pes | undefined): void {

@@ -26,6 +26,11 @@ export class SubtitleFilter {
   #sent = 0;
   readonly #dropped = new Set<number>();
 
+  /** Whether packets of this PID may be changed or left out. All others stay as they are. */
+  changes(pid: number): boolean {
+    return pid === PAT || pid === this.#pmtPid || this.#dropped.has(pid);
+  }
+
   /** The packet that stays; undefined for one of a stream that is left out. */
   pass(bytes: Buffer): Buffer | undefined {
     const { pid, start, payload } = readPacket(bytes);

@@ -25,6 +25,20 @@ export function readPacket(bytes: Buffer): Packet {
   };
 }
 
+/** The PID of the packet at a place. */
+export const pidAt = (bytes: Uint8Array, at: number): number =>
+  (((bytes[at + 1] ?? 0) & 0x1f) << 8) | (bytes[at + 2] ?? 0);
+
+/** Whether a packet of the elementary stream, or a table, begins in the packet at a place. */
+export const isStartAt = (bytes: Uint8Array, at: number): boolean => ((bytes[at + 1] ?? 0) & 0x40) !== 0;
+
+/** Where the payload of the packet at a place begins; its end, or a place after it, where it has none. */
+export function payloadAt(bytes: Uint8Array, at: number): number {
+  const control = bytes[at + 3] ?? 0;
+  if ((control & 0x10) === 0) return at + PACKET;
+  return at + 4 + (control & 0x20 ? (bytes[at + 4] ?? 0) + 1 : 0);
+}
+
 /** Presentation time of a PES head in ticks of 90 kHz; undefined without one. */
 export function timeOf(pes: Buffer): number | undefined {
   if (pes.length < 14 || pes.readUIntBE(0, 3) !== 1 || ((pes[7] ?? 0) & 0x80) === 0) return undefined;
@@ -76,8 +90,13 @@ export class ProgramTables {
     return packet.pid >= 0x20 && this.#video !== undefined;
   }
 
+  /** True for the PID of a track, once the tables are known. */
+  isTrackPid(pid: number): boolean {
+    return this.#video !== undefined && pid >= 0x20 && pid !== this.#pmtPid;
+  }
+
   /** True where a picture begins, or a piece of sound in a program without pictures. */
-  leads({ pid, start }: Packet): boolean {
+  leads({ pid, start }: Pick<Packet, 'pid' | 'start'>): boolean {
     this.#lead ??= this.hasVideo ? this.#video : pid;
     return start && pid === this.#lead;
   }

@@ -46,16 +46,23 @@ describe('the captions of a recording', function () {
     const folder = temporaryFolder('joined-captions');
     const files = new CaptionFiles(folder);
     const first = { startMs: 1000, endMs: 4000, text: 'ONE' };
-    await files.add({ durationMs: 4000 }, captions(90_000, [first]));
-    await files.add({ durationMs: 4000 }, captions(450_000, [{ startMs: 0, endMs: 500, text: 'ONE' }]));
-    await files.add({ durationMs: 4000 }, undefined);
+    await files.add({ durationMs: 4000, discontinuity: 0 }, captions(90_000, [first]));
+    await files.add(
+      { durationMs: 4000, discontinuity: 0 },
+      captions(450_000, [{ startMs: 0, endMs: 500, text: 'ONE' }]),
+    );
+    await files.add({ durationMs: 4000, discontinuity: 0 }, undefined);
     const late = captions(450_000 + 8000 * 90 + 180_000, [{ startMs: 100, endMs: 900, text: 'TWO' }]);
-    await files.add({ durationMs: 4000 }, late); // two seconds are missing
+    await files.add({ durationMs: 4000, discontinuity: 0 }, late); // two seconds are missing
+    // After an interruption its clock says nothing, however near it is.
+    const other = captions(450_000 + 14_500 * 90, [{ startMs: 0, endMs: 500, text: 'THREE' }]);
+    await files.add({ durationMs: 4000, discontinuity: 1 }, other);
     expect((await files.end()).map(({ service }) => service.id)).to.deep.equal(['cc1']);
     const cues = parseCues(readFileSync(join(folder, '0.srt'), 'utf8'), 'srt');
     expect(cues.map(({ startMs, endMs, text }) => [startMs, endMs, text])).to.deep.equal([
       [1000, 4500, 'ONE'],
       [14_100, 14_900, 'TWO'],
+      [18_000, 18_500, 'THREE'],
     ]);
   });
 });

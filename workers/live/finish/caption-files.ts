@@ -2,9 +2,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CaptionCue, CaptionService, SegmentCaptions } from '#platform/live/captions.ts';
+import type { LiveSegment } from '#platform/live/segments.ts';
 
 const WRAP = 2 ** 33;
-/** A jump of the clock by more starts a new timeline in the joined file. */
+/** A jump of the clock by more starts a new timeline in the joined file, as an interruption of the broadcast does. */
 export const JUMP_SECONDS = 3;
 /** Cues that end and begin within this are one text over two parts. */
 const SEAM_MS = 60;
@@ -32,6 +33,7 @@ export class CaptionFiles {
   readonly #tracks = new Map<string, Track>();
   #atMs = 0;
   #expected: number | undefined;
+  #discontinuity: number | undefined;
   #bytes = 0;
 
   constructor(folder: string) {
@@ -43,9 +45,14 @@ export class CaptionFiles {
     return this.#bytes >= MOST_BYTES;
   }
 
-  async add({ durationMs }: { durationMs: number }, captions: SegmentCaptions | undefined): Promise<void> {
+  async add(
+    { durationMs, discontinuity }: Pick<LiveSegment, 'durationMs' | 'discontinuity'>,
+    captions: SegmentCaptions | undefined,
+  ): Promise<void> {
     const ticks = captions?.ticks ?? this.#expected;
-    if (ticks !== undefined && this.#expected !== undefined) this.#atMs += gapOf(ticks, this.#expected);
+    const isNew = discontinuity !== this.#discontinuity;
+    this.#discontinuity = discontinuity;
+    if (ticks !== undefined && this.#expected !== undefined && !isNew) this.#atMs += gapOf(ticks, this.#expected);
     for (const { cues, ...service } of captions?.services ?? []) await this.#collect(service, cues);
     this.#atMs += durationMs;
     this.#expected = ticks && (ticks + durationMs * 90) % WRAP;

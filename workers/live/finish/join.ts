@@ -13,6 +13,7 @@ import type { Work } from '#workers/work.ts';
 import { JUMP_SECONDS } from './caption-files.ts';
 import { type CaptionArguments, captionArguments } from './captions.ts';
 import { tagsOf } from './names.ts';
+import { PartClock } from './part-clock.ts';
 
 /** The parts cannot be joined: no other try helps. */
 export class Unjoinable extends Error {}
@@ -96,11 +97,15 @@ async function feed(
 ): Promise<void> {
   if (!input) throw new Error('no input');
   input.on('error', () => undefined); // its exit shows why
+  const clock = new PartClock();
   for (const part of parts) {
     work.signal.throwIfAborted();
     const body = await work.objects.get(PARTS_BUCKET, partKey(row.id, part));
-    for await (const chunk of body as AsyncIterable<Buffer>)
-      if (!input.write(chunk)) await Promise.race([once(input, 'drain'), ended]);
+    const chunks: Buffer[] = [];
+    for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    clock.move(bytes, part);
+    if (!input.write(bytes)) await Promise.race([once(input, 'drain'), ended]);
   }
   input.end();
 }

@@ -1,6 +1,6 @@
 import type { SegmentCaptions } from '#platform/live/captions.ts';
 import { SubtitleFilter } from '#workers/captions/without-subtitles.ts';
-import { PACKET, ProgramTables, readPacket, timeOf } from '#workers/transcode/packets.ts';
+import { isStartAt, PACKET, ProgramTables, pidAt, readPacket, timeOf } from '#workers/transcode/packets.ts';
 import type { LiveCaptions } from './captions.ts';
 
 /** Length of a segment; it is cut at the first keyframe that is not much earlier. */
@@ -9,6 +9,10 @@ const EARLY_MS = 500;
 /** A piece without a keyframe for this long is not cut into segments. */
 const MOST_BYTES = 96 << 20;
 const WRAP = 2 ** 33;
+const SYNC = 0x47;
+/** Pictures that are further apart have lost ones between them, where packets were lost. In ticks. */
+const HOLE = 90 * 1000;
+const PICTURE = 3600;
 
 /** A piece of a transport stream from one keyframe to another. */
 export interface Piece {
@@ -17,6 +21,15 @@ export interface Piece {
   atMs: number;
   durationMs: number;
   captions?: SegmentCaptions | undefined;
+  /** Pictures before it are lost. */
+  afterHole?: boolean;
+}
+
+/** Where a cutter gets more than the stream. */
+export interface CutterDeps {
+  captions?: LiveCaptions;
+  /** Packets that the source has lost so far. */
+  lost?: () => number;
 }
 
 /** The broadcast has no keyframes, or is not what it seems. */
@@ -29,48 +42,80 @@ export class NotCuttable extends Error {}
 export class LiveCutter {
   readonly #onPiece: (piece: Piece) => void;
   readonly #captions: LiveCaptions | undefined;
+  readonly #lost: () => number;
   readonly #subtitles = new SubtitleFilter();
   #rest: Buffer = Buffer.alloc(0);
   readonly #tables = new ProgramTables();
-  #packets: Buffer[] = [];
+  /** Runs of packets of the current piece. */
+  #runs: Buffer[] = [];
   #bytes = 0;
   #count = 0;
   /** Ticks of 90 kHz without wraps: the first keyframe, the current piece, the last picture. */
   #first: number | undefined;
   #start = 0;
   #last = 0;
+  /** Lost packets that a hole was found for. */
+  #explained = 0;
+  /** After a hole: no picture is whole before the next keyframe. */
+  #waits = false;
+  #afterHole = false;
 
-  constructor(onPiece: (piece: Piece) => void, captions?: LiveCaptions) {
+  constructor(onPiece: (piece: Piece) => void, { captions, lost = () => 0 }: CutterDeps = {}) {
     this.#onPiece = onPiece;
     this.#captions = captions;
+    this.#lost = lost;
   }
 
+  /** Works on runs of packets: an object for each packet would cost more than everything else of a tuner. */
   push(chunk: Buffer): void {
     const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
-    let at = 0;
-    for (; at + PACKET <= bytes.length; at += PACKET) this.#onPacket(bytes.subarray(at, at + PACKET));
-    this.#rest = bytes.subarray(at);
+    const end = bytes.length - (bytes.length % PACKET);
+    let [kept, heard] = [0, 0]; // up to where packets are in the piece, and in the captions
+    for (let at = 0; at < end; at += PACKET) {
+      const kind = this.#kindAt(bytes, at);
+      if (kind === 'inside') continue;
+      this.#keep(bytes.subarray(kept, at));
+      const packet = bytes.subarray(at, at + PACKET);
+      kept = kind === 'lead' ? at : at + PACKET;
+      if (kind === 'table') this.#onTable(packet);
+      else {
+        this.#captions?.push(bytes.subarray(heard, at + PACKET)); // the captions of the picture before are whole now
+        heard = at + PACKET;
+        this.#onPicture(packet);
+      }
+    }
+    this.#keep(bytes.subarray(kept, end));
+    this.#captions?.push(bytes.subarray(heard, end));
+    this.#rest = bytes.subarray(end);
+  }
+
+  /** `table`: the packet is no track's, or may be left out. */
+  #kindAt(bytes: Buffer, at: number): 'table' | 'lead' | 'inside' {
+    if (bytes[at] !== SYNC) throw new Error('ts: lost the packets');
+    const pid = pidAt(bytes, at);
+    if (!this.#tables.isTrackPid(pid) || this.#subtitles.changes(pid)) return 'table';
+    return this.#tables.leads({ pid, start: isStartAt(bytes, at) }) ? 'lead' : 'inside';
   }
 
   /** The rest as a piece, if it is long enough to be one. */
   end(): void {
-    if (this.#first !== undefined && this.#last - this.#start > 90 * 200) this.#give(this.#last + 3600);
+    if (this.#first !== undefined && this.#last - this.#start > 90 * 200) this.#give(this.#last + PICTURE);
   }
 
-  #onPacket(received: Buffer): void {
-    this.#captions?.push(received);
-    const bytes = this.#subtitles.pass(received);
-    if (!bytes) return;
-    const packet = readPacket(bytes);
-    if (!this.#tables.isTrack(packet, bytes)) return;
-    if (this.#tables.leads(packet)) this.#onPicture(packet, bytes);
-    if (this.#first === undefined) return;
-    this.#packets.push(bytes);
-    this.#bytes += bytes.length;
+  #keep(run: Buffer): void {
+    if (this.#first === undefined || this.#waits || run.length === 0) return;
+    this.#runs.push(run);
+    this.#bytes += run.length;
     if (this.#bytes > MOST_BYTES) throw new NotCuttable('the broadcast has no keyframes');
   }
 
-  #onPicture({ key, payload }: { key: boolean; payload: number }, bytes: Buffer): void {
+  #onTable(received: Buffer): void {
+    const bytes = this.#subtitles.pass(received);
+    if (bytes) this.#tables.isTrack(readPacket(bytes), bytes);
+  }
+
+  #onPicture(bytes: Buffer): void {
+    const { key, payload } = readPacket(bytes);
     const ticks = timeOf(bytes.subarray(payload));
     if (ticks === undefined) return;
     const now =
@@ -80,8 +125,21 @@ export class LiveCutter {
       if (!begins) return;
       this.#first = now;
       this.#start = now;
-    } else if (begins && this.#isDue(now)) this.#give(now);
+    } else this.#onNext(now, begins);
     this.#last = Math.max(this.#last, now);
+  }
+
+  #onNext(now: number, begins: boolean): void {
+    if (now - this.#last > HOLE && this.#lost() > this.#explained && !this.#waits) {
+      this.#explained = this.#lost();
+      this.#give(this.#last + PICTURE);
+      this.#waits = true;
+    }
+    if (!begins) return;
+    if (this.#waits) this.#start = now;
+    else if (this.#isDue(now)) this.#give(now);
+    this.#afterHole ||= this.#waits;
+    this.#waits = false;
   }
 
   #isDue(now: number): boolean {
@@ -96,12 +154,14 @@ export class LiveCutter {
     const durationMs = Math.max(1, (endMs ?? 0) - (atMs ?? 0));
     const ticks = ((this.#start % WRAP) + WRAP) % WRAP;
     const piece = {
-      bytes: Buffer.concat([...this.#tables.heads(this.#count), ...this.#packets]),
+      bytes: Buffer.concat([...this.#tables.heads(this.#count), ...this.#runs]),
       atMs: atMs ?? 0,
       durationMs,
+      afterHole: this.#afterHole,
       captions: this.#captions?.take(ticks, durationMs),
     };
-    this.#packets = [];
+    this.#afterHole = false;
+    this.#runs = [];
     this.#bytes = 0;
     this.#start = until;
     this.#count += 1;

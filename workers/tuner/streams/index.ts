@@ -20,7 +20,8 @@ import { TunerLease } from './lease.ts';
 import { passStreams, waitForNext } from './leaving.ts';
 import { Spool } from './spool.ts';
 
-const LOOK_MS = 1000;
+/** Changes are announced: it looks for streams that are wanted no longer. */
+const LOOK_MS = 2000;
 const LEASE_EVERY_MS = 3000;
 const REPORT_MS = 5000;
 const TRIM_MS = 30_000;
@@ -145,18 +146,24 @@ function listenFor({ tunerId, config }: StreamsSetting, look: () => Promise<void
 
 function reportOf(keeper: StreamKeeper, setting: StreamsSetting, ready: boolean): Omit<TunerReport, 'at'> {
   const { total, foreign } = setting.slots();
-  const tuned = new Map(keeper.slots.map((slot) => [slot.index, slot]));
+  const tuned = new Map(keeper.takeSlots().map((slot) => [slot.index, slot]));
   const others = Math.max(0, foreign - tuned.size);
   let left = others;
   const slots = Array.from({ length: Math.max(total, ...[...tuned.keys()].map((index) => index + 1)) }, (_, index) => {
     const own = tuned.get(index);
-    if (own) return { index, state: 'tuned' as const, ...(own.bitrate !== undefined && { bitrate: own.bitrate }) };
+    if (own) return tunedSlot(own);
     left -= 1;
     return { index, state: left >= 0 ? ('foreign' as const) : ('free' as const) };
   });
   const { pod: name, node } = setting.config;
   return { ready, slots, pod: { name, node, ready, restarts: setting.restarts } };
 }
+
+const tunedSlot = ({ index, bitrate, quality }: ReturnType<StreamKeeper['takeSlots']>[number]) => ({
+  ...{ index, state: 'tuned' as const },
+  ...(bitrate !== undefined && { bitrate }),
+  ...(quality !== undefined && { qualityPercent: quality }),
+});
 
 /** Runs the work at intervals, one run at a time. */
 function every(ms: number, work: () => Promise<void>, log: Log): NodeJS.Timeout {

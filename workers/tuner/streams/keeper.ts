@@ -42,11 +42,12 @@ export class StreamKeeper {
     this.#deps = { ...deps, releasedAt: () => this.#releasedAt };
   }
 
-  get slots(): { index: number; bitrate: number | undefined; faults: number }[] {
+  /** The slots in use. Their quality is that of the time since the last call. */
+  takeSlots(): { index: number; bitrate: number | undefined; quality: number | undefined }[] {
     return [...this.#running.values()].map(({ row, reception }) => ({
       index: row.slot,
       bitrate: reception.bitrate,
-      faults: this.#failures.get(row.id)?.count ?? 0,
+      quality: reception.takeQuality(),
     }));
   }
 
@@ -132,6 +133,7 @@ export class StreamKeeper {
     const count = wasLive ? 2 : (this.#failures.get(id)?.count ?? 0) + 1;
     const pause = PAUSES_MS[Math.min(count - 1, PAUSES_MS.length - 1)] ?? 0;
     this.#failures.set(id, { count, until: Date.now() + pause });
+    setTimeout(() => void this.look(), pause).unref();
     if (this.#failures.size > 100) this.#failures.delete([...this.#failures.keys()][0] ?? '');
   }
 

@@ -12,8 +12,8 @@ import { openRtsp } from './rtsp/index.ts';
 /** Time to the head of the response: a device locks on its signal first. */
 const HEAD_MS = 8000;
 /** Silence of a stream, and of a list, whose segments come one by one. */
-const STREAM_SILENT_MS = 3000;
-const LIST_SILENT_MS = 15_000;
+const STREAM = { silentMs: 3000, hasCounters: true };
+const LIST = { silentMs: 15_000, hasCounters: false };
 const LIST_TYPE = /mpegurl/i;
 
 export interface SourceAddress {
@@ -36,6 +36,8 @@ export interface Reading {
   bytes: AsyncIterable<Buffer>;
   /** Silence after which the source has failed. */
   silentMs: number;
+  /** The counters of its packets go on over its whole length; segments of a list may each have their own. */
+  hasCounters: boolean;
 }
 
 /**
@@ -45,9 +47,9 @@ export interface Reading {
 export async function openSource(source: SourceAddress, deps: ReaderDeps): Promise<Reading> {
   const protocol = URL.canParse(source.url) ? new URL(source.url).protocol : '';
   if (protocol === 'udp:' || protocol === 'rtp:') {
-    return { bytes: readDatagrams(new URL(source.url), deps.signal), silentMs: STREAM_SILENT_MS };
+    return { bytes: readDatagrams(new URL(source.url), deps.signal), ...STREAM };
   }
-  if (protocol === 'rtsp:') return { bytes: await openRtsp(source, deps), silentMs: STREAM_SILENT_MS };
+  if (protocol === 'rtsp:') return { bytes: await openRtsp(source, deps), ...STREAM };
   if (protocol === 'http:' || protocol === 'https:') return openHttp(source, deps);
   throw new SourceFault('refused', 'this kind of address is not read');
 }
@@ -60,14 +62,14 @@ async function openHttp(source: SourceAddress, deps: ReaderDeps): Promise<Readin
   const sent = { ...common, headers: { ...agent, ...secret }, secretHeaders: Object.keys(secret) };
   const answer = await request(url, sent, deps.send);
   const isList = LIST_TYPE.test(answer.headers['content-type'] ?? '') || /\.m3u8$/i.test(new URL(answer.url).pathname);
-  if (!isList) return { bytes: chunksOf(answer), silentMs: STREAM_SILENT_MS };
+  if (!isList) return { bytes: chunksOf(answer), ...STREAM };
   const text = await textOf(answer);
   // A list may name another host, which gets no credentials.
   const get = (address: string): Promise<OpenAnswer> => {
     const isOwn = new URL(address).origin === new URL(url).origin;
     return request(address, isOwn ? sent : { ...common, headers: agent }, deps.send);
   };
-  return { bytes: readHls({ text, url: answer.url, get, signal: deps.signal }), silentMs: LIST_SILENT_MS };
+  return { bytes: readHls({ text, url: answer.url, get, signal: deps.signal }), ...LIST };
 }
 
 async function request(url: string, options: OutboundOptions, send: OutboundStream): Promise<OpenAnswer> {

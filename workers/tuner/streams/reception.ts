@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LiveSegment, listSegments, liveNews, segmentEnd } from '#platform/live/segments.ts';
+import { type LiveSegment, listSegments, segmentEnd } from '#platform/live/segments.ts';
 import type { StreamFault } from '#platform/live/streams.store.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { LiveCaptions } from './captions.ts';
@@ -9,8 +9,9 @@ import { LiveCutter, type Piece } from './cutter.ts';
 import type { KeeperDeps } from './deps.ts';
 import { factsOf } from './facts.ts';
 import { SourceFault } from './fault.ts';
+import { PacketCounter } from './losses.ts';
+import { StreamNotes } from './notes.ts';
 import { openSource, type Reading, type SourceAddress } from './reader.ts';
-import { closeOutages, markLive, noteServices, openOutage } from './streams.store.ts';
 
 /** Time to the first bytes after the head of the response. */
 const FIRST_BYTES_MS = 5000;
@@ -45,8 +46,8 @@ export class Reception {
   #receivedAt = 0;
   #heardAt = 0;
   #probes = 0;
-  /** The caption services that are noted, as JSON. */
-  #services: string | undefined;
+  readonly #packets = new PacketCounter();
+  readonly #notes: StreamNotes;
   #live = false;
   /** The source ended, and ffmpeg ends with it. */
   #ending = false;
@@ -61,11 +62,18 @@ export class Reception {
   constructor(attempt: Attempt, deps: KeeperDeps) {
     this.#attempt = attempt;
     this.#deps = deps;
+    this.#notes = new StreamNotes(deps, attempt);
   }
 
   /** Bits a second of the last segment. */
   get bitrate(): number | undefined {
     return this.#made && Math.round((this.#made.bytes * 8000) / this.#made.durationMs);
+  }
+
+  /** Of the packets since the last call, those that came, in percent; undefined where no packet is counted. */
+  takeQuality(): number | undefined {
+    const { packets, lost } = this.#packets.take();
+    return packets + lost > 0 ? Math.floor((packets * 100) / (packets + lost)) : undefined;
   }
 
   get isLive(): boolean {
@@ -92,13 +100,19 @@ export class Reception {
       await this.#writes.catch(() => undefined);
       if ((this.#stop.signal.aborted || this.#leaving) && !this.#fault) return undefined;
       const fault = this.#fault ?? (error as Error);
-      const reason = fault instanceof SourceFault ? fault.reason : 'not-media';
+      const reason = this.#reasonOf(fault);
       this.#deps.log.warn({ channel: this.#attempt.channelId, reason, err: fault.message }, 'source failed');
-      await this.#noteOutage(reason);
+      this.#noteOutage(reason);
       return reason;
     } finally {
       this.#stop.abort();
+      await this.#notes.end();
     }
+  }
+
+  #reasonOf(fault: Error): StreamFault {
+    if (this.#packets.isScrambled) return 'drm';
+    return fault instanceof SourceFault ? fault.reason : 'not-media';
   }
 
   /** Numbers go on after the last segment of the channel, wherever it was received. */
@@ -148,7 +162,8 @@ export class Reception {
 
   async #pump(reading: Reading, copy: StreamCopy): Promise<void> {
     const captions = new LiveCaptions();
-    const cutter = new LiveCutter((piece) => this.#onPiece(piece), captions);
+    const lost = (): number => this.#packets.total.lost;
+    const cutter = new LiveCutter((piece) => this.#onPiece(piece), { captions, lost });
     const output = this.#read(copy, cutter);
     const watch = setInterval(() => this.#requireBytes(reading), 250);
     this.#heardAt = performance.now();
@@ -157,6 +172,7 @@ export class Reception {
         this.#receivedAt ||= this.#deps.now();
         this.#heardAt = performance.now();
         captions.announced.push(chunk);
+        if (reading.hasCounters) this.#packets.push(chunk);
         if (this.#stop.signal.aborted || this.#leaving) break;
         await copy.write(chunk, this.#stop.signal);
         await this.#pace();
@@ -222,17 +238,18 @@ export class Reception {
     await this.#begun;
     if (!this.#next) throw new Error('no number');
     const { channelId } = this.#attempt;
+    const isNew = piece.afterHole ? 1 : 0;
     const segment = {
-      ...this.#next,
-      startMs: this.#startOf(piece),
-      durationMs: piece.durationMs,
-      bytes: piece.bytes.length,
+      ...{ ...this.#next, discontinuity: this.#next.discontinuity + isNew },
+      ...{ startMs: this.#startOf(piece), durationMs: piece.durationMs, bytes: piece.bytes.length },
     };
-    this.#next = { ...this.#next, sequence: segment.sequence + 1 };
+    const before = this.#made;
+    this.#next = { ...this.#next, sequence: segment.sequence + 1, discontinuity: segment.discontinuity };
     this.#made = segment;
     await this.#deps.spool.put(channelId, segment, piece);
-    await this.#noteServices(piece);
+    this.#notes.services(piece);
     if (!this.#live) await this.#goLive(piece, segment);
+    if (isNew && before) this.#notes.hole(segmentEnd(before), segment.startMs);
   }
 
   /** Dates come from reception and follow the broadcast's own clock from there. */
@@ -247,15 +264,10 @@ export class Reception {
   async #goLive(piece: Piece, segment: LiveSegment): Promise<void> {
     const facts = await this.#probe(piece);
     if (!facts) return;
-    const { db } = this.#deps;
-    const { streamId: id, epoch, channelId } = this.#attempt;
     this.#live = true;
-    await markLive(db, { id, epoch }, facts);
-    if (this.#last?.streamId === id && segment.startMs - segmentEnd(this.#last) > 500) {
-      await openOutage(db, channelId, { from: new Date(segmentEnd(this.#last)), reason: 'tuner-restarted' });
-    }
-    await closeOutages(db, channelId, new Date(segment.startMs));
-    await this.#deps.redis.publish(liveNews(channelId), 'live').catch(() => 0);
+    const last = this.#last;
+    const isRestart = last?.streamId === this.#attempt.streamId && segment.startMs - segmentEnd(last) > 500;
+    this.#notes.live(facts, { sinceMs: segment.startMs, ...(isRestart && { interruptedMs: segmentEnd(last) }) });
   }
 
   #streamsOf(use: string, bytes: Buffer, limits?: readonly string[]): Promise<ProbedStream[]> {
@@ -273,23 +285,8 @@ export class Reception {
     }
   }
 
-  /** Services that speak for the first time are in the next master playlist. */
-  async #noteServices({ captions }: Piece): Promise<void> {
-    const services = (captions?.services ?? []).map(({ id, kind, language, hearingImpaired }) => {
-      return { id, kind, language, hearingImpaired };
-    });
-    const text = JSON.stringify(services);
-    if (text === this.#services) return;
-    const { streamId, epoch } = this.#attempt;
-    await noteServices(this.#deps.db, { id: streamId, epoch }, services);
-    this.#services = text;
-  }
-
-  async #noteOutage(reason: StreamFault): Promise<void> {
+  #noteOutage(reason: StreamFault): void {
     const last = this.#made ?? (this.#last?.streamId === this.#attempt.streamId ? this.#last : undefined);
-    if (!last) return;
-    await openOutage(this.#deps.db, this.#attempt.channelId, { from: new Date(segmentEnd(last)), reason }).catch(
-      () => undefined,
-    );
+    if (last) this.#notes.outage(segmentEnd(last), reason);
   }
 }
