@@ -77,7 +77,7 @@ describe('the app on a cluster', function () {
     it(`plays on when a pod is killed, and shows pages that were not open before: ${title}`, async () => {
       const { app, missing } = await open();
       const film = films.find((one) => one.title === title);
-      await app.page.click(`main a[href="/item/${film?.id}"]`);
+      await app.page.click(`main a[href="/item/${film?.id}"] .title`);
       await app.page.click('.play a');
       await playsFrom(app, 5, 60_000);
       await killOnePod();
