@@ -41,37 +41,6 @@ describe('Home in a browser', function () {
   const titles = async (page: Page, row: string): Promise<string[]> =>
     page.locator(`section:has(h2:has-text("${row}")) article .title`).allTextContents();
 
-  it('continues, hides a card with an undo, and follows another device', async () => {
-    const app = await open('/');
-    const { page } = app;
-    await page.waitForSelector('h2:has-text("Recently added in Films")');
-    await page.waitForSelector('h2:text-is("Continue")');
-    expect(await titles(page, 'Continue')).to.have.members(['Harbour', 'Waves']);
-    await page.waitForSelector('article:has-text("S1 E2")');
-    await page.waitForSelector('article:has-text("1 h 30 min left")');
-    const card = page.locator('section:has(h2:text-is("Continue")) article', { hasText: 'Waves' });
-    await card.hover();
-    await card.locator('button[aria-label^="Hide Waves"]').click();
-    await card.waitFor({ state: 'detached' });
-    expect(await titles(page, 'Recently added in Series')).to.deep.equal(['Waves']);
-    await page.click('button:has-text("Undo")');
-    await card.waitFor();
-    await card.locator('a').focus();
-    await page.keyboard.press('Delete');
-    await card.waitFor({ state: 'detached' });
-    await page.click('button:has-text("Undo")');
-    await card.waitFor();
-    const elsewhere = await open('/', 1280, await signedIn(api));
-    await elsewhere.page.waitForSelector('article:has-text("Harbour")');
-    await elsewhere.page.goto(`${api.url}/item/${film}`);
-    await elsewhere.page.click('button[aria-label^="Mark as watched"]');
-    await page
-      .locator('section:has(h2:text-is("Continue")) article', { hasText: 'Harbour' })
-      .waitFor({ state: 'detached' });
-    await elsewhere.close();
-    await app.close();
-  });
-
   it('opens the menu of a card by key, right button, corner and long press, and takes the card out by it', async () => {
     const app = await open('/');
     const { page } = app;
@@ -110,6 +79,37 @@ describe('Home in a browser', function () {
     await phone.page.click('dialog[open] [role=menuitem]:has-text("Watched")');
     await touched.locator('text=Watched').waitFor({ state: 'attached' });
     await phone.close();
+  });
+
+  it('continues, hides a card with an undo, and follows another device', async () => {
+    const app = await open('/');
+    const { page } = app;
+    await page.waitForSelector('h2:has-text("Recently added in Films")');
+    await page.waitForSelector('h2:text-is("Continue")');
+    expect(await titles(page, 'Continue')).to.have.members(['Harbour', 'Waves']);
+    await page.waitForSelector('article:has-text("S1 E2")');
+    await page.waitForSelector('article:has-text("1 h 30 min left")');
+    const card = page.locator('section:has(h2:text-is("Continue")) article', { hasText: 'Waves' });
+    await card.hover();
+    await card.locator('button[aria-label^="Hide Waves"]').click();
+    await card.waitFor({ state: 'detached' });
+    expect(await titles(page, 'Recently added in Series')).to.deep.equal(['Waves']);
+    await page.click('button:has-text("Undo")');
+    await card.waitFor();
+    await card.locator('a').focus();
+    await page.keyboard.press('Delete');
+    await card.waitFor({ state: 'detached' });
+    await page.click('button:has-text("Undo")');
+    await card.waitFor();
+    const elsewhere = await open('/', 1280, await signedIn(api));
+    await elsewhere.page.waitForSelector('article:has-text("Harbour")');
+    await elsewhere.page.goto(`${api.url}/item/${film}`);
+    await elsewhere.page.click('button[aria-label^="Mark as watched"]');
+    await page
+      .locator('section:has(h2:text-is("Continue")) article', { hasText: 'Harbour' })
+      .waitFor({ state: 'detached' });
+    await elsewhere.close();
+    await app.close();
   });
 
   it('has its rows arranged, and taken back', async () => {

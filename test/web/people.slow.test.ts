@@ -47,7 +47,7 @@ describe('people and studios in a browser', function () {
     await page.click('button:has-text("Director 1")');
     await page.waitForSelector('a:has-text("Lights")');
     await page.locator('#person-titles ~ ul li').nth(1).waitFor({ state: 'detached' });
-    await page.click('a:has-text("Lights")');
+    await page.click('a:has-text("Lights") .title');
     await page.waitForURL('**/item/*');
     await page.waitForSelector('h1:has-text("Lights")', { state: 'attached' });
     await page.waitForSelector('button[aria-label^="Mark as watched"]');
