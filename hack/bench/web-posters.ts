@@ -1,9 +1,9 @@
 // A wall of 200 posters in Chromium: until its first screen is complete, against a static page of the same files from the same pod.
 //   node hack/bench/web-posters.ts [pairs]        needs a build of web/ (hack/start or hack/test makes it)
-// 10 Mb/s, 40 ms. The static page has no script, and its posters are files next to it.
+// 10 Mb/s, 40 ms. The static page has no script, and its posters are files next to it. From the press: in the app that is open at the list of libraries.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { startBrowser } from '#support/hls-browser.ts';
 import { startApiProcess } from '#support/processes.ts';
 import { endAll } from '#support/stores.ts';
@@ -22,7 +22,7 @@ const LINE = { offline: false, latency: 40, downloadThroughput: 1_250_000, uploa
 const SETTLED_MS = 3000;
 const written: string[] = [];
 
-const IN_SIGHT = `[...document.querySelectorAll('#app img')].filter((one) => {
+const IN_SIGHT = `[...document.querySelectorAll('#app img, .boot-screen img')].filter((one) => {
   const { top, left, bottom, width } = one.getBoundingClientRect();
   return width > 0 && bottom > 0 && top < innerHeight && left < innerWidth;
 })`;
@@ -75,17 +75,41 @@ function write(name: string, bytes: Buffer | string): void {
 
 const at = { ...storageState, origins: storageState.origins.map((one) => ({ ...one, origin: pod.url })) };
 
-/** The static page has all its pictures from the start. */
-async function load(context: BrowserContext, address: string): Promise<number> {
+async function opened(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
   await cdp.send('Network.enable');
   await cdp.send('Network.emulateNetworkConditions', LINE);
+  return page;
+}
+
+/** The static page has all its pictures from the start. */
+async function load(context: BrowserContext, address: string): Promise<number> {
+  const page = await opened(context);
   await page.addInitScript(WATCH(address === path ? count : 1));
   await page.goto(pod.url + address);
   const complete = await page.evaluate<number>('complete');
+  await page.waitForTimeout(address === path ? SETTLED_MS : 0); // the screen is kept
   await page.close();
   return complete;
+}
+
+/** From the press on the library to its posters, none of which this browser has. */
+async function press(): Promise<number> {
+  const context = await (await startBrowser()).newContext({ storageState: at, viewport, colorScheme: 'dark' });
+  const page = await opened(context);
+  await page.goto(`${pod.url}/libraries`);
+  const link = page.locator(`#app main a[href^="${path}"]`).first();
+  await link.waitFor();
+  await page.waitForTimeout(SETTLED_MS);
+  await page.evaluate(
+    `document.addEventListener('click', () => { globalThis.pressed = performance.now(); }, { capture: true })`,
+  );
+  await page.evaluate(`${WATCH(count).replace("addEventListener('DOMContentLoaded', look)", 'look()')} 0`);
+  await link.click();
+  const took = await page.evaluate<number>('complete.then((at) => at - pressed)');
+  await context.close();
+  return took;
 }
 
 async function measure(address: string, isWarm: boolean): Promise<number> {
@@ -95,6 +119,8 @@ async function measure(address: string, isWarm: boolean): Promise<number> {
   await context.close();
   return complete;
 }
+
+const comparePress = (): Promise<Pairs> => alternate(pairs, press, () => measure(`/${STATIC}`, false));
 
 const compare = (isWarm: boolean): Promise<Pairs> =>
   alternate(
@@ -108,6 +134,9 @@ try {
   console.log(`\nA wall of ${POSTERS} posters, ${count} in sight, ${pairs} pairs. ${machine()}\n\n${HEADER}`);
   console.log(row({ name: 'first screen complete, first visit', unit: 'ms', target: '≤ 1.5' }, await compare(false)));
   console.log(row({ name: 'first screen complete, warm', unit: 'ms', target: '≤ 1.5' }, await compare(true)));
+  console.log(
+    row({ name: 'first screen complete, from the press', unit: 'ms', target: '≤ 1.5' }, await comparePress()),
+  );
 } finally {
   for (const file of written) rmSync(file);
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import sharp from 'sharp';
 import type { Api } from '#support/api.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { eventually } from '#support/stores.ts';
@@ -8,15 +9,25 @@ import { ownedServer } from './support/server.ts';
 import { filmLibrary, signedIn } from './support/shelves.ts';
 
 const TITLE = '<img src=x onerror=alert(1)>';
-const kept = (page: Page): Promise<string | null> => page.evaluate("localStorage.getItem('foyer.screen')");
+const kept = (page: Page): Promise<string | null> => page.evaluate("localStorage.getItem('foyer.screen:/')");
 const title = (place: string): string => `${place} article .title >> text="${TITLE}" >> nth=0`; // two rows may have it
 
-describe('the first screen of Home', function () {
+/** The part of the pixels of one picture that differ from those of the other. */
+async function apart(one: Buffer, other: Buffer): Promise<number> {
+  const [a, b] = await Promise.all([one, other].map((png) => sharp(png).greyscale().raw().toBuffer()));
+  const pixels = a?.length ?? 0;
+  let differing = 0;
+  for (let at = 0; at < pixels; at += 1) if (Math.abs((a?.[at] ?? 0) - (b?.[at] ?? 0)) > 16) differing += 1;
+  return differing / pixels;
+}
+
+describe('the first screen of a page', function () {
   this.timeout(120_000);
   let api: Api;
+  let films: string;
   before(async () => {
     api = await ownedServer();
-    await filmLibrary(api, 100);
+    ({ id: films } = await filmLibrary(api, 100));
     const library = await givenLibrary(api.deps.db, 'movies', { name: 'More', item_counts: '{"movie":1}' });
     await givenItem(api.deps.db, library, { title: TITLE, top: true });
   });
@@ -49,17 +60,49 @@ describe('the first screen of Home', function () {
     await app.close();
   });
 
+  it('is kept for a library, where its cells are drawn, and goes once they are there', async () => {
+    const app = await openApp(api.url, `/library/${films}`, {
+      storageState: await signedIn(api),
+      viewport: { width: 1280, height: 800 },
+    });
+    const cells = (place: string): string => `${place} .fy-cell:not(.fy-waiting)`;
+    const boxes = (place: string): Promise<unknown> =>
+      app.page.evaluate(`[...document.querySelectorAll('${cells(place)}')]
+        .filter((one) => one.getBoundingClientRect().bottom < innerHeight)
+        .map((one) => [one.querySelector('.fy-title').textContent, one.getBoundingClientRect().toJSON()])`);
+    await app.page.waitForSelector(cells('#app'));
+    await eventually(
+      async () => (await app.page.evaluate(`localStorage.getItem('foyer.screen:/library/${films}')`)) !== null,
+    );
+    const drawn = await boxes('#app');
+    const picture = await app.page.screenshot();
+    await shellAlone(app);
+    await app.page.waitForSelector(cells('.boot-screen'));
+    expect(await boxes('.boot-screen')).to.deep.equal(drawn);
+    expect(await apart(picture, await app.page.screenshot()), 'pixels that differ').to.be.below(0.01);
+    await app.page.unroute('**/_app/**/*.js');
+    await app.page.reload();
+    await app.page.waitForSelector(cells('#app'));
+    await app.page.waitForSelector('.boot', { state: 'detached' });
+    await app.close();
+  });
+
   it('runs nothing that stands in the storage of the browser, and passes over a value of another version', async () => {
     const app = await home();
     const put = (change: string): Promise<unknown> =>
-      app.page.evaluate(`{ const kept = JSON.parse(localStorage.getItem('foyer.screen')); ${change};
-        localStorage.setItem('foyer.screen', JSON.stringify(kept)); }`);
+      app.page.evaluate(`{ const kept = JSON.parse(localStorage.getItem('foyer.screen:/')); ${change};
+        localStorage.setItem('foyer.screen:/', JSON.stringify(kept)); }`);
     const bad = `['script', {}, '', 'document.title = 1'], ['img', { src: 'x', onerror: 'document.title = 1' }, '']`;
     await put(`kept.nodes = [${bad}, ['p', { onclick: 'x', id: 'main' }, 'color: red', 'Kept']]`);
     await shellAlone(app);
     await app.page.waitForSelector('.boot-screen p:text-is("Kept")');
     expect(await app.page.innerHTML('.boot-screen')).to.match(/^<img src="x"><p style="color: red;?">Kept<\/p>$/);
-    for (const change of ["kept.sheet = '/_app/other.css'", 'kept.width = 1', 'kept.nodes = 5']) {
+    for (const change of [
+      "kept.sheets = ['/_app/other.css']",
+      "kept.sheets.push('https://127.0.0.1/x.css')",
+      'kept.width = 1',
+      'kept.nodes = 5',
+    ]) {
       await put(change);
       await app.page.reload({ waitUntil: 'commit' });
       await app.page.waitForSelector('.boot-bar', { state: 'attached' });

@@ -1,10 +1,12 @@
-// The screen on which Home last began, kept in this browser: the shell builds it before any script of the app has run (app.html), so
-// that the pictures are there at once. It is elements and texts, never markup.
+// The screens on which Home and the last libraries began, kept in this browser: the shell builds one before any script of the app has
+// run (app.html), so that the pictures are there at once. It is elements and texts, never markup.
 
-const KEPT = 'foyer.screen';
+const KEPT = 'foyer.screen:';
+/** Home and three libraries. */
+const MOST = 4;
 /** Attributes that show; an element of the copy is never a target. */
 const SHOWS =
-  /^(class|src|srcset|sizes|lang|dir|hidden|aria-current|aria-hidden|viewBox|d|width|height|cx|cy|r|x|y|points)$/;
+  /^(class|src|srcset|sizes|lang|dir|hidden|aria-current|aria-hidden|viewBox|d|width|height|cx|cy|r|x|y|points|fill|stroke|stroke-width|stroke-linecap|stroke-linejoin)$/;
 
 /** Tag, attributes, style and children; a text is itself. */
 type Copy = string | [tag: string, attributes: Record<string, string>, style: string, ...children: Copy[]];
@@ -14,11 +16,9 @@ function isOnScreen(element: Element): boolean {
   return width * height > 0 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
 }
 
-function styleOf(element: Element): string {
-  const { style } = element as HTMLElement;
-  const shown = [...style].filter((name) => !name.startsWith('background-image'));
-  return shown.map((name) => `${name}:${style.getPropertyValue(name)}`).join(';');
-}
+/** Without blurred pictures, which are large. */
+const styleOf = (element: Element): string =>
+  (element as HTMLElement).style.cssText.replace(/[\w-]+: url\([^)]*\)[^;]*;?/g, '').trim();
 
 /** An element as it is on the screen; one outside of it is left out. */
 function copyOf(node: Node): Copy[] {
@@ -29,26 +29,36 @@ function copyOf(node: Node): Copy[] {
   return [[node.localName, Object.fromEntries(shown), styleOf(node), ...[...node.childNodes].flatMap(copyOf)]];
 }
 
-/** The style sheet of this build, by which the classes of a copy are known. */
-const sheet = (): string | null | undefined =>
-  document.querySelector('link[rel=stylesheet][href^="/_app/"]')?.getAttribute('href');
+/** The style sheets of this build and of the pages so far, by which the classes of a copy are known. */
+const sheets = (): string[] =>
+  [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')]
+    .map(({ href }) => new URL(href).pathname)
+    .filter((path) => path.startsWith('/_app/'));
 
 /** The person has left: a page that is still drawn is not kept. */
 let hasLeft = false;
 
-/** Keeps the screen as it is now. */
+const keptScreens = (): string[] => Object.keys(localStorage).filter((key) => key.startsWith(KEPT));
+
+const keptAt = (key: string): number => (JSON.parse(localStorage.getItem(key) ?? '{}') as { at: number }).at;
+
+/** Keeps the screen as it is now for the address of the page. */
 export function keepFirstScreen(): void {
   const app = document.getElementById('app');
   if (!app || scrollY > 0 || hasLeft) return;
   const { lang, dir } = document.documentElement;
   const nodes = [...app.childNodes].flatMap(copyOf);
-  localStorage.setItem(KEPT, JSON.stringify({ sheet: sheet(), width: innerWidth, at: Date.now(), lang, dir, nodes }));
+  const own = KEPT + location.pathname + location.search;
+  const others = keptScreens().filter((key) => key !== own);
+  const old = others.sort((one, other) => keptAt(other) - keptAt(one)).slice(MOST - 1);
+  for (const key of old) localStorage.removeItem(key);
+  localStorage.setItem(own, JSON.stringify({ sheets: sheets(), width: innerWidth, at: Date.now(), lang, dir, nodes }));
 }
 
-/** At the end of a sign-in and before another profile: the next person must not see it. */
-export function forgetFirstScreen(): void {
+/** At the end of a sign-in and before another profile: the next person must not see them. */
+export function forgetFirstScreens(): void {
   hasLeft = true;
-  localStorage.removeItem(KEPT);
+  for (const key of keptScreens()) localStorage.removeItem(key);
 }
 
 /** Somebody has entered, whose screen may be kept. */

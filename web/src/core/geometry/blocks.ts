@@ -37,6 +37,13 @@ interface Block {
   size: number;
 }
 
+/** Items between two marks that are used, and items of a block. */
+function stepsOf(total: number, every?: number): { every: number; page: number } {
+  if (!every) return { every: Math.max(total, 1), page: PAGE };
+  const joined = every * Math.max(1, Math.floor(PAGE / every)); // marks of a short list are nearer than a page
+  return { every: joined, page: Math.ceil(joined / Math.ceil(joined / PAGE)) };
+}
+
 export class Blocks<T extends { id: string }> {
   readonly total: number;
   readonly #source: Source<T>;
@@ -52,9 +59,9 @@ export class Blocks<T extends { id: string }> {
   constructor(source: Source<T>, { total, every, marks = [], buckets = [] }: Index) {
     this.#source = source;
     this.total = total;
-    const joined = every ? Math.max(1, Math.floor(PAGE / every)) : 1; // marks of a short list are nearer than a page
-    this.#every = every ? every * joined : Math.max(total, 1);
-    this.#page = every ? Math.ceil(this.#every / Math.ceil(this.#every / PAGE)) : PAGE;
+    const steps = stepsOf(total, every);
+    this.#every = steps.every;
+    this.#page = steps.page;
     for (const { offset, cursor } of buckets) if (cursor && offset > 0) this.#cursors.set(offset, cursor);
     for (const [at, cursor] of marks.entries()) if (at > 0 && every) this.#cursors.set(at * every, cursor);
   }
@@ -194,4 +201,11 @@ export function marksFor(total: number): number {
   });
   const near = steps.filter(({ end }) => end <= PAGE).sort((one, other) => other.end - one.end);
   return near[0]?.marks ?? MOST_MARKS;
+}
+
+/** The size of the first block of a list whose index has so many marks. */
+export function firstBlock(total: number, marks: number): number {
+  if (total <= PAGE) return total;
+  const { every, page } = stepsOf(total, marks === 0 ? undefined : everyOf(total, marks));
+  return Math.min(page, every);
 }

@@ -5,7 +5,7 @@ import { api } from '#core/api/client.ts';
 import { query, queryClient } from '#core/cache/query.ts';
 import { holdTitles } from '#core/cache/titles.ts';
 import { printFilter } from '#core/filter/parse.ts';
-import { Blocks, marksFor, type Wanted } from '#core/geometry/blocks.ts';
+import { Blocks, firstBlock, marksFor, type Part, type Wanted } from '#core/geometry/blocks.ts';
 import { baseOf } from '#core/types.ts';
 import { onPatch } from '#features/item/patch.ts';
 import { isIndexed, type State } from './view.ts';
@@ -44,15 +44,53 @@ const parametersOf = ({ sort, filter, type }: State) => {
   return { sort, ...(text && { filter: text }), ...(type && { type }) };
 };
 
+const marksOf = (counted: Library, { sort, type }: State): number =>
+  isIndexed(sort) ? marksFor(countOf(counted, type)) : 0;
+
 /** `counted` is the library as it was when its list was opened: marks that follow its size would make another list of it. */
 export const indexOf = (counted: Library, state: State) => {
   const { sort, ...others } = parametersOf(state);
-  const indexed = isIndexed(sort);
   return query('getLibraryIndex', {
     params: { id: counted.id },
-    query: { ...others, sort: indexed ? sort : 'title', marks: indexed ? marksFor(countOf(counted, state.type)) : 0 },
+    query: { ...others, sort: isIndexed(sort) ? sort : 'title', marks: marksOf(counted, state) },
   });
 };
+
+type Parameters = ReturnType<typeof parametersOf> & { fields: 'card' | 'summary' };
+
+async function pageOf(
+  id: string,
+  parameters: Parameters,
+  { cursor, limit, signal }: Omit<Wanted, 'signal'> & { signal?: AbortSignal },
+): Promise<Part<Listed>> {
+  const { items, page } = await api.listLibraryItems({
+    params: { id },
+    query: { ...parameters, limit, ...(cursor && { cursor }) },
+    ...(signal && { signal }),
+  });
+  return { items: items as Listed[], cursor: page.cursor };
+}
+
+/** The first page that was requested last, while the index of its list was on its way. */
+let ahead: { of: string; page: Promise<Part<Listed>> } | undefined;
+
+const firstOf = (id: string, parameters: Parameters, limit: number): string => JSON.stringify([id, parameters, limit]);
+
+/** Requests the first page of a list before its index has come; a list that begins elsewhere, or is filtered to fewer, loads its own. */
+export function readAhead(library: Library, state: State): void {
+  const parameters = { fields: fieldsFor(state, library), ...parametersOf(state) };
+  const limit = firstBlock(countOf(library, state.type), marksOf(library, state));
+  if (limit === 0) return;
+  ahead = { of: firstOf(library.id, parameters, limit), page: pageOf(library.id, parameters, { limit }) };
+  ahead.page.catch(() => {}); // the list that takes it reports the error
+}
+
+/** Taken once: it is out of date for a later list. */
+function takeAhead(of: string): Promise<Part<Listed>> | undefined {
+  const taken = ahead?.of === of ? ahead.page : undefined;
+  ahead = undefined;
+  return taken;
+}
 
 export function listingOf(library: Library, state: State, index: GetLibraryIndexResponse): Listing {
   const fields = fieldsFor(state, library);
@@ -70,20 +108,9 @@ export function listingOf(library: Library, state: State, index: GetLibraryIndex
   return made;
 }
 
-function makeListing(
-  key: string,
-  { id }: Library,
-  parameters: { fields: 'card' | 'summary'; sort: string; filter?: string; type?: string },
-  index: GetLibraryIndexResponse,
-): Listing {
-  const load = async ({ cursor, limit, signal }: Wanted) => {
-    const { items, page } = await api.listLibraryItems({
-      params: { id },
-      query: { ...parameters, limit, ...(cursor && { cursor }) },
-      signal,
-    });
-    return { items: items as Listed[], cursor: page.cursor };
-  };
+function makeListing(key: string, { id }: Library, parameters: Parameters, index: GetLibraryIndexResponse): Listing {
+  const load = (wanted: Wanted) =>
+    (wanted.cursor ? undefined : takeAhead(firstOf(id, parameters, wanted.limit))) ?? pageOf(id, parameters, wanted);
   const indexed = isIndexed(parameters.sort);
   const { total, buckets } = index;
   const listing: Listing = { key, total, buckets: indexed ? buckets : [], ...idle, blocks: undefined as never };

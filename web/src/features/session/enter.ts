@@ -2,7 +2,7 @@
 
 import { api, session, whenEnded } from '#core/api/client.ts';
 import { problemOf } from '#core/api/errors.ts';
-import { forgetFirstScreen, mayKeepScreens } from '#core/browser/first-screen.ts';
+import { forgetFirstScreens, mayKeepScreens } from '#core/browser/first-screen.ts';
 import { safePath, signInPath } from '#core/browser/paths.ts';
 import { onTabMessage, sayToTabs } from '#core/browser/tabs.ts';
 import { query, queryClient } from '#core/cache/query.ts';
@@ -13,7 +13,7 @@ import { goto } from '$app/navigation';
 
 function emptyCaches(): void {
   queryClient.clear();
-  forgetFirstScreen();
+  forgetFirstScreens();
 }
 
 /** Goes on after a sign-in, back to where the person was; the app's layout first leads to what the server demands of the account. */
@@ -55,7 +55,7 @@ export async function signOut(): Promise<void> {
   if (!ended) return;
   const { providerUrl } = ended;
   sayToTabs({ what: 'signed-out' });
-  forgetFirstScreen();
+  forgetFirstScreens();
   if (providerUrl) location.assign(providerUrl);
   else await leave(false);
 }
