@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Blocks, type Index, marksFor, type Wanted } from '../../../../web/src/core/geometry/blocks.ts';
+import { Blocks, firstBlock, type Index, marksFor, type Wanted } from '../../../../web/src/core/geometry/blocks.ts';
 import { everything, holds, NOTHING, set, sizeOf, toggled } from '../../../../web/src/core/geometry/selection.ts';
 
 interface Item {
@@ -148,6 +148,21 @@ describe('blocks of a long list', () => {
       expect(blocks.get(total - 1)?.id).to.equal(`item ${total - 1}`);
       expect(blocks.get(total - 100)?.id, `${total}`).to.equal(`item ${total - 100}`);
     }
+  });
+});
+
+describe('the first block', () => {
+  it('has a known size before the index is there', async () => {
+    for (const total of [1, 199, 200, 201, 950, 40_001, 400_001, 523_457, 1_000_000])
+      for (const marks of [marksFor(total), 0]) {
+        const { blocks, requests } = list(total, marks ? marksOf(total, Math.ceil(total / marks)) : {});
+        blocks.want(0, 1);
+        await idle();
+        expect(
+          requests.map(({ limit }) => limit),
+          `${total} items, ${marks} marks`,
+        ).to.deep.equal([firstBlock(total, marks)]);
+      }
   });
 });
 
