@@ -15,12 +15,12 @@ export const SURE = 0.8;
 const CLOSE = 0.03;
 const LONGEST = 200;
 
+const withoutAccents = (text: string): string =>
+  /[^\0-\x7f]/.test(text) ? text.normalize('NFKD').replace(/\p{M}/gu, '') : text;
+
 /** Letters and digits alone, without accents and without a leading article. */
 export function folded(title: string): string {
-  const plain = title
-    .slice(0, LONGEST)
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+  const plain = withoutAccents(title.slice(0, LONGEST))
     .toLowerCase()
     .replace(/&/g, ' and ')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')

@@ -55,15 +55,14 @@ export class LogoLearner {
   add(picture: Uint8Array): void {
     const edges = new Uint8Array(CORNERS.length);
     let light = 0;
-    for (const [i, at] of CORNERS.entries()) {
+    for (let i = 0; i < CORNERS.length; i += 1) {
+      const at = CORNERS[i] as number;
       edges[i] = edgesAt(picture, at);
       if ((picture[at] as number) > DARK) light += 1;
     }
     if (light === 0) return; // black, as between two commercials
     this.#kept.push(edges);
-    for (const [i, bits] of edges.entries())
-      for (let way = 0; way < DIRECTIONS; way += 1)
-        if (bits & (1 << way)) this.#counts[i * DIRECTIONS + way] = (this.#counts[i * DIRECTIONS + way] as number) + 1;
+    for (let i = 0; i < edges.length; i += 1) if (edges[i] !== 0) this.#count(i, edges[i] as number);
   }
 
   /** Undefined without a logo that comes and goes. */
@@ -80,6 +79,11 @@ export class LogoLearner {
     const unclear = shares.filter((share) => share > UNCLEAR.from && share < UNCLEAR.to).length / pictures;
     const isClear = shown >= SHOWN.least && shown <= SHOWN.most && unclear <= UNCLEAR.most;
     return isClear ? logo : undefined;
+  }
+
+  #count(corner: number, bits: number): void {
+    for (let way = 0; way < DIRECTIONS; way += 1)
+      if (bits & (1 << way)) (this.#counts[corner * DIRECTIONS + way] as number) += 1;
   }
 
   #share(edge: number): number {

@@ -17,8 +17,13 @@ const SOUND = { rate: 8000, stepMs: 20 };
 /** A shorter black or silent part is a blink or a pause between two words. */
 const LEAST_MS = 80;
 
-const GREY = `scale=w=${LOGO_PICTURE.width}:h=${LOGO_PICTURE.height}:flags=fast_bilinear:out_range=tv,format=gray`;
-const RAW = ['-fps_mode', 'passthrough', '-c:v', 'rawvideo', '-f', 'rawvideo'];
+const grey = ({ width, height }: { width: number; height: number }): string =>
+  `scale=w=${width}:h=${height}:flags=fast_bilinear:out_range=tv,format=gray`;
+/** Threads would take half as much CPU again, for handing small pictures to each other. */
+const ONE_THREAD = ['-filter_threads', '1', '-filter_complex_threads', '1', '-threads', '1'];
+/** Pictures and sound come in parts of a pipe, not one at a time. */
+const GATHERED = ['-flush_packets', '0'];
+const RAW = [...GATHERED, '-fps_mode', 'passthrough', '-c:v', 'rawvideo', '-f', 'rawvideo'];
 
 /** Undefined for a recording that shows no logo, or the same one all the time. */
 export async function learnLogo({ file, probe }: AnalysedFile, signal: AbortSignal): Promise<Logo | undefined> {
@@ -27,7 +32,12 @@ export async function learnLogo({ file, probe }: AnalysedFile, signal: AbortSign
   const learner = new LogoLearner();
   const everyMs = Math.max(LEARNED.leastMs, probe.durationMs / LEARNED.pictures);
   const writing = [
-    ...['-map', `0:${stream.index}`, '-vf', `fps=fps=1000/${everyMs}:start_time=0:eof_action=pass,${GREY}`],
+    ...[
+      '-map',
+      `0:${stream.index}`,
+      '-vf',
+      `fps=fps=1000/${everyMs}:start_time=0:eof_action=pass,${grey(LOGO_PICTURE)}`,
+    ],
     ...RAW,
   ];
   const take = (output: AsyncIterable<Buffer>): Promise<void> => {
@@ -37,7 +47,7 @@ export async function learnLogo({ file, probe }: AnalysedFile, signal: AbortSign
       left -= 1;
     });
   };
-  const reading = ['-skip_frame', 'nokey', '-an', '-sn', '-dn'];
+  const reading = [...ONE_THREAD, '-skip_frame', 'nokey', '-an', '-sn', '-dn'];
   await readByFfmpeg({ file, probe, reading, outputs: [{ writing, take }], signal, patienceMs: PATIENCE_MS });
   return learner.logo();
 }
@@ -67,7 +77,8 @@ export async function measure(source: AnalysedFile, stretch: Stretch, signal: Ab
     ...(sound ? [soundOutput(sound, silent)] : []),
   ];
   const { fromMs, lengthMs } = stretch;
-  const reading = ['-ss', (fromMs / 1000).toFixed(3), '-t', (lengthMs / 1000).toFixed(3), '-sn', '-dn'];
+  const part = ['-ss', (fromMs / 1000).toFixed(3), '-t', (lengthMs / 1000).toFixed(3)];
+  const reading = [...ONE_THREAD, ...part, '-sn', '-dn'];
   await readByFfmpeg({ file, probe, reading, outputs, signal, patienceMs: PATIENCE_MS });
   const long = ({ startMs, endMs }: Span): boolean => endMs - startMs >= LEAST_MS || endMs >= fromMs + lengthMs;
   return { blacks: black.all.filter(long), silences: silent.all.filter(long), logo };
@@ -80,9 +91,9 @@ function pictureOutputs(
   found: { black: Spans; logo: boolean[] },
 ) {
   const frames = Math.ceil((lengthMs / 1000) * SMALL.rate);
-  const once = `[0:${index}]fps=fps=${SMALL.rate}:start_time=0,trim=end_frame=${frames},${GREY},split[small][large]`;
-  const small = `[small]scale=w=${SMALL.width}:h=${SMALL.height}:flags=area[black]`;
-  const graph = `${once};${small};[large]fps=fps=1:start_time=0:round=down[logo]`;
+  const once = `[0:${index}]fps=fps=${SMALL.rate}:start_time=0,trim=end_frame=${frames},split[small][large]`;
+  const small = `[small]${grey(SMALL)}[black]`;
+  const graph = `${once};${small};[large]fps=fps=1:start_time=0:round=down,${grey(LOGO_PICTURE)}[logo]`;
   return [
     {
       writing: ['-filter_complex', graph, '-map', '[black]', ...RAW],
@@ -104,18 +115,8 @@ function soundOutput({ index }: ProbedStream, silent: Spans) {
   const filters = 'aresample=async=1:min_hard_comp=0.1:first_pts=0';
   return {
     writing: [
-      '-map',
-      `0:${index}`,
-      '-af',
-      filters,
-      '-ac',
-      '1',
-      '-ar',
-      String(SOUND.rate),
-      '-c:a',
-      'pcm_s16le',
-      '-f',
-      's16le',
+      ...['-map', `0:${index}`, '-af', filters, '-ac', '1', '-ar', String(SOUND.rate)],
+      ...[...GATHERED, '-c:a', 'pcm_s16le', '-f', 's16le'],
     ],
     take: (output: AsyncIterable<Buffer>) =>
       eachPart(output, (SOUND.rate * SOUND.stepMs) / 500, (step) => silent.add(isSilent(step))),

@@ -5,7 +5,7 @@ import { folded } from '#platform/agents/score.ts';
 import { calendarDay } from '#platform/calendar.ts';
 import { kindOf, type ProgramKind } from './kinds.ts';
 import { type Numbers, numbersOf } from './numbers.ts';
-import { timeOf } from './times.ts';
+import { isoOf, timeOf } from './times.ts';
 import type { Element } from './xmltv.ts';
 
 export interface GuideChannel {
@@ -23,27 +23,27 @@ export interface Credit {
 export interface Programme {
   channel: string;
   startMs: number;
-  /** Absent without a stop: it ends where the next one of its channel begins. */
-  endMs?: number;
+  /** Undefined without a stop: it ends where the next one of its channel begins. */
+  endMs: number | undefined;
   title: string;
-  episodeTitle?: string;
-  description?: string;
+  episodeTitle: string | undefined;
+  description: string | undefined;
   kind: ProgramKind;
   categories: string[];
-  season?: number;
-  episode?: number;
-  episodeKey?: string;
-  seriesKey?: string;
+  season: number | undefined;
+  episode: number | undefined;
+  episodeKey: string | undefined;
+  seriesKey: string | undefined;
   isNew: boolean;
   isLive: boolean;
   isRepeat: boolean;
   isPremiere: boolean;
-  year?: number;
-  originalAirDate?: string;
-  ageRating?: string;
-  ageYears?: number;
-  starRating?: number;
-  hd?: boolean;
+  year: number | undefined;
+  originalAirDate: string | undefined;
+  ageRating: string | undefined;
+  ageYears: number | undefined;
+  starRating: number | undefined;
+  hd: boolean | undefined;
   credits: Credit[];
 }
 
@@ -55,16 +55,27 @@ const MOST_KEY = 120;
 /** The longest programme; a longer one is a fault of the guide. */
 const LONGEST_MS = 24 * 3_600_000;
 
+/** Most texts have none: a white space that is no single space, NUL, a half of a character. */
+const NOT_PLAIN = /[^\S ]|\s\s|^\s|\s$|[\0\ud800-\udfff]/;
+
 /** The text in one line without NUL and broken characters. */
 function plain(text: string, most: number): string {
+  if (text.length <= most && !NOT_PLAIN.test(text)) return text;
   return text.toWellFormed().replaceAll('\0', '').replace(/\s+/g, ' ').trim().slice(0, most).toWellFormed();
 }
 
 const childrenOf = (entry: Element, name: string): Element[] => entry.children.filter((child) => child.name === name);
-const textsOf = (entry: Element, name: string, most: number): string[] =>
-  childrenOf(entry, name)
-    .map(({ text }) => plain(text, most))
-    .filter((text) => text !== '');
+function textsOf(entry: Element, name: string, most: number): string[] {
+  const texts: string[] = [];
+  for (const child of entry.children) {
+    const text = child.name === name ? plain(child.text, most) : '';
+    if (text !== '') texts.push(text);
+  }
+  return texts;
+}
+/** Texts of elements inside those of a name. */
+const textsIn = (entry: Element, [name, inner]: readonly [string, string], most: number): string[] =>
+  has(entry, name) ? childrenOf(entry, name).flatMap((one) => textsOf(one, inner, most)) : [];
 const has = (entry: Element, name: string): boolean => entry.children.some((child) => child.name === name);
 /** Only the members that have a value. */
 const given = <T extends object>(all: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
@@ -87,47 +98,68 @@ export function programmeOf(entry: Element, shiftMs: number): Programme | undefi
   const [title] = textsOf(entry, 'title', MOST_TITLE);
   const times = timesOf(entry, shiftMs);
   if (channel === '' || channel.length > MOST_ID || title === undefined || !times) return undefined;
-  return { channel, ...times, title, ...about(entry, title) };
+  return describedBy(entry, { channel, title, ...times });
 }
 
-function timesOf({ attributes }: Element, shiftMs: number): Pick<Programme, 'startMs' | 'endMs'> | undefined {
+type Place = Pick<Programme, 'channel' | 'startMs' | 'endMs' | 'title'>;
+
+/** All members in one literal: to join objects would take longer than to read them. */
+function describedBy(entry: Element, { channel, startMs, endMs, title }: Place): Programme {
+  const [episodeTitle] = textsOf(entry, 'sub-title', MOST_TITLE);
+  const [description] = textsOf(entry, 'desc', MOST_DESCRIPTION);
+  const categories = [...new Set(textsOf(entry, 'category', 60))].slice(0, 20);
+  const { progId, season, episode } = numbersIn(entry);
+  const isFilm = progId?.startsWith('MV') === true;
+  const isEpisode = !isFilm && (episode !== undefined || progId?.startsWith('EP') === true);
+  const kind = isFilm ? 'movie' : kindOf(categories, isEpisode);
+  const year = yearOf(entry);
+  const { seriesKey, episodeKey } = keysOf({ title, episodeTitle, kind, year, progId, season, episode });
+  const rating = ratingOf(entry);
+  const isNew = has(entry, 'new');
+  return {
+    channel,
+    startMs,
+    endMs,
+    title,
+    episodeTitle,
+    description,
+    kind,
+    categories,
+    season,
+    episode,
+    episodeKey,
+    seriesKey,
+    isNew,
+    isLive: has(entry, 'live'),
+    isRepeat: !isNew && has(entry, 'previously-shown'),
+    isPremiere: has(entry, 'premiere'),
+    year,
+    originalAirDate: airDateOf(entry),
+    ageRating: rating?.text,
+    ageYears: rating?.years,
+    starRating: starsOf(entry),
+    hd: hdOf(entry),
+    credits: creditsOf(entry),
+  };
+}
+
+function timesOf({ attributes }: Element, shiftMs: number): { startMs: number; endMs: number | undefined } | undefined {
   const start = timeOf(attributes['start'] ?? '');
   if (start === undefined) return undefined;
   const { stop } = attributes;
-  if (stop === undefined) return { startMs: start + shiftMs };
+  if (stop === undefined) return { startMs: start + shiftMs, endMs: undefined };
   const end = timeOf(stop);
   if (end === undefined || end <= start || end - start > LONGEST_MS) return undefined;
   return { startMs: start + shiftMs, endMs: end + shiftMs };
 }
 
-function about(entry: Element, title: string): Omit<Programme, 'channel' | 'startMs' | 'endMs' | 'title'> {
-  const [episodeTitle] = textsOf(entry, 'sub-title', MOST_TITLE);
-  const [description] = textsOf(entry, 'desc', MOST_DESCRIPTION);
-  const categories = [...new Set(textsOf(entry, 'category', 60))].slice(0, 20);
-  const { progId, ...numbers } = numbersOf(
+const numbersIn = (entry: Element): Numbers =>
+  numbersOf(
     childrenOf(entry, 'episode-num').map(({ attributes, text }) => ({ system: attributes['system'] ?? '', text })),
   );
-  const isFilm = progId?.startsWith('MV') === true;
-  const isEpisode = !isFilm && (numbers.episode !== undefined || progId?.startsWith('EP') === true);
-  const kind = isFilm ? 'movie' : kindOf(categories, isEpisode);
-  const year = yearOf(entry);
-  return {
-    ...{ kind, categories, credits: creditsOf(entry) },
-    ...given({ episodeTitle, description, ...numbers, year }),
-    ...given(keysOf({ title, episodeTitle, kind, year, progId, ...numbers })),
-    ...given({ originalAirDate: airDateOf(entry), starRating: starsOf(entry), hd: hdOf(entry) }),
-    ...ratingOf(entry),
-    ...{ isNew: has(entry, 'new'), isLive: has(entry, 'live'), isPremiere: has(entry, 'premiere') },
-    isRepeat: has(entry, 'previously-shown') && !has(entry, 'new'),
-  };
-}
 
-interface Named extends Omit<Numbers, 'progId'> {
-  progId?: string | undefined;
-  title: string;
-  episodeTitle?: string | undefined;
-  kind: ProgramKind;
-  year?: number | undefined;
+interface Named extends Pick<Programme, 'title' | 'episodeTitle' | 'kind' | 'year' | 'season' | 'episode'> {
+  progId: string | undefined;
 }
 
 const keyText = (text: string): string => folded(text).slice(0, MOST_KEY);
@@ -136,7 +168,7 @@ const keyText = (text: string): string => folded(text).slice(0, MOST_KEY);
  * What makes two airings the same: the id of Gracenote, else the series with the numbers or the title of the episode, or the
  * film with its year. Ids that end in 0000 name the series alone.
  */
-function keysOf(named: Named): { seriesKey?: string | undefined; episodeKey?: string | undefined } {
+function keysOf(named: Named): { seriesKey?: string; episodeKey?: string } {
   const { title, episodeTitle, kind, year, progId, season, episode } = named;
   if (kind === 'movie') return { episodeKey: progId ?? `film:${keyText(title)}:${year ?? ''}` };
   const seriesKey = progId ? progId.slice(2, -4) : `title:${keyText(title)}`;
@@ -163,16 +195,17 @@ function airDateOf(entry: Element): string | undefined {
   return undefined;
 }
 
-function ratingOf(entry: Element): Pick<Programme, 'ageRating' | 'ageYears'> {
-  const all = childrenOf(entry, 'rating').flatMap((rating) => textsOf(rating, 'value', 40));
+/** The strictest. */
+function ratingOf(entry: Element): { text: string; years: number | undefined } | undefined {
+  const all = textsIn(entry, ['rating', 'value'], 40);
+  if (all.length === 0) return undefined;
   const rated = all.map((text) => ({ text, years: ageYears(text) }));
-  const [strictest] = rated.toSorted((a, b) => (b.years ?? -1) - (a.years ?? -1));
-  return given({ ageRating: strictest?.text, ageYears: strictest?.years });
+  return rated.toSorted((a, b) => (b.years ?? -1) - (a.years ?? -1))[0];
 }
 
 /** Of ten. */
 function starsOf(entry: Element): number | undefined {
-  for (const text of childrenOf(entry, 'star-rating').flatMap((rating) => textsOf(rating, 'value', 20))) {
+  for (const text of textsIn(entry, ['star-rating', 'value'], 20)) {
     const [, stars, most] = /^(\d{1,3}(?:\.\d{1,3})?) ?\/ ?(\d{1,3}(?:\.\d{1,3})?)$/.exec(text) ?? [];
     if (stars && Number(most) > 0) return Math.min(10, Math.round((Number(stars) / Number(most)) * 100) / 10);
   }
@@ -180,7 +213,7 @@ function starsOf(entry: Element): number | undefined {
 }
 
 function hdOf(entry: Element): boolean | undefined {
-  const quality = childrenOf(entry, 'video').flatMap((video) => textsOf(video, 'quality', 20));
+  const quality = textsIn(entry, ['video', 'quality'], 20);
   return quality.length === 0 ? undefined : quality.some((text) => /hd|1080|720|2160|4k/i.test(text));
 }
 
@@ -200,23 +233,25 @@ export const LINE_COLUMNS = [
 ] as const;
 
 const SIGNS: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-const field = (value: string | number | boolean | undefined): string =>
-  value === undefined ? '\\N' : String(value).replace(/[\\\t\n\r]/g, (sign) => SIGNS[sign] ?? sign);
+const SIGN = /[\\\t\n\r]/;
+const escaped = (text: string): string => text.replace(/[\\\t\n\r]/g, (sign) => SIGNS[sign] ?? sign);
+const field = (text: string | undefined): string =>
+  text === undefined ? '\\N' : SIGN.test(text) ? escaped(text) : text;
+const value = (one: number | boolean | undefined): string => (one === undefined ? '\\N' : String(one));
 const list = (all: readonly string[]): string =>
   `{${all.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
-const moment = (ms: number): string => new Date(ms).toISOString();
+const moment = (ms: number | undefined): string => (ms === undefined ? '\\N' : isoOf(ms));
 
 /** The programme as a line of COPY with its end; `n` is its place in the guide. */
 export function lineOf(programme: Programme, { n, id }: { n: number; id: string }): string {
   const { channel, startMs, endMs, title, episodeTitle, description, kind, categories, season, episode } = programme;
   const { episodeKey, seriesKey, isNew, isLive, isRepeat, isPremiere, year, originalAirDate } = programme;
   const { ageRating, ageYears: years, starRating, hd, credits } = programme;
-  const rest = [
-    ...[field(title), field(episodeTitle), field(description), kind, field(list(categories)), field(season)],
-    ...[field(episode), field(episodeKey), field(seriesKey), isNew, isLive, isRepeat, isPremiere, field(year)],
-    ...[field(originalAirDate), field(ageRating), field(years), field(starRating), field(hd)],
-    field(JSON.stringify(credits)),
-  ].join('\t');
-  const place = [n, id, field(channel), moment(startMs), endMs === undefined ? '\\N' : moment(endMs)].join('\t');
-  return `${place}\t${rest}\t\\\\x${hash('sha1', rest)}\n`;
+  const texts = `${field(title)}\t${field(episodeTitle)}\t${field(description)}\t${kind}\t${field(list(categories))}`;
+  const numbers = `${value(season)}\t${value(episode)}\t${field(episodeKey)}\t${field(seriesKey)}`;
+  const flags = `${isNew}\t${isLive}\t${isRepeat}\t${isPremiere}\t${value(year)}\t${field(originalAirDate)}`;
+  const rating = `${field(ageRating)}\t${value(years)}\t${value(starRating)}\t${value(hd)}`;
+  const people = credits.length === 0 ? '[]' : field(JSON.stringify(credits));
+  const rest = `${texts}\t${numbers}\t${flags}\t${rating}\t${people}`;
+  return `${n}\t${id}\t${field(channel)}\t${moment(startMs)}\t${moment(endMs)}\t${rest}\t\\\\x${hash('sha1', rest)}\n`;
 }

@@ -47,10 +47,14 @@ function progIdOf(text: string): string | undefined {
 
 /** The numbers of all `episode-num` of a programme; `xmltv_ns` takes precedence over the others. */
 export function numbersOf(all: readonly { system: string; text: string }[]): Numbers {
-  const found = (system: string): string[] =>
-    all.filter((one) => one.system === system).map(({ text }) => text.slice(0, 100));
-  const ns = found('xmltv_ns').map(ofNs);
-  const screen = [...found('onscreen'), ...found('SxxExx')].map(onScreen);
-  const progId = found('dd_progid').map(progIdOf).find(Boolean);
-  return Object.assign({}, ...screen.reverse(), ...ns.reverse(), progId === undefined ? {} : { progId }) as Numbers;
+  let ns: Numbers = {};
+  let screen: Numbers = {};
+  let progId: string | undefined;
+  for (const { system, text } of all) {
+    const part = text.slice(0, 100);
+    if (system === 'xmltv_ns') ns = { ...ofNs(part), ...ns };
+    else if (system === 'dd_progid') progId ??= progIdOf(part);
+    else if (system === 'onscreen' || system === 'SxxExx') screen = { ...onScreen(part), ...screen };
+  }
+  return { ...screen, ...ns, ...(progId !== undefined && { progId }) };
 }

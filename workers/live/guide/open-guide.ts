@@ -2,9 +2,9 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import xz from 'xz-decompress';
 import { GuideRefused } from './refused.ts';
 import { XmltvReader } from './xmltv.ts';
 
@@ -14,25 +14,39 @@ const HEAD = 1024;
 const startsWith = (head: Buffer, ...bytes: number[]): boolean => bytes.every((byte, at) => head[at] === byte);
 
 /** The bytes without their compression. */
-function unpacked(packed: Readable, head: Buffer): AsyncIterable<Uint8Array> {
+async function unpacked(packed: Readable, head: Buffer): Promise<AsyncIterable<Uint8Array>> {
   if (startsWith(head, 0x1f, 0x8b)) {
     const gunzip = createGunzip();
     packed.on('error', (error) => gunzip.destroy(error));
     return packed.pipe(gunzip);
   }
-  if (startsWith(head, 0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00))
+  if (startsWith(head, 0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)) {
+    const { default: xz } = await import('xz-decompress'); // most guides need no WebAssembly
     return new xz.XzReadableStream(Readable.toWeb(packed) as ReadableStream<Uint8Array>);
+  }
   return packed;
 }
 
+interface Decoder {
+  write(bytes: Uint8Array): string;
+  end(bytes: Uint8Array): string;
+}
+
+/** UTF-8 by the decoder whose strings of ASCII have one byte a character. */
+function decoderFor(encoding: string): Decoder {
+  const decoder = new TextDecoder(encoding);
+  if (decoder.encoding === 'utf-8') return new StringDecoder();
+  return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: (bytes) => decoder.decode(bytes) };
+}
+
 /** By its byte order mark or XML declaration. */
-function decoderOf(head: Buffer): TextDecoder {
-  if (startsWith(head, 0xff, 0xfe)) return new TextDecoder('utf-16le');
-  if (startsWith(head, 0xfe, 0xff)) return new TextDecoder('utf-16be');
+function decoderOf(head: Buffer): Decoder {
+  if (startsWith(head, 0xff, 0xfe)) return decoderFor('utf-16le');
+  if (startsWith(head, 0xfe, 0xff)) return decoderFor('utf-16be');
   const [, name = 'utf-8'] =
     /^\s*<\?xml[^>]{0,200}?encoding\s{0,5}=\s{0,5}["']([A-Za-z0-9._-]{1,40})["']/.exec(head.toString('latin1')) ?? [];
   try {
-    return new TextDecoder(name);
+    return decoderFor(name);
   } catch {
     throw new GuideRefused('unknown_encoding', `the guide is in the unknown encoding ${name}`);
   }
@@ -40,17 +54,17 @@ function decoderOf(head: Buffer): TextDecoder {
 
 /** The text of the bytes of a guide, in parts. Throws `GuideRefused`. */
 export async function* textOf(packed: Readable, start: Buffer): AsyncGenerator<string> {
-  let decoder: TextDecoder | undefined;
+  let decoder: Decoder | undefined;
   let held: Uint8Array = new Uint8Array();
   let bytes = 0;
   try {
-    for await (const chunk of unpacked(packed, start)) {
+    for await (const chunk of await unpacked(packed, start)) {
       bytes += chunk.length;
       if (bytes > MOST_UNPACKED) throw new GuideRefused('too_large', 'the guide is larger than 2 GiB');
       held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
       if (!decoder && held.length < HEAD) continue;
       decoder ??= decoderOf(Buffer.from(held.subarray(0, HEAD)));
-      yield decoder.decode(held, { stream: true });
+      yield decoder.write(held);
       held = new Uint8Array();
     }
   } catch (error) {
@@ -60,7 +74,7 @@ export async function* textOf(packed: Readable, start: Buffer): AsyncGenerator<s
     packed.destroy();
   }
   decoder ??= decoderOf(Buffer.from(held.subarray(0, HEAD)));
-  yield decoder.decode(held);
+  yield decoder.end(held);
 }
 
 /** The text of a guide in a file. */
@@ -73,7 +87,7 @@ export async function* textOfFile(path: string): AsyncGenerator<string> {
   } finally {
     await file.close();
   }
-  yield* textOf(createReadStream(path, { highWaterMark: 1 << 18 }), head);
+  yield* textOf(createReadStream(path, { highWaterMark: 1 << 16 }), head);
 }
 
 /** Throws `GuideRefused` unless these first bytes of a document begin an XMLTV guide. */

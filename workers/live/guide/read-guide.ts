@@ -2,7 +2,8 @@ import { Worker } from 'node:worker_threads';
 import type { Message, Read, Reading } from './reading.ts';
 import { GuideRefused } from './refused.ts';
 
-const MEMORY_MB = 256;
+/** The young generation is small as an entry lives briefly. */
+const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 12 };
 
 /**
  * Reads a guide in a thread of its own, so that its size blocks nothing. Yields lines of COPY; returns the counts.
@@ -11,7 +12,7 @@ const MEMORY_MB = 256;
 export async function* readGuide(reading: Reading, signal: AbortSignal): AsyncGenerator<string, Read> {
   const thread = new Worker(new URL('./reader-thread.ts', import.meta.url), {
     workerData: reading,
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    resourceLimits: MEMORY,
   });
   const messages: Message[] = [];
   let failed: Error | undefined;

@@ -7,7 +7,8 @@ import { AHEAD, type Message, type Read, type Reading } from './reading.ts';
 import { GuideRefused } from './refused.ts';
 import { type Element, XmltvReader } from './xmltv.ts';
 
-const BATCH = 5000;
+/** Short texts that a collection of the young generation frees, here and in the caller. */
+const BATCH = 100;
 const MOST_CHANNELS = 50_000;
 const MOST_PROGRAMS = 10_000_000;
 
@@ -59,7 +60,8 @@ class GuideReader {
     if (known?.names.length) return;
     if (!known && this.#channels.size >= MOST_CHANNELS)
       throw new GuideRefused('too_large', `the guide has over ${MOST_CHANNELS} channels`);
-    this.#channels.set(channel.id, channel);
+    const kept = structuredClone(channel); // its texts are parts of their chunk of the guide, which they would hold
+    this.#channels.set(kept.id, kept);
   }
 
   #takeProgramme(programme: Programme | undefined): void {

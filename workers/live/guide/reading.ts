@@ -21,4 +21,4 @@ export interface Read {
 export type Message = { lines: string } | { done: Read } | { refused: { code: GuideFault; message: string } };
 
 /** Batches that the thread may be ahead. */
-export const AHEAD = 3;
+export const AHEAD = 8;

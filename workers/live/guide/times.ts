@@ -8,9 +8,35 @@ const ZONES: Readonly<Record<string, number>> = {
 
 const TIME = /^(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?(\d{2})?(?: ?([+-]\d{2}):?(\d{2})| ?([A-Z]{1,4}))?$/;
 
+const MOST_TEXT = 40;
+/** The programmes of a guide share most of their times, so that these are kept. */
+const MOST_KEPT = 20_000;
+const times = new Map<string, number>();
+const isoTimes = new Map<number, string>();
+
+function keep<K, V>(kept: Map<K, V>, key: K, value: V): V {
+  if (kept.size >= MOST_KEPT) kept.clear();
+  kept.set(key, value);
+  return value;
+}
+
 /** The time in milliseconds; undefined for a text that is none. A time without a zone is UTC, as XMLTV defines it. */
 export function timeOf(text: string): number | undefined {
-  const parts = TIME.exec(text.trim().slice(0, 40));
+  const known = times.get(text);
+  if (known !== undefined) return known;
+  const time = readTime(text);
+  // a copy, as the text is a part of its chunk of the guide, which it would hold
+  if (time !== undefined && text.length <= MOST_TEXT) keep(times, Buffer.from(text).toString(), time);
+  return time;
+}
+
+/** The time as ISO 8601 writes it. */
+export function isoOf(ms: number): string {
+  return isoTimes.get(ms) ?? keep(isoTimes, ms, new Date(ms).toISOString());
+}
+
+function readTime(text: string): number | undefined {
+  const parts = TIME.exec(text.trim().slice(0, MOST_TEXT));
   if (!parts) return undefined;
   const [hours, minutes, zone] = parts.slice(7);
   const offset = hours === undefined ? zoneOffset(zone) : Number(hours) * 60 + signOf(hours) * Number(minutes);
