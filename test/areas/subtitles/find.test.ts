@@ -403,7 +403,7 @@ describe('subtitles of providers', function () {
     await settings({ 'subtitles.providers': null });
   });
 
-  it('are counted once each, whichever of three replicas is asked', async () => {
+  it('are counted once each, whichever of three replicas answers', async () => {
     const replicas = await Promise.all(
       [1, 2].map(async () => {
         const { url, deps } = await replicaOf(api);
@@ -421,10 +421,10 @@ describe('subtitles of providers', function () {
     let answered = 0;
     const statuses = new Set<number>();
     for (let at = 0; at < questions.length; at += 3) {
-      const asked = clients.map((client, n) =>
+      const requests = clients.map((client, n) =>
         client.findSubtitles({ params: { id: itemId }, query: questions[at + n] ?? {} }),
       );
-      for (const { status } of await Promise.all(asked)) {
+      for (const { status } of await Promise.all(requests)) {
         statuses.add(status);
         if (status === 200) answered += 1;
       }
