@@ -115,10 +115,10 @@ export const jobs = {
   /** Writes the documents of a library again; without one, those of people. */
   'search.rebuild': { queue: 'maintenance', payload: z.object({ libraryId: Id.optional() }) },
   'search.optimise': { queue: 'maintenance', payload: z.object({}) },
-  /** Texts and fonts of a film, or a stretch of a picture track. */
+  /** Texts and fonts of a film, a stretch of a picture track, or which picture tracks are forced. */
   'subtitles.extract': {
     queue: 'media',
-    payload: z.object({ fileId: Id, pictures: PictureStretch.optional() }),
+    payload: z.object({ fileId: Id, pictures: PictureStretch.optional(), forced: z.literal(true).optional() }),
   },
   /** With the use of the daily allowance that the request spent. */
   'subtitles.sync': {

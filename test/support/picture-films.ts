@@ -35,8 +35,8 @@ export function repeatedSup(sup: Buffer, startsMs: readonly number[]): Buffer {
   return Buffer.concat(copies);
 }
 
-/** A DVD stream with a subtitle of 3 seconds every 15, every fourth of them forced. */
-export async function dvdFilm(folder: string, seconds: number): Promise<string> {
+/** A DVD stream with a subtitle of 3 seconds every 15, every fourth of them forced, or every one. */
+export async function dvdFilm(folder: string, seconds: number, { allForced = false } = {}): Promise<string> {
   const [base, film, list] = ['base.mpg', 'film.mpg', 'spu.xml'].map((name) => join(folder, name)) as [
     string,
     string,
@@ -57,7 +57,7 @@ export async function dvdFilm(folder: string, seconds: number): Promise<string> 
   const clock = (at: number): string => new Date(at * 1000).toISOString().slice(11, 22);
   const spus = Array.from({ length: Math.floor(seconds / 15) }, (_, n) => {
     const image = join(folder, `${'ab'[n % 2]}.png`);
-    const forced = n % 4 === 0 ? 'yes' : 'no';
+    const forced = allForced || n % 4 === 0 ? 'yes' : 'no';
     return `<spu start="${clock(n * 15 + 2)}" end="${clock(n * 15 + 5)}" image="${image}" force="${forced}"/>`;
   });
   writeFileSync(list, `<subpictures format="PAL"><stream>${spus.join('\n')}</stream></subpictures>`);
@@ -103,9 +103,10 @@ export function readCis1(bytes: Buffer): Cis1 {
   }
 }
 
-/** The pictures of the real track are shown nowhere: this places each, at the top left corner by default. */
-export function drawnSup(sup: Buffer, { x, y } = { x: 0, y: 0 }): Buffer {
+/** The pictures of the real track are shown nowhere: this places each, at the top left corner by default, and may force them. */
+export function drawnSup(sup: Buffer, { x = 0, y = 0, forced = false } = {}): Buffer {
   const place = Buffer.alloc(8);
+  if (forced) place[3] = 0x40;
   place.writeUInt16BE(x, 4);
   place.writeUInt16BE(y, 6);
   const parts: Buffer[] = [];

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import signal
+import socket
 import sys
 import time
 
@@ -53,7 +54,9 @@ if device == "cuda" and gpu == "memory":
 if os.path.exists(os.path.join(folder, "..", "killed")):
     os.kill(os.getpid(), signal.SIGKILL)
 say({"loaded": {"languages": ["en", "de", "jw"]}})
-note(f"loaded {device} {compute_type} {os.environ.get('FOYER_DATABASE_URL', 'no secrets')}")
+secrets = os.environ.get("FOYER_DATABASE_URL", "no secrets")
+network = [name for _, name in socket.if_nameindex() if name != "lo"] or "no network"
+note(f"loaded {device} {compute_type} {secrets} {network}")
 while line := sys.stdin.buffer.readline():
     order = json.loads(line)
     data = sys.stdin.buffer.read(order["bytes"])

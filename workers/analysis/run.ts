@@ -21,7 +21,13 @@ export interface Reading {
   patienceMs: number;
 }
 
-/** True when ffmpeg read the file to its end; false for a file that it cannot read, or takes too long for. */
+/** The process was killed from outside, as by a machine without free memory: the file may be fine. */
+export class FfmpegKilled extends Error {}
+
+/**
+ * True when ffmpeg read the file to its end; false for a file that it cannot read, or takes too long for. Throws
+ * `FfmpegKilled`, which is tried again as after a lost worker.
+ */
 export async function readByFfmpeg({ file, probe, reading, again = [], outputs, ...rest }: Reading): Promise<boolean> {
   const args = ffmpegArguments({
     inputs: [reading, ...again].map((options) => ({
@@ -39,8 +45,9 @@ export async function readByFfmpeg({ file, probe, reading, again = [], outputs, 
   try {
     if (late.aborted) stop();
     await Promise.all(outputs.map(({ take }, i) => take(child.outputs[i] as Readable)));
-    const { code } = await child.ended;
+    const { code, signal } = await child.ended;
     rest.signal.throwIfAborted();
+    if (signal === 'SIGKILL' && !late.aborted) throw new FfmpegKilled('ffmpeg was killed');
     return code === 0;
   } finally {
     late.removeEventListener('abort', stop);

@@ -1,4 +1,4 @@
-import { markForImpaired } from '#areas/libraries/public.ts';
+import { markTracks } from '#areas/libraries/public.ts';
 import { openMedia } from '#areas/storage/public.ts';
 import {
   type FileSource,
@@ -15,6 +15,7 @@ import { firstBytes } from '#platform/bytes.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { FinalFailure, type Work } from '../work.ts';
+import { markForced } from './forced-pictures.ts';
 import { isForHearingImpaired } from './hearing-impaired.ts';
 import { matroskaFonts } from './matroska-texts.ts';
 import { extractPictures } from './pictures-job.ts';
@@ -23,10 +24,11 @@ import type { TextSource } from './text-source.ts';
 
 /** Extracts text tracks and fonts of a film once, and stores them under the file's current content. */
 export async function extractSubtitles(
-  { fileId, pictures }: JobPayload<'subtitles.extract'>,
+  { fileId, pictures, forced }: JobPayload<'subtitles.extract'>,
   work: Work,
 ): Promise<object | undefined> {
   if (pictures) return extractPictures({ fileId, pictures }, work);
+  if (forced) return markForced(fileId, work);
 
   const source = await findSource(work.db, fileId);
   if (!source?.probe) return undefined;
@@ -61,7 +63,7 @@ async function markByCues(
   }
   if (found.length === 0) return;
   await db.transaction(async (tx) => {
-    const marked = await markForImpaired(tx, source.fileId, found);
+    const marked = await markTracks(tx, source.fileId, { indexes: found, as: 'hearing_impaired' });
     if (marked > 0) await announceSubtitles(tx, itemId);
   });
 }

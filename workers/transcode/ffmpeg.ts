@@ -45,14 +45,22 @@ export function findJail(): Promise<Jail> {
  */
 const MAX_MEMORY = 16 * 2 ** 30;
 
+export interface FfmpegEnd {
+  /** Null when a signal ended it. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** The last lines that it wrote. */
+  words: string;
+}
+
 export interface FfmpegProcess {
   readonly pid: number;
   /** Outputs in the order of the command: descriptor 1, then 3, 4, … */
   readonly outputs: Readable[];
   /** Descriptor 0, if it was requested. */
   readonly input: Writable | null;
-  /** Resolves when the process has exited: exit code (null when killed) and the last lines that it wrote. */
-  readonly ended: Promise<{ code: number | null; words: string }>;
+  /** Resolves when the process has exited. */
+  readonly ended: Promise<FfmpegEnd>;
   /** At once, because a half-written segment must not look complete. */
   kill(): void;
   rest(): void;
@@ -100,13 +108,13 @@ function gpuEnvironment(): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 
-function endOf(child: ChildProcess): Promise<{ code: number | null; words: string }> {
+function endOf(child: ChildProcess): Promise<FfmpegEnd> {
   let words = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     words = (words + chunk.toString('utf8')).slice(-4000);
   });
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ code: -1, words: error.message }));
-    child.once('close', (code) => resolve({ code, words }));
+    child.once('error', (error) => resolve({ code: -1, signal: null, words: error.message }));
+    child.once('close', (code, signal) => resolve({ code, signal, words }));
   });
 }

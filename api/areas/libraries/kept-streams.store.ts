@@ -32,12 +32,16 @@ export async function deleteKeptStream(db: Db, id: string): Promise<boolean> {
   return (await db('media_streams').where({ id, kept: true }).delete()) > 0;
 }
 
-/** Marks tracks inside of a file that no flag marks. Returns how many. */
-export async function markForImpaired(db: Db, fileId: string, indexes: readonly number[]): Promise<number> {
+/** Marks tracks inside of a file by their content, where no flag of the file does. Returns how many. */
+export async function markTracks(
+  db: Db,
+  fileId: string,
+  { indexes, as }: { indexes: readonly number[]; as: 'forced' | 'hearing_impaired' },
+): Promise<number> {
   return db('media_streams')
-    .where({ file_id: fileId, hearing_impaired: false, external_path: null, kept: false })
+    .where({ file_id: fileId, [as]: false, external_path: null, kept: false })
     .whereIn('stream_index', [...indexes])
-    .update({ hearing_impaired: true });
+    .update({ [as]: true });
 }
 
 export interface Sidecar {

@@ -41,7 +41,7 @@ export {
   insertKeptStream,
   insertSidecar,
   type KeptStream,
-  markForImpaired,
+  markTracks,
 } from './kept-streams.store.ts';
 export { agentIds, LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';

@@ -7,6 +7,7 @@ import { errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { type GivenLibrary, givenLibrary } from '#support/given-items.ts';
 import { tool } from '#support/hls-validator.ts';
+import { KilledFfmpeg } from '#support/killed-ffmpeg.ts';
 import { type ProbedFilm, probedFilm } from '#support/probed-film.ts';
 import { atEnd, eventually } from '#support/stores.ts';
 import { linesOf, moved, rightOf, type Span, sidecar, spokenFilm } from '#support/timed-texts.ts';
@@ -71,6 +72,24 @@ describe('a subtitle that is fitted to the soundtrack', function () {
     const third = (await admin.autoSyncSubtitle({ params })).body;
     expect([third.outcome, third.before]).to.deep.equal(['applied', { offsetMs: 7000, rate: 1 }]);
     expect(rightOf(third.sync, late, lines)).to.be.at.least(0.95);
+  });
+
+  it('hears the film again when ffmpeg is killed before its first sound', async () => {
+    const { PATH } = process.env;
+    const path = join(api.mediaRoot, 'Killed.mka');
+    await tool('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'anullsrc=r=8000:d=180', '-c:a', 'aac', path]);
+    const params = await text(await probedFilm(api, library, path), linesOf(3, 180_000));
+    const ffmpeg = new KilledFfmpeg();
+    ffmpeg.strike();
+    process.env['PATH'] = ffmpeg.path;
+    try {
+      const { status, body } = await admin.autoSyncSubtitle({ params });
+      expect([status, body.outcome, ffmpeg.hasStruck], JSON.stringify(body)).to.deep.equal([200, 'no-match', true]);
+      const [job] = await jobs().orderBy('created_at', 'desc').select('state', 'attempts');
+      expect(job).to.deep.equal({ state: 'completed', attempts: 2 });
+    } finally {
+      process.env['PATH'] = PATH;
+    }
   });
 
   it('of another film changes nothing, and one that is right stays as it is', async () => {

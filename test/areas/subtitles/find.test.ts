@@ -6,7 +6,7 @@ import { movieHashOf } from '#areas/subtitles/find/moviehash.ts';
 import { Catalogues } from '#platform/agents/catalogues.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { errorOf } from '#support/answers.ts';
-import { type Api, startApi } from '#support/api.ts';
+import { type Api, clientFor, startApi } from '#support/api.ts';
 import { faults } from '#support/catalogues/catalogue.ts';
 import { localOutbound } from '#support/catalogues/local.ts';
 import {
@@ -17,6 +17,7 @@ import {
 } from '#support/catalogues/opensubtitles.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary, givenShow } from '#support/given-items.ts';
+import { replicaOf } from '#support/replica.ts';
 import { eventually } from '#support/stores.ts';
 import { zipOf } from '#support/zip-files.ts';
 
@@ -400,6 +401,50 @@ describe('subtitles of providers', function () {
     await settings({ 'subtitles.providers': [] });
     expect(errorOf(await find(editor)).details).to.include({ reason: 'no-provider' });
     await settings({ 'subtitles.providers': null });
+  });
+
+  it('are counted once each, whichever of three replicas answers', async () => {
+    const replicas = await Promise.all(
+      [1, 2].map(async () => {
+        const { url, deps } = await replicaOf(api);
+        Object.assign(deps, { catalogues: new Catalogues(deps, localOutbound()) });
+        return clientFor(url, viewer.headers);
+      }),
+    );
+    const clients = [api.as(viewer), ...replicas];
+    const languages = ['de', 'fr', 'es', 'it', 'nl', 'pl', 'sv', 'da', 'fi', 'cs', 'hu', 'ro'];
+    const questions = ['include', 'exclude', 'only'].flatMap((hearingImpaired) =>
+      languages.map((language) => ({ languages: language, hearingImpaired })),
+    );
+    for (const language of languages)
+      for (const hearingImpaired of [true, false]) upload({ language, hearingImpaired });
+    let answered = 0;
+    const statuses = new Set<number>();
+    for (let at = 0; at < questions.length; at += 3) {
+      const requests = clients.map((client, n) =>
+        client.findSubtitles({ params: { id: itemId }, query: questions[at + n] ?? {} }),
+      );
+      for (const { status } of await Promise.all(requests)) {
+        statuses.add(status);
+        if (status === 200) answered += 1;
+      }
+    }
+    expect([...statuses]).to.have.members([200, 429]);
+    expect(fake.vip.at('/api/v1/subtitles')).to.have.length(answered);
+    const searched = await api.deps.db('subtitle_searches').where({ account_id: viewer.accountId });
+    expect(searched).to.have.length(answered);
+    const { body } = await find(viewer);
+    expect(body.searchesLeft).to.equal(30 - answered - 1);
+
+    const [one] = body.items;
+    const before = fake.state.remaining;
+    const taken = await Promise.all(
+      clients.map((client) => client.fetchSubtitle({ params: { id: itemId }, body: { candidateId: one?.id ?? '' } })),
+    );
+    expect(taken.map(({ status }) => status)).to.have.members([201, 409, 409]);
+    expect(fake.vip.at('/api/v1/download')).to.have.length(before - fake.state.remaining);
+    const uses = api.deps.db('subtitle_uses').where({ account_id: viewer.accountId, given_back_at: null });
+    expect(await uses).to.have.length(1);
   });
 
   it('are taken by editors without a use, for a day, with their own language', async () => {

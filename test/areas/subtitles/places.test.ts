@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import { writeSidecar } from '#areas/subtitles/fetch/sidecar.ts';
 import type { Film } from '#areas/subtitles/film.ts';
 import { movieHashOf } from '#areas/subtitles/find/moviehash.ts';
-import { giveBackUse, settleUse, spendUse } from '#areas/subtitles/public.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { errorOf } from '#support/answers.ts';
 import type { Api } from '#support/api.ts';
@@ -197,66 +196,5 @@ describe('subtitles in a folder of a storage', function () {
     const changed = await api.as(admin).updateSettings({ body });
     expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
     expect(await api.deps.db('jobs').where({ kind: 'subtitles.folder', state: 'waiting' })).to.have.length(1);
-  });
-});
-
-describe('the allowance of a day', function () {
-  this.timeout(120_000);
-  let api: Api;
-
-  before(async () => {
-    ({ api } = await newPlace('movies'));
-  });
-
-  /** A process that dies between two statements: its transaction ends, and its pending time goes by. */
-  class Killed extends Error {}
-
-  it('is neither overdrawn nor lost, whatever is killed between any two statements', async () => {
-    let seed = 3;
-    const next = (below: number): number => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return seed % below;
-    };
-    const { db } = api.deps;
-    const day = { limit: 3, timeZone: 'Europe/Berlin' };
-    const { accountId } = await api.given.member();
-    for (let history = 0; history < 200; history += 1) {
-      await db('subtitle_uses').where({ account_id: accountId }).delete();
-      const kept: string[] = [];
-      const dieAt = (chance: number): void => {
-        if (next(chance) === 0) throw new Killed();
-      };
-      const work = async (fails: boolean): Promise<void> => {
-        const spent = await db.transaction(async (tx) => {
-          const use = await spendUse(tx, { accountId, kind: 'fetch', itemId: accountId, pendingMs: 60_000 }, day);
-          dieAt(6);
-          return use;
-        });
-        if (!('id' in spent)) return;
-        dieAt(6);
-        if (fails) return giveBackUse(db, spent.id);
-        await db.transaction(async (tx) => {
-          if (!(await settleUse(tx, spent.id))) return;
-          dieAt(6);
-          kept.push(spent.id);
-        });
-      };
-      const runs = Array.from({ length: 4 }, () => work(next(3) === 0));
-      for (const result of await Promise.allSettled(runs))
-        if (result.status === 'rejected' && !(result.reason instanceof Killed)) throw result.reason;
-      await db('subtitle_uses')
-        .where({ account_id: accountId })
-        .whereNotNull('pending_until')
-        .update({ pending_until: db.raw("now() - interval '1 s'") });
-      const rows = await db('subtitle_uses')
-        .where({ account_id: accountId, given_back_at: null, pending_until: null })
-        .pluck('id');
-      expect(rows, `history ${history}`).to.have.members(kept);
-      expect(kept.length).to.be.at.most(day.limit);
-      let left = 0;
-      while ('id' in (await db.transaction((tx) => spendUse(tx, { accountId, kind: 'fetch', itemId: accountId }, day))))
-        left += 1;
-      expect(left, `history ${history}`).to.equal(day.limit - kept.length);
-    }
   });
 });

@@ -1,45 +1,19 @@
-import { once } from 'node:events';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { addKept, type KeptText, putKeptText } from '#areas/subtitles/public.ts';
-import { disconnectDatabase } from '#platform/db.ts';
-import { createLog } from '#platform/log.ts';
 import { errorOf } from '#support/answers.ts';
 import { type Api, clientFor, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { givenLibrary } from '#support/given-items.ts';
 import { type Stage, worker } from '#support/hls-session.ts';
 import { probedFilm } from '#support/probed-film.ts';
-import { atEnd, eventually } from '#support/stores.ts';
-import { createApp } from '../../../api/app.ts';
-import { connectDeps } from '../../../api/deps.ts';
-import { createApiServer } from '../../../api/http-server.ts';
+import { replicaOf } from '#support/replica.ts';
+import { eventually } from '#support/stores.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
 const bytes = Buffer.from('1\n00:00:01,000 --> 00:00:03,000\nFound elsewhere\n');
 const TEXT: KeptText = { bytes, format: 'srt', cueCount: 1 };
-
-/** Another API process' worth of connections to the same stores. */
-async function replicaOf({ config }: Api): Promise<string> {
-  const leaving = new AbortController();
-  const deps = await connectDeps(config, createLog(config.logLevel, 'test'), leaving.signal);
-  await deps.vitals.look();
-  const handle = createApp({ deps, readiness: { waitingFor: () => undefined } }).callback();
-  const server = createApiServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  atEnd(async () => {
-    server.closeAllConnections();
-    server.close();
-    leaving.abort();
-    deps.vitals.stop();
-    deps.keyUses.stop();
-    deps.settings.stop();
-    deps.redis.disconnect();
-    await disconnectDatabase(deps.db);
-  });
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-}
 
 describe('texts that come and go while people watch', function () {
   this.timeout(120_000);
@@ -58,7 +32,7 @@ describe('texts that come and go while people watch', function () {
     owner = await api.given.owner();
     viewer = await api.given.member();
     me = api.as(viewer);
-    other = clientFor(await replicaOf(api), viewer.headers);
+    other = clientFor((await replicaOf(api)).url, viewer.headers);
     worker({ ...api.deps, environment: {} } as Stage);
     const path = join(api.mediaRoot, 'Film.mkv');
     copyFileSync(join(made, 'h264-multi.mkv'), path);

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { givenPlaying } from '#support/given-speech.ts';
+import { KilledFfmpeg } from '#support/killed-ffmpeg.ts';
 import { FakeModel, givenReading, signal, startSpeech } from '#support/speech-worker.ts';
 import { eventually } from '#support/stores.ts';
 
@@ -72,7 +73,7 @@ describe('the speech worker', function () {
   };
   let undisturbed = '';
 
-  it('hears a request in stretches, without secrets, and keeps the text as a subtitle', async () => {
+  it('hears a request in stretches, without secrets or a network, and keeps the text as a subtitle', async () => {
     const model = new FakeModel();
     const { url } = await ready(model);
     expect(await status(url)).to.include({
@@ -83,7 +84,7 @@ describe('the speech worker', function () {
       fellBack: false,
     });
     expect((await fetch(`${url}/ready`)).status).to.equal(200);
-    expect(model.log[0]).to.equal('loaded cpu int8 no secrets');
+    expect(model.log[0]).to.equal('loaded cpu int8 no secrets no network');
     const { languages, model: shown } = (await me.getSubtitleCapabilities({})).body;
     expect([languages, shown?.state]).to.deep.equal([['en', 'de', 'jv'], 'ready']);
     const id = await generate({});
@@ -154,6 +155,16 @@ describe('the speech worker', function () {
     const lost = await ended(id);
     expect(lost).to.deep.include({ state: 'failed', attempts: 3, error: { code: 'INTERNAL', reason: 'worker-lost' } });
     expect((await me.getSubtitleCapabilities({})).body.allowance?.used).to.equal(0);
+  });
+
+  it('hears a film whose ffmpeg was killed before the first sound as after a lost worker', async () => {
+    const ffmpeg = new KilledFfmpeg();
+    await ready(new FakeModel(), { PATH: ffmpeg.path });
+    ffmpeg.strike();
+    const made = await ended(await generate());
+    expect(ffmpeg.hasStruck).to.equal(true);
+    expect(made).to.include({ state: 'finished', attempts: 2, losses: 0 });
+    expect(await textOf(made?.stream_id ?? null)).to.equal(undisturbed);
   });
 
   it('stops at once when a request is cancelled, and goes on with the next', async () => {

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ProbedFile } from '#platform/media.ts';
+import { KilledFfmpeg } from '#support/killed-ffmpeg.ts';
+import { FfmpegKilled } from '#workers/analysis/run.ts';
 import { listen, listenToStretches } from '#workers/voice/listen.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
@@ -25,5 +27,24 @@ describe('stretches of a soundtrack', function () {
         if (spoken(whole, ms) !== spoken(speech, ms)) differ.push(ms);
     expect(differ.length * 20, `at ${differ.join(' ')}`).to.be.below(1000);
     expect(speech.length).to.be.greaterThan(4);
+  });
+
+  it('are no silence when ffmpeg is killed, and a file that cannot be read is none either', async () => {
+    const { PATH } = process.env;
+    const file = join((await fixtures()).real, 'speech/two_cities.wav');
+    const { signal } = new AbortController();
+    const given = { file, probe: { container: 'wav' } as ProbedFile, stream: { index: 0 }, signal };
+    const ffmpeg = new KilledFfmpeg();
+    process.env['PATH'] = ffmpeg.path;
+    try {
+      for (const hear of [listen, (of: typeof given) => listenToStretches(of, { starts: [2000], lengthMs: 9000 })]) {
+        ffmpeg.strike();
+        const ended = await hear(given).catch((error: unknown) => error);
+        expect([ended instanceof FfmpegKilled, ffmpeg.hasStruck]).to.deep.equal([true, true]);
+      }
+      expect(await listen({ ...given, file: import.meta.filename })).to.equal(undefined);
+    } finally {
+      process.env['PATH'] = PATH;
+    }
   });
 });

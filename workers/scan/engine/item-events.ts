@@ -5,6 +5,7 @@ import type { EventFacts } from '#platform/events.ts';
 import { emitMany } from '#platform/outbox.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { Probed } from '#workers/probe/probe.ts';
+import { mayBeForced } from '#workers/subtitles/forced-pictures.ts';
 import type { Work } from '#workers/work.ts';
 import type { AdoptedItem } from '../store/adopt.ts';
 import type { WrittenFile } from '../store/files.ts';
@@ -134,10 +135,15 @@ interface ReadFile {
   probed: Probed;
 }
 
-/** Enqueues jobs that read the whole file, when the container has no index: for keyframes and embedded texts. */
+/**
+ * Enqueues jobs that read the whole file, when the container has no index: for keyframes and embedded texts; and one that looks at
+ * picture subtitles.
+ */
 export async function enqueueReading(work: Pick<Work, 'enqueue'>, db: Db, file: ReadFile): Promise<void> {
   if (lacksKeyframes(file.probed)) await enqueueFor(work, db, { kind: 'media.keyframes', ...file });
   if (hasTextsToLookFor(file.probed)) await enqueueFor(work, db, { kind: 'subtitles.extract', ...file });
+  if (file.probed.file.streams.some(mayBeForced))
+    await enqueueFor(work, db, { kind: 'subtitles.extract', forced: true, ...file });
 }
 
 function lacksKeyframes({ file, keyframes }: Probed): boolean {
@@ -157,10 +163,16 @@ function hasTextsToLookFor({ file: { container, streams } }: Probed): boolean {
 async function enqueueFor(
   work: Pick<Work, 'enqueue'>,
   db: Db,
-  { kind, id, libraryId }: ReadFile & { kind: 'media.keyframes' | 'subtitles.extract' },
+  { kind, id, libraryId, forced }: ReadFile & { kind: 'media.keyframes' | 'subtitles.extract'; forced?: true },
 ): Promise<void> {
   await work.enqueue(db, kind, {
-    payload: { fileId: id },
-    options: { key: `${kind}:${id}`, priority: 70, cause: 'scan', libraryId, target: { kind: 'file', id } },
+    payload: { fileId: id, ...(forced && { forced }) },
+    options: {
+      key: `${kind}${forced ? '.forced' : ''}:${id}`,
+      priority: 70,
+      cause: 'scan',
+      libraryId,
+      target: { kind: 'file', id },
+    },
   });
 }

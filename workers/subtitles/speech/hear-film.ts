@@ -16,6 +16,7 @@ import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { Settings } from '#platform/settings.ts';
+import { FfmpegKilled } from '../../analysis/run.ts';
 import type { Speech } from '../../voice/detector.ts';
 import { type Child, ChildFailed } from './child.ts';
 import { cuesOf, subripOf } from './cues.ts';
@@ -58,8 +59,8 @@ class TurnOver extends Error {}
 const EARLY_MS = 5000;
 
 /**
- * Hears a film from its last checkpoint to its end. Throws when that failed. A child that ended counts as a loss at the
- * stretch; after a failure of the GPU, of Postgres, of the object store or of ffmpeg the request waits without one.
+ * Hears a film from its last checkpoint to its end. Throws when that failed. A child that ended, and an ffmpeg that was killed,
+ * count as a loss at the stretch; after a failure of the GPU, of Postgres or of the object store the request waits without one.
  */
 export async function hearFilm(deps: HearingDeps, hearing: Hearing): Promise<void> {
   const { row, signal } = hearing;
@@ -86,7 +87,7 @@ async function endTurnSoon(db: Db, hearing: Hearing, error: unknown): Promise<vo
 }
 
 async function endTurn(db: Db, { row, child }: Hearing, error: unknown): Promise<void> {
-  if (isOurs(error)) return loseTurn(db, row);
+  if (isOurs(error) || error instanceof FfmpegKilled) return loseTurn(db, row);
   if (!(error instanceof ChildFailed)) return returnTurn(db, row, STORAGE_MS);
   if (error.reason === 'memory' && child.device === 'cuda') return returnTurn(db, row);
   if (error.reason === 'model') await failRequest(db, row, 'model');
