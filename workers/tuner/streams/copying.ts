@@ -1,7 +1,7 @@
 // ffmpeg copies a broadcast into a clean transport stream.
-import type { Writable } from 'node:stream';
 import type { ProbedStream } from '#platform/media.ts';
 import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
+import { roomIn } from './pipes.ts';
 
 /** Microseconds of the broadcast by which ffmpeg learns its streams. Sound may begin later than pictures. */
 const QUICK = 300_000;
@@ -138,19 +138,4 @@ export class StreamCopy {
     this.#silent = sounds.flatMap(({ sampleRate }, number) => (sampleRate ? [] : [number]));
     return this.#silent.length > 0;
   }
-}
-
-/** Resolves when the pipe takes more bytes, or when it is closed or the reception stops. */
-async function roomIn(input: Writable, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      input.off('drain', done);
-      input.off('close', done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    input.once('drain', done);
-    input.once('close', done);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

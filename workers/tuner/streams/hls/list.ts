@@ -1,35 +1,29 @@
-import { createDecipheriv } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { OpenAnswer } from '#platform/outbound-stream.ts';
-import { bytesOf, textOf } from './bodies.ts';
-import { SourceFault } from './fault.ts';
+// Lists of HLS as they are written.
+import { SourceFault } from '../fault.ts';
 
-const SEGMENT_BYTES = 64 << 20;
 const MOST_SEGMENTS = 10_000;
-/** Segments before the end of the list with which reading starts. */
-const BEHIND = 2;
 
-export interface HlsList {
-  /** The list that was read, and its address. */
-  text: string;
-  url: string;
-  /** Fetches an address by the rules of the source. */
-  get: (url: string) => Promise<OpenAnswer>;
-  signal: AbortSignal;
-}
-
-interface Key {
+export interface Key {
   url: string;
   iv: Buffer | undefined;
 }
 
-interface Segment {
+/** A resource of a list, or a part of one. */
+export interface Piece {
   sequence: number;
   url: string;
+  range: { start: number; length: number } | undefined;
   key: Key | undefined;
 }
 
-interface Media {
+export interface Segment extends Piece {
+  /** The head of the fragmented MP4 that it belongs to; absent for transport streams. */
+  head: Piece | undefined;
+  /** Its clock and its streams are other ones than those before. */
+  isBreak: boolean;
+}
+
+export interface Media {
   targetSec: number;
   segments: Segment[];
   ended: boolean;
@@ -58,18 +52,41 @@ function attributesOf(text: string): Map<string, string> {
 }
 
 const VARIANT = '#EXT-X-STREAM-INF:';
+const RENDITION = '#EXT-X-MEDIA:';
+const linesOf = (text: string): string[] => text.split(/\r?\n/).map((line) => line.trim());
 
-/** The address of the best variant of a master list; undefined for a media list. */
-export function bestVariant(text: string, base: string): string | undefined {
-  let best: { bandwidth: number; url: string } | undefined;
-  let bandwidth: number | undefined;
-  for (const line of text.split(/\r?\n/)) {
-    if (line.startsWith(VARIANT)) bandwidth = Number(attributesOf(line.slice(VARIANT.length)).get('BANDWIDTH') ?? 0);
-    if (bandwidth === undefined || line.startsWith('#') || !line.trim()) continue;
-    if (!best || bandwidth > best.bandwidth) best = { bandwidth, url: resolved(line.trim(), base) };
-    bandwidth = undefined;
+export interface Variant {
+  url: string;
+  /** The list of its sound, where that is not in its own segments. */
+  audioUrl: string | undefined;
+}
+
+/** The best variant of a master list; undefined for a media list. */
+export function bestVariant(text: string, base: string): Variant | undefined {
+  let best: { bandwidth: number; url: string; group: string | undefined } | undefined;
+  let next: { bandwidth: number; group: string | undefined } | undefined;
+  const lines = linesOf(text);
+  for (const line of lines) {
+    if (line.startsWith(VARIANT)) {
+      const values = attributesOf(line.slice(VARIANT.length));
+      next = { bandwidth: Number(values.get('BANDWIDTH') ?? 0), group: values.get('AUDIO') };
+    }
+    if (next === undefined || line.startsWith('#') || !line) continue;
+    if (!best || next.bandwidth > best.bandwidth) best = { ...next, url: resolved(line, base) };
+    next = undefined;
   }
-  return best?.url;
+  return best && { url: best.url, audioUrl: soundOf(lines, best.group, base) };
+}
+
+/** The default sound of a group; without an address it is in the segments of the variant. */
+function soundOf(lines: readonly string[], group: string | undefined, base: string): string | undefined {
+  if (group === undefined) return undefined;
+  const sounds = lines
+    .filter((line) => line.startsWith(RENDITION))
+    .map((line) => attributesOf(line.slice(RENDITION.length)))
+    .filter((values) => values.get('TYPE') === 'AUDIO' && values.get('GROUP-ID') === group);
+  const address = (sounds.find((values) => values.get('DEFAULT') === 'YES') ?? sounds[0])?.get('URI');
+  return address === undefined ? undefined : resolved(address, base);
 }
 
 const whole = (text: string): number => Number.parseInt(text, 10) || 0;
@@ -78,6 +95,10 @@ interface ReadingList extends Media {
   base: string;
   sequence: number;
   key: Key | undefined;
+  head: Piece | undefined;
+  /** The range of the next segment; without a start it follows the segment before. */
+  range: { start: number | undefined; length: number } | undefined;
+  isBreak: boolean;
 }
 
 /** What the tags of a media list mean. */
@@ -91,13 +112,36 @@ const TAGS: Readonly<Record<string, (list: ReadingList, value: string) => void>>
   'EXT-X-KEY': (list, value) => {
     list.key = keyOf(value, list.base);
   },
-  'EXT-X-MAP': () => {
-    throw new SourceFault('not-media', 'fragmented MP4 is not read');
+  'EXT-X-MAP': (list, value) => {
+    list.head = headOf(list, value);
+  },
+  'EXT-X-BYTERANGE': (list, value) => {
+    list.range = rangeOf(value);
+  },
+  'EXT-X-DISCONTINUITY': (list) => {
+    list.isBreak = true;
   },
   'EXT-X-ENDLIST': (list) => {
     list.ended = true;
   },
 };
+
+/** As in `1000@500`. */
+function rangeOf(text: string): { start: number | undefined; length: number } {
+  const [, length, start] = /^(\d{1,15})(?:@(\d{1,15}))?$/.exec(text.trim()) ?? [];
+  if (!Number(length)) throw new SourceFault('not-media', 'a range of the list is none');
+  return { length: Number(length), start: start === undefined ? undefined : Number(start) };
+}
+
+function headOf({ base, key, sequence }: ReadingList, value: string): Piece {
+  const values = attributesOf(value);
+  const given = values.get('BYTERANGE');
+  const range = given === undefined ? undefined : rangeOf(given);
+  return {
+    ...{ sequence, key, url: resolved(values.get('URI') ?? '', base) },
+    range: range && { ...range, start: range.start ?? 0 },
+  };
+}
 
 function readTag(list: ReadingList, line: string): void {
   const colon = line.indexOf(':');
@@ -105,10 +149,13 @@ function readTag(list: ReadingList, line: string): void {
   if (Object.hasOwn(TAGS, tag)) TAGS[tag]?.(list, colon < 0 ? '' : line.slice(colon + 1));
 }
 
-/** Reads a media list of transport streams. Throws `SourceFault` for kinds that are not read. */
+/** Reads a media list. Throws `SourceFault` for kinds that are not read. */
 export function readMedia(text: string, base: string): Media {
-  const list: ReadingList = { targetSec: 6, segments: [], ended: false, base, sequence: 0, key: undefined };
-  for (const line of text.split(/\r?\n/).map((one) => one.trim())) {
+  const list: ReadingList = {
+    ...{ targetSec: 6, segments: [], ended: false, base, sequence: 0, key: undefined },
+    ...{ head: undefined, range: undefined, isBreak: false },
+  };
+  for (const line of linesOf(text)) {
     if (line.startsWith('#')) readTag(list, line);
     else if (line) addSegment(list, line);
   }
@@ -116,8 +163,13 @@ export function readMedia(text: string, base: string): Media {
 }
 
 function addSegment(list: ReadingList, address: string): void {
-  list.segments.push({ sequence: list.sequence, url: resolved(address, list.base), key: list.key });
-  list.sequence += 1;
+  const { sequence, key, head, isBreak, range } = list;
+  const url = resolved(address, list.base);
+  const before = list.segments.at(-1);
+  const after = before?.url === url && before.range ? before.range.start + before.range.length : 0;
+  const own = range && { length: range.length, start: range.start ?? after };
+  list.segments.push({ sequence, url, range: own, key, head, isBreak });
+  Object.assign(list, { sequence: sequence + 1, range: undefined, isBreak: false });
   if (list.segments.length > MOST_SEGMENTS) throw new SourceFault('not-media', 'the list is too long');
 }
 
@@ -131,58 +183,4 @@ function keyOf(line: string, base: string): Key | undefined {
     url: resolved(values.get('URI') ?? '', base),
     iv: iv && /^0x[0-9a-f]{32}$/i.test(iv) ? Buffer.from(iv.slice(2), 'hex') : undefined,
   };
-}
-
-/** Follows a list: its segments from the live edge on, decrypted. */
-export async function* readHls({ text, url, get, signal }: HlsList): AsyncGenerator<Buffer> {
-  const keys = new Map<string, Buffer>();
-  let list = { text, url };
-  const variant = bestVariant(text, url);
-  if (variant) list = await fetched(get, variant);
-  let next: number | undefined;
-  for (;;) {
-    const media = readMedia(list.text, list.url);
-    next = startOf(media, next);
-    for (const segment of media.segments) {
-      if (segment.sequence < next) continue;
-      yield await segmentBytes(segment, { get, keys });
-      next = segment.sequence + 1;
-    }
-    if (media.ended) return;
-    await sleep(Math.min(Math.max(media.targetSec * 500, 500), 5000), undefined, { signal });
-    list = await fetched(get, list.url);
-  }
-}
-
-/** A list that starts over, or that went on without this reader, is joined at its end again. */
-function startOf({ segments }: Media, next: number | undefined): number {
-  const first = segments[0]?.sequence ?? 0;
-  const last = segments.at(-1)?.sequence ?? 0;
-  const isInside = next !== undefined && next >= first && next <= last + 1;
-  return isInside ? next : Math.max(first, last + 1 - BEHIND);
-}
-
-async function fetched(get: HlsList['get'], address: string): Promise<{ text: string; url: string }> {
-  const answer = await get(address);
-  return { text: await textOf(answer), url: answer.url };
-}
-
-async function segmentBytes(
-  { url, key, sequence }: Segment,
-  { get, keys }: { get: HlsList['get']; keys: Map<string, Buffer> },
-): Promise<Buffer> {
-  const bytes = await bytesOf(await get(url), SEGMENT_BYTES);
-  if (!key) return bytes;
-  const secret = keys.get(key.url) ?? (await bytesOf(await get(key.url), 1024));
-  if (secret.length !== 16) throw new SourceFault('drm', 'the key of the segments is no key');
-  keys.clear();
-  keys.set(key.url, secret);
-  const counter = Buffer.alloc(16);
-  counter.writeUInt32BE(sequence >>> 0, 12);
-  const cipher = createDecipheriv('aes-128-cbc', secret, key.iv ?? counter);
-  try {
-    return Buffer.concat([cipher.update(bytes), cipher.final()]);
-  } catch {
-    throw new SourceFault('drm', 'the segment does not open with its key');
-  }
 }
