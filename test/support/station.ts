@@ -115,14 +115,26 @@ export class StationSlots {
   /** Highest number of streams at once, and how often a channel was received twice at one time. */
   most = 0;
   twice = 0;
+  #isOff = false;
 
   constructor(station: Station, slots: number) {
     this.#station = station;
     this.#slots = slots;
   }
 
+  /** The device loses its power: all streams end, and no request is answered. */
+  leave(): void {
+    this.#isOff = true;
+    for (const response of this.open.keys()) response.destroy();
+  }
+
+  comeBack(): void {
+    this.#isOff = false;
+  }
+
   /** Answers a request for a channel; they have numbers from 1 on. */
   answer(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#isOff) return void response.destroy();
     const [, number = ''] = /^\/auto\/v(\d+)$/.exec(request.url ?? '') ?? [];
     if (this.open.size >= this.#slots)
       return void response.writeHead(503, { 'X-HDHomeRun-Error': '805 All Tuners In Use' }).end();

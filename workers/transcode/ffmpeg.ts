@@ -59,6 +59,8 @@ export interface FfmpegProcess {
   readonly outputs: Readable[];
   /** Descriptor 0, if it was requested. */
   readonly input: Writable | null;
+  /** The descriptors after those of the outputs, as many as requested. */
+  readonly moreInputs: Writable[];
   /** Resolves when the process has exited. */
   readonly ended: Promise<FfmpegEnd>;
   /** At once, because a half-written segment must not look complete. */
@@ -67,13 +69,20 @@ export interface FfmpegProcess {
   resume(): void;
 }
 
+export interface FfmpegPipes {
+  outputs: number;
+  gpu: boolean;
+  input?: boolean;
+  moreInputs?: number;
+}
+
 /**
  * Starts ffmpeg with low priority, limits, no core dumps, no network and no inherited environment. One that reads a
  * remote file keeps the network: its protocols and its one demuxer let it open the address of the range reader alone.
  */
 export async function startFfmpeg(
   args: string[],
-  { outputs, gpu, input = false }: { outputs: number; gpu: boolean; input?: boolean },
+  { outputs, gpu, input = false, moreInputs = 0 }: FfmpegPipes,
 ): Promise<FfmpegProcess> {
   const { network } = await findJail();
   const words = [
@@ -81,15 +90,17 @@ export async function startFfmpeg(
     ...['nice', '-n', '5', ...(network && !args.some(isAddress) ? ['unshare', '-rn'] : [])],
     ...['setpriv', '--pdeathsig', 'KILL', 'ffmpeg', ...args], // a killed worker leaves no encoder running
   ];
-  const extra = Array.from({ length: Math.max(0, outputs - 1) }, () => 'pipe' as const);
+  const extra = Math.max(0, outputs - 1);
+  const pipes = Array.from({ length: extra + moreInputs }, () => 'pipe' as const);
   const child = spawn('prlimit', words, {
-    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe', ...extra],
+    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe', ...pipes],
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...(gpu ? gpuEnvironment() : {}) },
   });
   return {
     pid: child.pid ?? 0,
-    outputs: [1, ...extra.map((_, i) => i + 3)].map((fd) => child.stdio[fd] as Readable),
+    outputs: [child.stdout, ...child.stdio.slice(3, 3 + extra)] as Readable[],
     input: child.stdin,
+    moreInputs: child.stdio.slice(3 + extra) as Writable[],
     ended: endOf(child),
     kill: () => void child.kill('SIGKILL'),
     rest: () => void child.kill('SIGSTOP'),

@@ -179,6 +179,19 @@ describe('the recorder', function () {
     expect(channel?.trashed_at).to.equal(null);
   });
 
+  it('has the first picture of its programme: the channel is tuned a few seconds before', async () => {
+    const { db } = place.api.deps;
+    await db('live_streams').where({ ended_at: null }).update({ ended_at: new Date(), state: 'ended' });
+    const id = await plan(one, [9, 6]);
+    await rounds(recorderOf('ahead'), () => ended(id));
+    const caught = await row(id);
+    expect(caught).to.include({ state: 'completed', state_reason: null });
+    expect(caught.gaps).to.deep.equal([]);
+    const [first] = await parts(id);
+    expect(first?.startMs).to.be.at.most(caught.start_at.getTime() + 200);
+    expect(caught.started_at?.getTime()).to.be.at.least(caught.start_at.getTime());
+  });
+
   it('loses nothing when its worker is killed, and records neighbours on one channel in one slot', async () => {
     const [id, next] = [await plan(one, [0, 24]), await plan(one, [23, 8])];
     const first = recorderOf('b');

@@ -1,9 +1,13 @@
 // The captions of a recording: those of its parts, as tracks of SubRip on the clock of the joined file.
-import { readCaptions } from '#platform/live/captions.ts';
+import { readCaptions, type SegmentCaptions } from '#platform/live/captions.ts';
 import { PARTS_BUCKET, partCaptionsKey } from '#platform/live/parts.ts';
 import type { LiveSegment } from '#platform/live/segments.ts';
 import type { Objects } from '#platform/objects.ts';
+import { ahead } from './ahead.ts';
 import { type CaptionFile, CaptionFiles } from './caption-files.ts';
+
+/** Captions of parts that are read at once. */
+const CAPTIONS_AHEAD = 8;
 
 /** Arguments of ffmpeg: inputs after the first one, and what becomes of them. */
 export interface CaptionArguments {
@@ -34,10 +38,12 @@ export async function captionArguments(
 
 async function captionFiles(objects: Objects, { recordingId, parts, folder }: Captioned): Promise<CaptionFile[]> {
   const files = new CaptionFiles(folder);
+  const load = (part: LiveSegment): Promise<SegmentCaptions | undefined> =>
+    readCaptions({ objects }, partCaptionsKey(recordingId, part), PARTS_BUCKET);
   try {
-    for (const part of parts) {
+    for await (const [part, captions] of ahead(parts, load, CAPTIONS_AHEAD)) {
       if (files.full) break;
-      await files.add(part, await readCaptions({ objects }, partCaptionsKey(recordingId, part), PARTS_BUCKET));
+      await files.add(part, captions);
     }
     return await files.end();
   } finally {

@@ -1,7 +1,7 @@
 // Job live.finish: the parts of an ended recording become a file of its library. Each step can be repeated after its worker died.
 
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { bringBack } from '#areas/libraries/public.ts';
@@ -21,30 +21,53 @@ import type { JobPayload } from '#platform/jobs.ts';
 import { listParts, removeParts } from '#platform/live/parts.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
 import { describeExpected, moveExpected } from '../../scan/expected.ts';
-import { appear } from '../../uploads/place.ts';
 import { endItem, expectedOf } from '../recorder/item.ts';
 import { notifyOwner } from '../recorder/notices.ts';
-import { type Folder, FolderUnavailable, folderOf, placeOf } from '../recorder/target.ts';
+import { type Folder, FolderUnavailable, folderOf } from '../recorder/target.ts';
+import { type Destination, destinationOf } from './destination.ts';
 import { joinParts, Unjoinable } from './join.ts';
 import { partsOfPath } from './names.ts';
 
 const MINUTE_MS = 60_000;
 /** A target that is unavailable or full is tried for so long; the parts stay. */
 const KEPT_MS = 7 * 24 * 60 * MINUTE_MS;
-const HIDDEN = '.foyer-recordings';
 const AWAY = 'TARGET_AWAY';
+
+const Kept = z.object({
+  /** Unix ms of the first refusal. */
+  since: z.number().optional(),
+  parts: z.object({ path: z.string(), id: z.string() }).optional(),
+});
+type Kept = z.output<typeof Kept>;
+
+/** The checkpoint of the job. */
+class Notes {
+  readonly #work: Work;
+  kept: Kept;
+
+  constructor(work: Work) {
+    this.#work = work;
+    this.kept = Kept.safeParse(work.checkpoint).data ?? {};
+  }
+
+  async keep(change: Kept): Promise<void> {
+    this.kept = { ...this.kept, ...change };
+    await this.#work.keep(this.#work.db, this.kept);
+  }
+}
 
 const soon = (ms: number): Date => new Date(Date.now() + ms);
 
 export async function finishLiveRecording({ recordingId }: JobPayload<'live.finish'>, work: Work): Promise<object> {
   const row = await findRecording(work.db, recordingId);
   if (!row || row.cleared_at !== null || row.state === 'cancelled') return {};
+  const notes = new Notes(work);
   try {
-    const itemId = row.finished_at === null ? await advance(work, row) : row.item_id;
+    const itemId = row.finished_at === null ? await advance(work, row, notes) : row.item_id;
     await clear(work, row.id);
     return { itemId };
   } catch (error) {
-    const fault = await faultOf(work, error);
+    const fault = await faultOf(notes, error);
     if (fault instanceof FinalFailure) await giveUp(work, row, fault);
     throw fault;
   }
@@ -60,27 +83,29 @@ async function giveUp(work: Work, { id }: RecordingRow, { code }: FinalFailure):
   if (code === AWAY || !row || row.removed_at !== null) await clear(work, id);
 }
 
-async function faultOf(work: Work, error: unknown): Promise<unknown> {
+async function faultOf(notes: Notes, error: unknown): Promise<unknown> {
   if (error instanceof Unjoinable) return new FinalFailure('UNJOINABLE', error.message);
-  return error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(work) : error;
+  return error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(notes) : error;
 }
 
-const Waiting = z.object({ since: z.number() });
-
 /** The pause grows with the time that it has waited, which counts from its first refusal: a server that was off tried nothing. */
-async function putOff(work: Work): Promise<Error> {
-  const kept = Waiting.safeParse(work.checkpoint).data;
-  if (!kept) await work.keep(work.db, { since: Date.now() });
-  const waitedMs = Date.now() - (kept?.since ?? Date.now());
+async function putOff(notes: Notes): Promise<Error> {
+  const { since = Date.now() } = notes.kept;
+  await notes.keep({ since });
+  const waitedMs = Date.now() - since;
   if (waitedMs > KEPT_MS) return new FinalFailure(AWAY, 'Its folder could not be written for seven days');
   return new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
 }
 
-async function advance(work: Work, row: RecordingRow): Promise<string> {
+async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<string> {
   const folder = await folderOf(work.db, { ...row, folder_id: row.file_folder_id ?? row.folder_id });
   if (!folder) throw new FolderUnavailable();
-  const top = await placeOf(work, folder);
-  const path = (await placed(top, row)) ?? (await place(work, row, { folder, top }));
+  const { parts } = notes.kept;
+  const noteParts = (noted: Kept['parts']) => notes.keep({ parts: noted });
+  const to = await destinationOf(work, folder, { recordingId: row.id, parts, noteParts });
+  const { file_path: noted } = row;
+  const isPlaced = noted !== null && (await to.holdsFile(noted));
+  const path = isPlaced ? noted : await place(work, row, { folder, to });
   const file = await fileOf(work, folder, path);
   if (file === undefined) {
     await scanPlace(work, row, { folder, path });
@@ -120,36 +145,30 @@ async function clear(work: Work, id: string): Promise<void> {
   await markCleared(work.db, id);
 }
 
-/** Below the folder; undefined unless the file is there. */
-async function placed(top: string, { file_path: path }: RecordingRow): Promise<string | undefined> {
-  if (path === null) return undefined;
-  const found = await lstat(join(top, path)).catch(() => undefined);
-  return found?.isFile() ? path : undefined;
-}
-
-/** Writes the file under a hidden name on the same file system, and links it to its own, never over another file. */
-async function place(work: Work, row: RecordingRow, { folder, top }: { folder: Folder; top: string }): Promise<string> {
+/** Writes the file under a hidden name, and gives it its own, never over another file. */
+async function place(
+  work: Work,
+  row: RecordingRow,
+  { folder, to }: { folder: Folder; to: Destination },
+): Promise<string> {
   const parts = await listParts(work, row.id);
   if (parts.length === 0) throw new Unjoinable('no segment is stored');
-  const hidden = join(top, HIDDEN);
-  await mkdir(hidden, { recursive: true });
-  const draft = join(hidden, `${randomUUID()}.mkv`);
+  await mkdir(to.drafts, { recursive: true });
+  const draft = join(to.drafts, `${randomUUID()}.mkv`);
   try {
     await joinParts(work, { row, parts, target: draft });
     const names = partsOfPath(row, folder.type, work.settings.get('server.timeZone'));
     const name = names.pop() ?? `${row.id}.mkv`;
-    const directory = names.join('/');
-    await mkdir(join(top, directory), { recursive: true });
     for (let at = 1; ; at += 1) {
-      const path = [directory, numbered(name, at)].filter(Boolean).join('/');
-      if (await lstat(join(top, path)).catch(() => undefined)) continue;
+      const path = [...names, numbered(name, at)].join('/');
+      if (await to.isTaken(path)) continue;
       if (await isPassedOver(work, folder, path)) continue;
       await noteAt(work, row, { folder, path });
-      if (await appear(draft, join(top, path))) return path;
+      if (await to.appear(draft, path)) return path;
     }
   } finally {
     await rm(draft, { force: true });
-    await rmdir(hidden).catch(() => undefined); // others still write into it
+    await rmdir(to.drafts).catch(() => undefined); // others still write into it
   }
 }
 

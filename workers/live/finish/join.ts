@@ -10,6 +10,7 @@ import type { LiveSegment } from '#platform/live/segments.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
 import type { Work } from '#workers/work.ts';
+import { ahead } from './ahead.ts';
 import { JUMP_SECONDS } from './caption-files.ts';
 import { type CaptionArguments, captionArguments } from './captions.ts';
 import { tagsOf } from './names.ts';
@@ -17,6 +18,9 @@ import { PartClock } from './part-clock.ts';
 
 /** The parts cannot be joined: no other try helps. */
 export class Unjoinable extends Error {}
+
+/** Parts that are read while ffmpeg works on one. */
+const PARTS_AHEAD = 3;
 
 /** Texts are seldom: what waits in memory for the next one ends after ten seconds (in microseconds). */
 const INTERLEAVED = ['-max_interleave_delta', '10000000'];
@@ -98,16 +102,17 @@ async function feed(
   if (!input) throw new Error('no input');
   input.on('error', () => undefined); // its exit shows why
   const clock = new PartClock();
-  for (const part of parts) {
+  for await (const [part, bytes] of ahead(parts, (one) => read(work, row, one), PARTS_AHEAD)) {
     work.signal.throwIfAborted();
-    const body = await work.objects.get(PARTS_BUCKET, partKey(row.id, part));
-    const chunks: Buffer[] = [];
-    for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk);
-    const bytes = Buffer.concat(chunks);
     clock.move(bytes, part);
     if (!input.write(bytes)) await Promise.race([once(input, 'drain'), ended]);
   }
   input.end();
+}
+
+async function read({ objects }: Work, { id }: RecordingRow, part: LiveSegment): Promise<Buffer> {
+  const body = await objects.get(PARTS_BUCKET, partKey(id, part));
+  return Buffer.concat(await Array.fromAsync(body as AsyncIterable<Buffer>));
 }
 
 /** A full disk ends ffmpeg too. */

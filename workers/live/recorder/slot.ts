@@ -1,5 +1,5 @@
 // The slot of a recording: a stream of its channel, shared with its viewers.
-import { type RecordingRow, tunersOfChannels } from '#areas/live-tv/public.ts';
+import { type HeldRecording, type RecordingRow, tunersOfChannels } from '#areas/live-tv/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { stopSession } from '#areas/viewing/public.ts';
 import type { Db } from '#platform/db.ts';
@@ -13,20 +13,26 @@ export type Missing = Exclude<RecordingRow['state_reason'], null>;
 
 /** A viewer is notified so long before the stream ends. */
 const NOTICE_MS = 60_000;
+/** A channel is tuned so long before its recording, so that its first picture is not late. */
+const AHEAD_MS = 8000;
 
 /** Keeps the channel tuned. Returns why it is not. */
 export async function holdSlot(deps: Deps, channelId: string): Promise<Missing | undefined> {
-  const { db } = deps;
-  if (await keepStreamWanted(db, channelId, 'recording')) return undefined;
-  const fault = await lastFault(db, channelId);
-  const tuned = await openSlot(deps, channelId);
-  if (tuned.kind === 'open') {
-    await keepStreamWanted(db, channelId, 'recording');
-    return fault === undefined ? undefined : missingOf(fault);
-  }
+  const fault = await lastFault(deps.db, channelId);
+  const tuned = await takeSlot(deps, channelId);
+  if (tuned === 'kept') return undefined;
+  if (tuned.kind === 'open') return fault === undefined ? undefined : missingOf(fault);
   if (tuned.kind === 'none') return tuned.drm ? 'drm' : 'tuner-unreachable';
   if (deps.settings.get('dvr.viewersYield')) await yieldFor(deps, channelId, new Date(Date.now() + NOTICE_MS));
   return 'tuners-busy';
+}
+
+/** The stream of the channel, open for a recording, if there is a slot. */
+async function takeSlot(deps: Deps, channelId: string): Promise<Tuned | 'kept'> {
+  if (await keepStreamWanted(deps.db, channelId, 'recording')) return 'kept';
+  const tuned = await openSlot(deps, channelId);
+  if (tuned.kind === 'open') await keepStreamWanted(deps.db, channelId, 'recording');
+  return tuned;
 }
 
 async function openSlot({ db, redis }: Deps, channelId: string): Promise<Tuned> {
@@ -39,10 +45,13 @@ async function openSlot({ db, redis }: Deps, channelId: string): Promise<Tuned> 
   });
 }
 
-/** Notifies viewers in time that a recording will need their slot, where no other is free. */
-export async function prepareSlot(deps: Deps, { channel_id: channelId, planned_from: from }: RecordingRow) {
-  if (channelId === null || from === null || !deps.settings.get('dvr.viewersYield')) return;
-  if (!(await hasFreeSlot(deps.db, channelId))) await yieldFor(deps, channelId, from);
+/** Before a recording: tunes its channel where a slot is free, else notifies viewers in time that it will need theirs. */
+export async function prepareSlot(deps: Deps, row: HeldRecording): Promise<void> {
+  const { channel_id: channelId, planned_from: from, now } = row;
+  if (channelId === null || from === null) return;
+  if (await hasFreeSlot(deps.db, channelId)) {
+    if (from.getTime() - now.getTime() <= AHEAD_MS) await takeSlot(deps, channelId);
+  } else if (deps.settings.get('dvr.viewersYield')) await yieldFor(deps, channelId, from);
 }
 
 /** The stream with the fewest viewers and no recording ends at that time; its viewers are notified once. */

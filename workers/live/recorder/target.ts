@@ -1,6 +1,6 @@
 // The folder of a recording.
 import type { RecordingRow } from '#areas/live-tv/public.ts';
-import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import { findStorages, placeInStorage, type Storage } from '#areas/storage/public.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from '#platform/rows.ts';
 import type { WorkerDeps } from '#workers/work.ts';
@@ -35,12 +35,19 @@ export async function folderOf(
   return row;
 }
 
-/** The folder in this process. Throws `FolderUnavailable`. */
-export async function placeOf({ db, config }: Pick<WorkerDeps, 'db' | 'config'>, folder: Folder): Promise<string> {
-  const storage = (await findStorages(db, [folder.storageId])).get(folder.storageId);
+type Deps = Pick<WorkerDeps, 'db' | 'config'>;
+
+/** The storage of a folder. Throws `FolderUnavailable` while it cannot be written. */
+export async function writableStorage({ db, config }: Deps, { storageId }: Folder): Promise<Storage> {
+  const storage = (await findStorages(db, [storageId])).get(storageId);
   if (!storage || !USABLE.includes(storage.state) || storage.readOnly) throw new FolderUnavailable();
   if (config.mediaRoots.find(({ name }) => name === storage.rootName)?.readOnly) throw new FolderUnavailable();
-  const place = await placeInStorage(config, storage, folder.path);
+  return storage;
+}
+
+/** The folder of a mount in this process. Throws `FolderUnavailable`. */
+export async function placeOf(deps: Deps, folder: Folder): Promise<string> {
+  const place = await placeInStorage(deps.config, await writableStorage(deps, folder), folder.path);
   if (place.kind !== 'there') throw new FolderUnavailable();
   return place.absolute;
 }

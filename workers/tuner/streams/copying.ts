@@ -1,13 +1,16 @@
 // ffmpeg copies a broadcast into a clean transport stream.
-import type { Writable } from 'node:stream';
 import type { ProbedStream } from '#platform/media.ts';
 import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
+import { roomIn } from './pipes.ts';
 
 /** Microseconds of the broadcast by which ffmpeg learns its streams. Sound may begin later than pictures. */
 const QUICK = 300_000;
 const PATIENT = 800_000;
 /** Bytes that are kept until ffmpeg gives some. */
 const MOST_HELD = 8 << 20;
+/** Chunks that come this close to one another go to ffmpeg together: each write wakes it up. */
+const TOGETHER_MS = 40;
+const TOGETHER_BYTES = 1 << 16;
 const NO_STREAM = 'Error initializing output stream';
 
 /** How ffmpeg reads so much of a broadcast. */
@@ -35,6 +38,10 @@ export class StreamCopy {
   #ffmpeg: FfmpegProcess | undefined;
   #held: Buffer[] | undefined = [];
   #heldBytes = 0;
+  /** Chunks that wait to be written together, once the first bytes of the copy are there. */
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #writtenAt = 0;
   #analysed = QUICK;
   /** Numbers of announced sounds that are not sent. */
   #silent: number[] = [];
@@ -63,8 +70,26 @@ export class StreamCopy {
   /** Resolves when there is room for more. */
   async write(chunk: Buffer, signal: AbortSignal): Promise<void> {
     this.#hold(chunk);
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.length;
+    const isClose = this.#held === undefined && performance.now() - this.#writtenAt < TOGETHER_MS;
+    if (isClose && this.#waitingBytes < TOGETHER_BYTES) return;
+    if (!this.flush() && this.#ffmpeg?.input) await roomIn(this.#ffmpeg.input, signal);
+  }
+
+  /** Writes the chunks that wait; false when there is no room for more. */
+  flush(): boolean {
     const input = this.#ffmpeg?.input;
-    if (input?.writable && !input.write(chunk)) await roomIn(input, signal);
+    const chunks = this.#waiting;
+    if (chunks.length === 0) return true;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#writtenAt = performance.now();
+    if (!input?.writable) return true;
+    input.cork();
+    const hasRoom = chunks.map((chunk) => input.write(chunk)).every(Boolean);
+    input.uncork();
+    return hasRoom;
   }
 
   /** The bytes of the copy, until ffmpeg ends. */
@@ -84,6 +109,7 @@ export class StreamCopy {
 
   /** No more bytes come. */
   end(): void {
+    this.flush();
     this.#isOver = true;
     this.#ffmpeg?.input?.end();
   }
@@ -112,19 +138,4 @@ export class StreamCopy {
     this.#silent = sounds.flatMap(({ sampleRate }, number) => (sampleRate ? [] : [number]));
     return this.#silent.length > 0;
   }
-}
-
-/** Resolves when the pipe takes more bytes, or when it is closed or the reception stops. */
-async function roomIn(input: Writable, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      input.off('drain', done);
-      input.off('close', done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    input.once('drain', done);
-    input.once('close', done);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

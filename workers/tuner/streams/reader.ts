@@ -6,7 +6,8 @@ import { withoutCredential } from '../source.ts';
 import { chunksOf, textOf } from './bodies.ts';
 import { readDatagrams } from './datagrams.ts';
 import { faultOfAnswer, SourceFault } from './fault.ts';
-import { readHls } from './hls.ts';
+import type { Get } from './hls/follow.ts';
+import { readHls } from './hls/index.ts';
 import { openRtsp } from './rtsp/index.ts';
 
 /** Time to the head of the response: a device locks on its signal first. */
@@ -65,9 +66,14 @@ async function openHttp(source: SourceAddress, deps: ReaderDeps): Promise<Readin
   if (!isList) return { bytes: chunksOf(answer), ...STREAM };
   const text = await textOf(answer);
   // A list may name another host, which gets no credentials.
-  const get = (address: string): Promise<OpenAnswer> => {
+  const get: Get = (address, range) => {
     const isOwn = new URL(address).origin === new URL(url).origin;
-    return request(address, isOwn ? sent : { ...common, headers: agent }, deps.send);
+    const own = isOwn ? sent : { ...common, headers: agent };
+    const headers = {
+      ...own.headers,
+      ...(range && { range: `bytes=${range.start}-${range.start + range.length - 1}` }),
+    };
+    return request(address, { ...own, headers }, deps.send);
   };
   return { bytes: readHls({ text, url: answer.url, get, signal: deps.signal }), ...LIST };
 }
@@ -80,7 +86,7 @@ async function request(url: string, options: OutboundOptions, send: OutboundStre
     const refused = error instanceof OutboundRefused && error.reason !== 'time';
     throw new SourceFault(refused ? 'refused' : 'unreachable', (error as Error).message);
   }
-  if (answer.status === 200) return answer;
+  if (answer.status === 200 || (answer.status === 206 && options.headers?.['range'])) return answer;
   answer.body.destroy();
   throw faultOfAnswer(answer.status, answer.headers);
 }

@@ -165,7 +165,10 @@ export class Reception {
     const lost = (): number => this.#packets.total.lost;
     const cutter = new LiveCutter((piece) => this.#onPiece(piece), { captions, lost });
     const output = this.#read(copy, cutter);
-    const watch = setInterval(() => this.#requireBytes(reading), 250);
+    const watch = setInterval(() => {
+      copy.flush();
+      this.#requireBytes(reading);
+    }, 250);
     this.#heardAt = performance.now();
     try {
       for await (const chunk of reading.bytes) {

@@ -26,9 +26,13 @@ export interface SpoolDeps {
   mostBytes: number;
 }
 
+/** Segments that are uploaded at once are not read from the disk again, up to so many bytes. */
+const MOST_MEMORY = 32 << 20;
+
 interface Held {
   channelId: string;
   segment: LiveSegment;
+  bytes?: Buffer | undefined;
 }
 
 const CAPTIONS = '.json';
@@ -71,7 +75,8 @@ export class Spool {
     segment: LiveSegment,
     { bytes, captions }: Pick<Piece, 'bytes' | 'captions'>,
   ): Promise<void> {
-    const held = { channelId, segment };
+    const inMemory = this.#held.reduce((sum, one) => sum + (one.bytes?.length ?? 0), bytes.length);
+    const held = { channelId, segment, ...(inMemory <= MOST_MEMORY && { bytes }) };
     const path = this.#path(held);
     await this.#makeRoom(bytes.length);
     if (captions) await writeFile(captionsOf(path), JSON.stringify(captions));
@@ -134,7 +139,7 @@ export class Spool {
   async #store(held: Held): Promise<void> {
     const path = this.#path(held);
     const { objects, redis } = this.#deps;
-    const bytes = await readFile(path).catch(() => undefined);
+    const bytes = held.bytes ?? (await readFile(path).catch(() => undefined));
     if (bytes) {
       // A segment that is listed has its captions.
       const captions = await readFile(captionsOf(path)).catch(() => undefined);

@@ -1,0 +1,152 @@
+// Recordings whose library lies on a remote storage, with real servers.
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { RecordingRow } from '#areas/live-tv/public.ts';
+import { readerById, type StorageReader } from '#areas/storage/public.ts';
+import { newId } from '#platform/ids.ts';
+import { listParts, PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
+import { startApi, type TestClient } from '#support/api.ts';
+import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
+import { temporaryFolder } from '#support/stores.ts';
+import { broadcast } from '#support/tuner-box.ts';
+import { finishLiveRecording } from '#workers/live/finish/finish.ts';
+import { giveItem } from '#workers/live/recorder/item.ts';
+import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
+import { Postponed } from '#workers/work.ts';
+import { newPlace, type Place } from '../scan/support.ts';
+
+const PART_MS = 8000;
+const PARTS = 3;
+
+for (const [kind, start] of Object.entries(remotePlaces)) {
+  describe(`a recording on ${kind}`, function () {
+    this.timeout(120_000);
+    let there: RemotePlace;
+    let place: Place;
+    let owner: TestClient;
+    let storageId: string;
+    let reader: StorageReader;
+    let headers: Record<string, string>;
+    const scratch = (): string => join(place.api.config.scratchDir, 'recordings');
+
+    before(async () => {
+      there = await start();
+      await there.put('television/Theirs.mkv', Buffer.from('theirs'));
+      const api = await startApi(LOOPBACK);
+      const person = await api.given.owner();
+      headers = person.headers;
+      owner = api.as(person);
+      const { settings, secrets } = there;
+      const made = await owner.createStorage({ body: { name: kind, kind, settings, secrets, readOnly: false } });
+      expect(made.status, JSON.stringify(made.body)).to.equal(201);
+      storageId = made.body.id;
+      place = await newPlace('livetv', {}, api);
+      await rm(place.path, { recursive: true });
+      const body = { folders: [{ storageId, path: 'television' }] };
+      expect((await owner.updateLibrary({ params: { id: place.libraryId }, body })).status).to.equal(200);
+      reader = (await readerById(api.deps, storageId)) as StorageReader;
+    });
+
+    const db = () => place.api.deps.db;
+    const row = async (id: string): Promise<RecordingRow> => {
+      const found = await db()('recordings').where({ id }).first();
+      if (!found) throw new Error('no row');
+      return found;
+    };
+    const names = async (): Promise<string[]> =>
+      (await reader.list('television', { most: 100 })).entries.map(({ name }) => name).sort();
+    /** A recording that has ended, with its parts in the object store. */
+    async function recorded(title: string): Promise<string> {
+      const [id, now] = [newId(), Date.now()];
+      const startMs = now - PARTS * PART_MS;
+      await db()('recordings').insert({
+        ...{ id, channel_name: 'One', title, start_pad_ms: 0, end_pad_ms: 0, library_id: place.libraryId },
+        ...{ start_at: new Date(startMs), end_at: new Date(now), started_at: new Date(startMs), state: 'recording' },
+      });
+      await giveItem(place.work(), { id });
+      const bytes = broadcast('h264');
+      for (let at = 0; at < PARTS; at += 1) {
+        const times = { startMs: startMs + at * PART_MS, durationMs: PART_MS };
+        const part = { sequence: at + 1, bytes: bytes.length, ...times, epoch: 1, discontinuity: 0, streamId: newId() };
+        await place.api.deps.objects.put(PARTS_BUCKET, partKey(id, part), bytes);
+      }
+      const ended = { state: 'completed' as const, ended_at: new Date(now), recorded_ms: PARTS * PART_MS };
+      await db()('recordings').where({ id }).update(ended);
+      return id;
+    }
+    /** Runs the job, with its scans, until it ends; it keeps its checkpoint. */
+    async function finish(id: string, kept: { checkpoint: unknown } = { checkpoint: null }): Promise<boolean> {
+      const keep = async (_db: unknown, checkpoint: unknown): Promise<void> => {
+        kept.checkpoint = checkpoint;
+      };
+      for (let round = 0; round < 6; round += 1) {
+        try {
+          await finishLiveRecording({ recordingId: id }, { ...place.work(), keep, checkpoint: kept.checkpoint });
+          return true;
+        } catch (error) {
+          if (!(error instanceof Postponed)) throw error;
+          const queued = await db()('scans').where({ library_id: place.libraryId, state: 'queued' }).first('id');
+          if (!queued) return false;
+          await scanLibrary({ libraryId: place.libraryId, scanId: queued.id }, place.work(), { settleMs: 0 });
+        }
+      }
+      return false;
+    }
+
+    it('becomes a whole file there and an item that plays', async () => {
+      const id = await recorded('Evening');
+      expect(await finish(id)).to.equal(true);
+      const done = await row(id);
+      expect(done.cleared_at).to.not.equal(null);
+      expect(await listParts(place.api.deps, id)).to.deep.equal([]);
+      const name = done.file_path ?? '';
+      expect(name).to.match(/^Evening - .*\.mkv$/);
+      expect(await names()).to.deep.equal([name, 'Theirs.mkv'].sort());
+      const files = await db()('media_files').where({ item_id: done.item_id }).select('path', 'duration_ms');
+      expect(files.map(({ path }) => path)).to.deep.equal([`television/${name}`]);
+      expect(files[0]?.duration_ms).to.be.within(PARTS * PART_MS - 500, PARTS * PART_MS + 500);
+      const { size = 0 } = (await reader.stat(`television/${name}`)) ?? {};
+      const copy = join(temporaryFolder('remote-recording'), 'copy.mkv');
+      await writeFile(copy, await reader.read(`television/${name}`, { start: 0, length: size }));
+      expect(execFileSync('ffmpeg', ['-v', 'error', '-i', copy, '-f', 'null', '-']).toString()).to.equal('');
+      const { status, body } = await owner.startPlayback({
+        params: { id: done.item_id ?? '' },
+        body: { client: { builtIn: 'chromium' } },
+      } as never);
+      expect(status, JSON.stringify(body)).to.equal(201);
+      expect((await place.api.fetch(body.session.url, { headers })).status).to.equal(200);
+      expect(existsSync(scratch())).to.equal(false);
+    });
+
+    it('waits while the storage is unavailable, and never replaces a file', async () => {
+      const id = await recorded('Morning');
+      await db()('storages').where({ id: storageId }).update({ state: 'unavailable' });
+      const kept: { checkpoint: unknown } = { checkpoint: null };
+      expect(await finish(id, kept)).to.equal(false);
+      expect(kept.checkpoint).to.have.property('since');
+      expect(await listParts(place.api.deps, id)).to.have.lengthOf(PARTS);
+      await db()('storages').where({ id: storageId }).update({ state: 'available' });
+      const first = await recorded('Morning');
+      expect([await finish(first), await finish(id, kept)]).to.deep.equal([true, true]);
+      const [one, two] = [await row(first), await row(id)];
+      expect(one.file_path).to.not.equal(two.file_path);
+      expect(await names()).to.include.members([one.file_path, two.file_path]);
+    });
+
+    it('is one file after its worker died while it wrote', async () => {
+      const id = await recorded('Noon');
+      const before = await names();
+      const path = 'television/Noon.mkv';
+      const [own, theirs] = [await there.parts?.begin(path), await there.parts?.begin(path)];
+      await there.put(`television/.foyer-recording-${id}`, Buffer.from('half'));
+      expect(await finish(id, { checkpoint: own ? { parts: { path, id: own } } : null })).to.equal(true);
+      if (kind === 's3') await reader.remove(`television/.foyer-recording-${id}`); // buckets have no drafts
+      expect((await names()).filter((name) => !before.includes(name))).to.deep.equal([(await row(id)).file_path]);
+      expect((await there.parts?.pending()) ?? []).to.deep.equal(theirs ? [theirs] : []);
+      expect(await readdir(scratch()).catch(() => [])).to.deep.equal([]);
+    });
+  });
+}
