@@ -51,6 +51,9 @@ if device == "cuda" and not gpu:
 if device == "cuda" and gpu == "memory":
     say({"error": {"reason": "memory", "message": "CUDA failed with error out of memory"}})
     sys.exit(1)
+if device == "cuda" and gpu == "half" and compute_type == "float16":
+    say({"error": {"reason": "memory", "message": "CUDA failed with error out of memory"}})
+    sys.exit(1)
 if os.path.exists(os.path.join(folder, "..", "killed")):
     os.kill(os.getpid(), signal.SIGKILL)
 say({"loaded": {"languages": ["en", "de", "jw"]}})

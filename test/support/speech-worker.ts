@@ -14,7 +14,7 @@ export const FAKE_CHILD = fileURLToPath(new URL('./speech-child.py', import.meta
 
 /** Faults of the fake child. */
 export interface Orders {
-  gpu?: 'memory' | 'nonsense' | 'later';
+  gpu?: 'memory' | 'nonsense' | 'later' | 'half';
   language?: string;
   /** Seconds that each stretch takes. */
   slow?: number;

@@ -214,6 +214,11 @@ describe('the speech worker', function () {
       expect((await api.deps.db('speech_models').first())?.note).to.match(/fell back to the CPU/);
     });
 
+  it('takes whole numbers for the weights when the GPU has no memory for half precision', async () => {
+    const { url } = await ready(new FakeModel({ gpu: 'half' }));
+    expect(await status(url)).to.include({ device: 'gpu', computeType: 'int8_float16', fellBack: false });
+  });
+
   it('goes on with the CPU, without a loss, when the GPU fails while it hears', async () => {
     const { url } = await ready(new FakeModel({ gpu: 'later' }));
     expect((await status(url))['device']).to.equal('gpu');

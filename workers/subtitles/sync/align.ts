@@ -222,6 +222,10 @@ function piecesOf({ offsets }: Path, { spans, shown, speech }: Fitted): Pick<Fit
 /** Parts of the soundtrack that must agree on one offset, and how nearly. */
 const AGREEING = 3;
 const AGREE_MS = 300;
+/** At that offset each stretch has this share of its best score: near 1 where the text fits, below it behind a cut. */
+const LEAST_SHARE = 0.5;
+/** Speech of less than this in a stretch shows nothing, ms. */
+const TELLING_MS = 8000;
 
 /**
  * Fits cues by a few stretches of the soundtrack, with one offset for all of them. Undefined when the stretches do not
@@ -242,6 +246,7 @@ export function alignBySamples(cues: readonly Span[], heard: Heard): Fit | undef
     const part = activity(partOf(heard, at, size), { binMs: FINE_MS, last });
     if (Math.abs(bestOf(scoresOf(shown, part), part).offsetMs - offsetMs) > AGREE_MS) return undefined;
   }
+  if (!heard.stretches.every((_, at) => fitsStretch(shown, partOf(heard, at, 1), { last, offsetMs }))) return undefined;
   const begins = shown.map(({ startMs }) => startMs + offsetMs);
   const lead = leadOf(
     begins,
@@ -249,6 +254,20 @@ export function alignBySamples(cues: readonly Span[], heard: Heard): Fit | undef
   );
   const confidence = confidenceOf(score, chance);
   return { rate, offsetMs: Math.round(offsetMs + lead), pieces: [], confidence };
+}
+
+/** False where a stretch fits the text better at another offset: a scene is missing before or after it. */
+function fitsStretch(
+  shown: readonly Span[],
+  part: Heard,
+  { last, offsetMs }: { last: number; offsetMs: number },
+): boolean {
+  const sound = activity(part, { binMs: ROUGH_MS, last });
+  const scores = scoresOf(shown, sound);
+  const { score: best } = bestOf(scores, sound);
+  if (best * ROUGH_MS < TELLING_MS) return true;
+  const [at, by] = [Math.round(offsetMs / ROUGH_MS) + sound.lead, Math.floor(AGREE_MS / ROUGH_MS)];
+  return Math.max(...scores.subarray(Math.max(0, at - by), at + by + 1)) >= best * LEAST_SHARE;
 }
 
 function partOf({ speech, stretches }: Heard, at: number, size: number): Heard {

@@ -268,7 +268,8 @@ export class Playback {
     try {
       const next = await request(start);
       if (mediaOf(next) !== mediaOf(start)) return await this.#use(next, this.positionMs());
-      store.patch({ start: next, subtitleId: next.session.decision.subtitle?.streamId ?? null });
+      const isChosen = store.state.subtitleId !== subtitleId; // a choice that was made meanwhile stays
+      store.patch({ start: next, ...(!isChosen && { subtitleId: next.session.decision.subtitle?.streamId ?? null }) });
     } catch (error) {
       const problem = problemOf(error);
       if (problem.code === 'CONFLICT' && problem.reason === 'session-stopped') return this.reopen();

@@ -123,9 +123,10 @@ export class Player {
     return this.#playback.setSubtitle(id);
   }
 
-  /** A text came or went while the film plays. */
-  renewTexts(): Promise<void> {
-    return this.#playback.renewTexts();
+  /** A text came or went, or has other times, while the film plays. */
+  async renewTexts(): Promise<void> {
+    const { phase } = this.state;
+    if (isOpen(phase) && phase !== 'ended') await this.#playback.renewTexts();
   }
 
   /** The next track of the list; none after the last. */
