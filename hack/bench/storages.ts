@@ -7,6 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from 'minio';
+import { stopSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { bucketClient } from '#platform/objects.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -171,15 +172,20 @@ async function firstSegment(api: Api, person: Person, itemId: string): Promise<n
     const { pathname, search } = new URL(name, `http://any.example${from}`);
     return pathname + search;
   };
-  return timed(async () => {
+  let id = '';
+  const seconds = await timed(async () => {
     const body = { client: { builtIn: 'hls' } };
     const started = await api.as(person).startPlayback({ params: { id: itemId }, body: body as never });
     if (started.status !== 201) throw new Error(JSON.stringify(started.body));
     const { url } = started.body.session;
+    id = started.body.session.id;
     const playlist = below(url, lines(await read(url))[0]);
     const segment = below(playlist, lines(await read(playlist))[0]);
     await (await fetched(`${api.url}${segment}`, person.headers)).arrayBuffer();
   });
+  await stopSession(api.deps.db, id);
+  await api.deps.redis.publish(`foyer:transcode:want:${id}`, 'stop');
+  return seconds;
 }
 
 async function itemOf(place: Place): Promise<string> {

@@ -104,6 +104,7 @@ async function openSession({ reach, settings, secrets }: Target, ended: () => vo
 
 async function connected(socket: Socket): Promise<void> {
   await once(socket, 'connect', { signal: AbortSignal.timeout(READY_MS) });
+  socket.setNoDelay(true); // a request is small, and would wait for the acknowledgement of the one before
   socket.on('error', () => undefined); // reported by the client
 }
 
