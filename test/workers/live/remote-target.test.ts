@@ -1,7 +1,7 @@
 // Recordings whose library lies on a remote storage, with real servers.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
@@ -142,6 +142,8 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       const path = 'television/Noon.mkv';
       const [own, theirs] = [await there.parts?.begin(path), await there.parts?.begin(path)];
       await there.put(`television/.foyer-recording-${id}`, Buffer.from('half'));
+      await mkdir(scratch(), { recursive: true });
+      await writeFile(join(scratch(), `${id}-of-a-former-try.mkv`), 'half');
       expect(await finish(id, { checkpoint: own ? { parts: { path, id: own } } : null })).to.equal(true);
       if (kind === 's3') await reader.remove(`television/.foyer-recording-${id}`); // buckets have no drafts
       expect((await names()).filter((name) => !before.includes(name))).to.deep.equal([(await row(id)).file_path]);
