@@ -27,6 +27,8 @@ const MEGABITS = 6;
 const PACKET = 188;
 const CHANGES = 4;
 const WINDOW_MS = 12_000;
+/** A channel that is on for some time: its first seconds are those of a new process too. */
+const WARM_MS = 20_000;
 const VIEWERS = 50;
 
 const folder = temporaryFolder('bench-live');
@@ -149,7 +151,7 @@ console.log(
 const on = channels.shift() ?? '';
 const first = await watch(on);
 await firstSegment(first);
-await sleep(4000);
+await sleep(WARM_MS);
 const shared: number[] = [];
 for (let n = 0; n < 5; n++) {
   const began = performance.now();

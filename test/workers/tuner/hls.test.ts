@@ -55,7 +55,7 @@ async function provider(): Promise<Provider> {
 }
 
 /** A broadcast of eight seconds as segments of one. */
-function make(folder: string, name: string, options: readonly string[], size = '320x180'): void {
+function make([folder, name]: [folder: string, name: string], options: readonly string[], size = '320x180'): void {
   const inputs = [
     ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=${RATE}:duration=${SECONDS}`],
     ...['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${SECONDS}`],
@@ -123,8 +123,7 @@ describe('lists of fragmented MP4', function () {
     place = await provider();
     for (const name of ['plain', 'other'])
       make(
-        place.folder,
-        `${name}.m3u8`,
+        [place.folder, `${name}.m3u8`],
         [
           ...FMP4,
           '-hls_fmp4_init_filename',
@@ -146,13 +145,10 @@ describe('lists of fragmented MP4', function () {
   });
 
   it('begin with the newest segments, in parts of one file too', async () => {
-    make(place.folder, 'ranges.m3u8', [
-      ...FMP4,
-      '-hls_flags',
-      'single_file',
-      '-hls_segment_filename',
-      join(place.folder, 'ranges.m4s'),
-    ]);
+    make(
+      [place.folder, 'ranges.m3u8'],
+      [...FMP4, '-hls_flags', 'single_file', '-hls_segment_filename', join(place.folder, 'ranges.m4s')],
+    );
     expect(readFileSync(join(place.folder, 'ranges.m3u8'), 'utf8')).to.match(/#EXT-X-MAP:.*BYTERANGE/);
     for (const takes of [true, false]) {
       place.takesRanges = takes;
@@ -189,7 +185,7 @@ describe('lists of fragmented MP4', function () {
       ];
       const heads = kind === 'fmp4' ? ['-hls_fmp4_init_filename', `${kind}-%v-init.mp4`] : [];
       const map = ['-var_stream_map', 'a:0,agroup:sound,default:yes v:0,agroup:sound'];
-      make(place.folder, `${kind}-%v.m3u8`, [...options, ...names, ...heads, ...map]);
+      make([place.folder, `${kind}-%v.m3u8`], [...options, ...names, ...heads, ...map]);
       place.growing.set(`${kind}-0.m3u8`, 2).set(`${kind}-1.m3u8`, 2);
       const bytes = await read(`${place.url}/${kind}.m3u8`);
       place.growing.clear();

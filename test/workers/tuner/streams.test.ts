@@ -78,10 +78,12 @@ describe('sources of a tuner', () => {
       '/segment.m3u8': list(`#EXTINF:4,\n${canary.url}/secret.ts\n`),
       '/key.m3u8': list(`#EXT-X-KEY:METHOD=AES-128,URI="${canary.url}/key"\n#EXTINF:4,\n1.ts\n`),
       '/variant.m3u8': `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n${canary.url}/secret.ts\n`,
+      '/map.m3u8': list(`#EXT-X-MAP:URI="${canary.url}/secret.ts"\n#EXTINF:4,\n1.ts\n`),
+      '/sound.m3u8': `#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="a",URI="${canary.url}/secret.ts"\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nsegment.m3u8\n`,
       '/file.m3u8': list('#EXTINF:4,\nfile:///etc/passwd\n'),
       '/1.ts': 'one',
     });
-    for (const name of ['segment', 'key', 'variant', 'file'])
+    for (const name of ['segment', 'key', 'variant', 'map', 'sound', 'file'])
       expect(await refusal(`${url}/${name}.m3u8`), name).to.equal('refused');
     expect(canary.hits).to.deep.equal([]);
     expect(await refusal('file:///etc/passwd')).to.equal('refused');

@@ -1,7 +1,7 @@
 // Job live.finish: the parts of an ended recording become a file of its library. Each step can be repeated after its worker died.
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { bringBack } from '#areas/libraries/public.ts';
@@ -153,8 +153,8 @@ async function place(
 ): Promise<string> {
   const parts = await listParts(work, row.id);
   if (parts.length === 0) throw new Unjoinable('no segment is stored');
-  await mkdir(to.drafts, { recursive: true });
-  const draft = join(to.drafts, `${randomUUID()}.mkv`);
+  await dropDrafts(to, row);
+  const draft = join(to.drafts, `${row.id}-${randomUUID()}.mkv`);
   try {
     await joinParts(work, { row, parts, target: draft });
     const names = partsOfPath(row, folder.type, work.settings.get('server.timeZone'));
@@ -170,6 +170,13 @@ async function place(
     await rm(draft, { force: true });
     await rmdir(to.drafts).catch(() => undefined); // others still write into it
   }
+}
+
+/** Deletes the unfinished files of tries whose worker died. */
+async function dropDrafts({ drafts }: Destination, { id }: RecordingRow): Promise<void> {
+  await mkdir(drafts, { recursive: true });
+  for (const name of await readdir(drafts))
+    if (name.startsWith(`${id}-`)) await rm(join(drafts, name), { force: true });
 }
 
 /** Scans pass over a file of this name: one was taken out of its item, or purged. */
