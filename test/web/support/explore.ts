@@ -26,8 +26,11 @@ const CONTROLS = `(() => {
   const wanted = 'button, [role=menuitem], [role=menuitemradio], [role=tab], input[type=checkbox], input[type=radio], summary, [role=slider]';
   const controls = [];
   const seen = new Map();
+  const top = document.activeElement?.closest(':modal'); // another one is covered by it
   for (const one of document.querySelectorAll(wanted)) {
     if (one.disabled || one.closest('[inert], fieldset[disabled]') || one.matches('a[href]')) continue;
+    const dialog = one.closest(':modal');
+    if (dialog && top && dialog !== top) continue;
     const { width, height } = one.getBoundingClientRect();
     if (!one.checkVisibility({ checkOpacity: false, checkVisibilityCSS: true }) || width === 0 || height === 0) continue;
     const place = [];
@@ -51,7 +54,7 @@ export interface Refused {
   after: string;
 }
 
-/** Follows the page's requests. Names in `never` are not pressed. */
+/** Follows the page's requests. Controls whose path, place and name (`/me html>body>button|Save|1`) match `never` are not pressed. */
 export class Explorer {
   readonly refused: Refused[] = [];
   readonly visited: string[] = [];
@@ -139,7 +142,9 @@ export class Explorer {
   }
 
   async #controls(): Promise<Control[]> {
-    return (await this.#page.evaluate<Control[]>(CONTROLS)).filter(({ key }) => !this.#never.test(key));
+    const controls = await this.#page.evaluate<Control[]>(CONTROLS);
+    const { pathname } = new URL(this.#page.url());
+    return controls.filter(({ key }) => !this.#never.test(`${pathname} ${key}`));
   }
 
   /** A control that is there and was not pressed; when none is left, one that an earlier press had opened. */
