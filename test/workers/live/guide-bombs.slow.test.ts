@@ -57,6 +57,17 @@ describe('bombs in place of guides', function () {
     expect(await read('long', repeated([head, part, '</tv>'], GIB / 2))).to.be.above(5000);
   });
 
+  it('are read where each channel comes with its programmes, without the text around its name in memory', async () => {
+    function* parts(): Generator<string> {
+      yield '<?xml version="1.0"?><tv>';
+      const description = one(`<desc>${'harbour '.repeat(2200)}</desc>`);
+      for (let n = 10_000; n < 30_000; n += 1)
+        yield `<channel id="channel-${n}.example"><display-name>Channel ${n}</display-name></channel>${description}`;
+      yield '</tv>';
+    }
+    expect(await read('between', parts())).to.equal(20_000);
+  });
+
   it('are refused over two gigabytes', async () => {
     expect(await read('huge', repeated([head, `<!-- ${' '.repeat(60_000)} -->`, '</tv>'], 2 * GIB + MIB))).to.equal(
       'too_large',
@@ -76,7 +87,7 @@ describe('bombs in place of guides', function () {
       'unreadable',
       'incomplete',
     ]);
-    expect(await read('attributes', repeated([attributes, ' '], 16 * MIB))).to.equal('not_xmltv');
+    expect(await read('attributes', repeated([attributes, ' '.repeat(4096)], 16 * MIB))).to.equal('not_xmltv');
     expect(await read('entities', [entities, head, one('<desc>&e30;&e30;</desc>'), '</tv>'])).to.equal(1);
   });
 });

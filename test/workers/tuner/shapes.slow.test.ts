@@ -100,6 +100,8 @@ describe('shapes of broadcasts', function () {
   function requireWhole(bytes: Buffer, pieces: Piece[], streams: ('v' | 'a')[]): void {
     for (const [i, { atMs, durationMs }] of pieces.slice(0, -1).entries())
       expect(pieces[i + 1]?.atMs, `piece ${i + 1}`).to.be.closeTo(atMs + durationMs, 1);
+    const { atMs: lastMs = 0, durationMs: lengthMs = 0 } = pieces.at(-1) ?? {};
+    expect(lastMs + lengthMs, 'the end of the last piece').to.be.closeTo(SECONDS * 1000, 60);
     const whole = Buffer.concat(pieces.map((piece) => piece.bytes));
     const apart: number[] = [];
     for (const stream of streams) {
