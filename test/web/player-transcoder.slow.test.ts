@@ -92,6 +92,15 @@ describe('a transcoder that fails', function () {
     await playsFrom(app, 31);
     const reopened = page.waitForRequest((request) => /\/items\/[^/]+\/playback$/.test(request.url()));
     await failToRead();
+    // As where nothing further is stored: a copy is made faster than the browser reads it.
+    const [{ id }] = await api.deps.db('transcode_sessions').where({ state: 'failed' }).select('id');
+    const error = {
+      code: 'TRANSCODE_FAILED',
+      message: 'failed',
+      requestId: 'one',
+      details: { reason: 'source-read', segment: 90 },
+    };
+    await page.route(`**/stream/${id}/**/segments/*`, (route) => route.fulfill({ status: 500, json: { error } }));
     await reopened;
     const { at } = await playing(page);
     await playsFrom(app, at + 5);
