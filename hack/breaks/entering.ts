@@ -49,8 +49,8 @@ export const entering: readonly Break[] = [
   {
     rule: 'a sign-out is announced to the other tabs',
     file: ENTER,
-    text: "sayToTabs({ what: 'signed-out' });\n  forgetFirstScreen();",
-    instead: 'forgetFirstScreen();',
+    text: "sayToTabs({ what: 'signed-out' });\n  forgetFirstScreens();",
+    instead: 'forgetFirstScreens();',
     test: 'test/web/enter.test.ts',
     title: TABS_AT_ONCE,
   },
