@@ -112,6 +112,26 @@ describe('the first screen of a page', function () {
     await app.close();
   });
 
+  it('is never of the person before, kept by another tab', async () => {
+    const app = await home();
+    await app.page.evaluate("document.cookie = 'foyer.viewer=another; path=/'"); // as a tab in which another profile entered
+    await shellAlone(app);
+    await app.page.waitForSelector('#app', { state: 'attached' });
+    expect(await app.page.locator('.boot-screen').count()).to.equal(0);
+    await app.page.unroute('**/_app/**/*.js');
+    await app.page.evaluate("localStorage.removeItem('foyer.screen:/')");
+    const entered = Promise.withResolvers<void>();
+    await app.page.route('**/api/v1/home*', (route) => entered.promise.then(() => route.continue()));
+    await app.page.reload();
+    await app.page.waitForSelector('#app main');
+    await app.page.evaluate("document.cookie = 'foyer.viewer=third; path=/'");
+    entered.resolve();
+    await app.page.waitForSelector(title('#app'));
+    await app.page.waitForTimeout(3500); // the latest time at which a screen is kept
+    expect(await kept(app.page)).to.equal(null);
+    await app.close();
+  });
+
   it('hides for a failure, and is forgotten at the end of the sign-in and for another profile', async () => {
     const app = await home();
     app.expectFault(/500/);

@@ -1,7 +1,12 @@
 // The screens on which Home and the last libraries began, kept in this browser: the shell builds one before any script of the app has
 // run (app.html), so that the pictures are there at once. It is elements and texts, never markup.
 
+import { newId } from '../api/ids.ts';
+import { sharedStorage } from './shared.ts';
+
 const KEPT = 'foyer.screen:';
+/** Another value for each person that enters: a copy of the one before is never shown, and no tab keeps one any more. */
+const VIEWER = 'foyer.viewer';
 /** Home and three libraries. */
 const MOST = 4;
 /** Attributes that show; an element of the copy is never a target. */
@@ -35,8 +40,14 @@ const sheets = (): string[] =>
     .map(({ href }) => new URL(href).pathname)
     .filter((path) => path.startsWith('/_app/'));
 
-/** The person has left: a page that is still drawn is not kept. */
-let hasLeft = false;
+/** Whose page this is. */
+let viewer = sharedStorage.getItem(VIEWER) ?? renewed();
+
+function renewed(): string {
+  const made = newId();
+  sharedStorage.setItem(VIEWER, made);
+  return made;
+}
 
 const keptScreens = (): string[] => Object.keys(localStorage).filter((key) => key.startsWith(KEPT));
 
@@ -45,25 +56,26 @@ const keptAt = (key: string): number => (JSON.parse(localStorage.getItem(key) ??
 /** Keeps the screen as it is now for the address of the page. */
 export function keepFirstScreen(): void {
   const app = document.getElementById('app');
-  if (!app || scrollY > 0 || hasLeft) return;
+  if (!app || scrollY > 0 || sharedStorage.getItem(VIEWER) !== viewer) return;
   const { lang, dir } = document.documentElement;
   const nodes = [...app.childNodes].flatMap(copyOf);
   const own = KEPT + location.pathname + location.search;
   const others = keptScreens().filter((key) => key !== own);
   const old = others.sort((one, other) => keptAt(other) - keptAt(one)).slice(MOST - 1);
   for (const key of old) localStorage.removeItem(key);
-  localStorage.setItem(own, JSON.stringify({ sheets: sheets(), width: innerWidth, at: Date.now(), lang, dir, nodes }));
+  const screen = { viewer, sheets: sheets(), width: innerWidth, at: Date.now(), lang, dir, nodes };
+  localStorage.setItem(own, JSON.stringify(screen));
 }
 
 /** At the end of a sign-in and before another profile: the next person must not see them. */
 export function forgetFirstScreens(): void {
-  hasLeft = true;
+  renewed();
   for (const key of keptScreens()) localStorage.removeItem(key);
 }
 
 /** Somebody has entered, whose screen may be kept. */
 export function mayKeepScreens(): void {
-  hasLeft = false;
+  viewer = sharedStorage.getItem(VIEWER) ?? renewed();
 }
 
 /** Removes the frame and the copy once the app has drawn its own. */
