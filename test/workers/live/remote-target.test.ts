@@ -13,13 +13,18 @@ import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places
 import { temporaryFolder } from '#support/stores.ts';
 import { broadcast } from '#support/tuner-box.ts';
 import { finishLiveRecording } from '#workers/live/finish/finish.ts';
+import type { PlacedFile } from '#workers/live/finish/notes.ts';
 import { giveItem } from '#workers/live/recorder/item.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
-import { Postponed } from '#workers/work.ts';
+import { Postponed, type Work } from '#workers/work.ts';
 import { newPlace, type Place } from '../scan/support.ts';
 
 const PART_MS = 8000;
 const PARTS = 3;
+
+interface Kept {
+  checkpoint: unknown;
+}
 
 for (const [kind, start] of Object.entries(remotePlaces)) {
   describe(`a recording on ${kind}`, function () {
@@ -77,14 +82,17 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       await db()('recordings').where({ id }).update(ended);
       return id;
     }
-    /** Runs the job, with its scans, until it ends; it keeps its checkpoint. */
-    async function finish(id: string, kept: { checkpoint: unknown } = { checkpoint: null }): Promise<boolean> {
-      const keep = async (_db: unknown, checkpoint: unknown): Promise<void> => {
-        kept.checkpoint = checkpoint;
+    const workOf = (kept: Kept): Work => {
+      const keep: Work['keep'] = async (_db, checkpoint) => {
+        kept.checkpoint = structuredClone(checkpoint);
       };
+      return { ...place.work(), keep, checkpoint: kept.checkpoint };
+    };
+    /** Runs the job, with its scans, until it ends; it keeps its checkpoint. */
+    async function finish(id: string, kept: Kept = { checkpoint: null }): Promise<boolean> {
       for (let round = 0; round < 6; round += 1) {
         try {
-          await finishLiveRecording({ recordingId: id }, { ...place.work(), keep, checkpoint: kept.checkpoint });
+          await finishLiveRecording({ recordingId: id }, workOf(kept));
           return true;
         } catch (error) {
           if (!(error instanceof Postponed)) throw error;
@@ -124,7 +132,7 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
     it('waits while the storage is unavailable, and never replaces a file', async () => {
       const id = await recorded('Morning');
       await db()('storages').where({ id: storageId }).update({ state: 'unavailable' });
-      const kept: { checkpoint: unknown } = { checkpoint: null };
+      const kept: Kept = { checkpoint: null };
       expect(await finish(id, kept)).to.equal(false);
       expect(kept.checkpoint).to.have.property('since');
       expect(await listParts(place.api.deps, id)).to.have.lengthOf(PARTS);
@@ -134,6 +142,37 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       const [one, two] = [await row(first), await row(id)];
       expect(one.file_path).to.not.equal(two.file_path);
       expect(await names()).to.include.members([one.file_path, two.file_path]);
+    });
+
+    it('is another file than the one that got its name before its worker was stopped', async () => {
+      const [theirs, id] = [await recorded('Night'), await recorded('Night')];
+      expect(await finish(theirs)).to.equal(true);
+      const { file_path: name, file_folder_id: folder } = await row(theirs);
+      await db()('recordings').where({ id }).update({ file_path: name, file_folder_id: folder });
+      const file = { path: name, size: 1, sha256: '', appeared: false };
+      expect(await finish(id, { checkpoint: { file } })).to.equal(true);
+      const own = (await row(id)).file_path;
+      expect(own).to.not.equal(name);
+      expect(await names()).to.include.members([name, own]);
+    });
+
+    it('finds its own file again after its worker was stopped, by size and bytes', async () => {
+      const kept: Kept = { checkpoint: null };
+      const id = await recorded('Dawn');
+      const stopped = async (): Promise<void> => {
+        const attempt = finishLiveRecording({ recordingId: id }, workOf(kept));
+        expect(await attempt.catch((error: unknown) => error)).to.be.instanceOf(Postponed);
+        (kept.checkpoint as { file: PlacedFile }).file.appeared = false;
+      };
+      const own = async (): Promise<string> => (await row(id)).file_path ?? '';
+      await stopped();
+      const first = await own();
+      await stopped();
+      expect(await own()).to.equal(first);
+      const { size = 0 } = (await reader.stat(`television/${first}`)) ?? {};
+      await there.put(`television/${first}`, Buffer.alloc(size));
+      expect(await finish(id, kept)).to.equal(true);
+      expect(await own()).to.not.equal(first);
     });
 
     it('is one file after its worker died while it wrote', async () => {

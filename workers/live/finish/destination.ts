@@ -4,33 +4,40 @@ import { createReadStream } from 'node:fs';
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { joined, Occupied, readerById, StorageFault, type StorageReader, Unsent } from '#areas/storage/public.ts';
+import {
+  joined,
+  Occupied,
+  readerById,
+  StorageFault,
+  type StorageReader,
+  streamOf,
+  Unsent,
+} from '#areas/storage/public.ts';
 import { DiskFull } from '#platform/disk.ts';
 import type { Work } from '#workers/work.ts';
 import { appear } from '../../uploads/place.ts';
 import { type Folder, FolderUnavailable, placeOf, writableStorage } from '../recorder/target.ts';
+import type { Notes, PlacedFile } from './notes.ts';
 
 /** Paths are below the folder. */
 export interface Destination {
   /** A folder of this process for the file while it is written. */
   drafts: string;
-  holdsFile: (path: string) => Promise<boolean>;
+  /** The facts by which `holds` knows the file again. */
+  factsOf: (draft: string) => Promise<Facts>;
+  /** Whether this very file has its path. */
+  holds: (file: PlacedFile) => Promise<boolean>;
   isTaken: (path: string) => Promise<boolean>;
   /** The file gets its path; false when another one has it. */
-  appear: (draft: string, path: string) => Promise<boolean>;
+  appear: (draft: string, file: PlacedFile) => Promise<boolean>;
 }
 
-/** The parts of an unfinished object, by its path in the storage. */
-export interface Parts {
-  path: string;
-  id: string;
-}
+type Facts = Pick<PlacedFile, 'size' | 'sha256'>;
 
-/** One job, and its notes about an object that it writes. */
+/** One job with its notes. */
 export interface Placing {
   recordingId: string;
-  parts: Parts | undefined;
-  noteParts: (parts: Parts | undefined) => Promise<void>;
+  notes: Notes;
 }
 
 /** Throws `FolderUnavailable` while the folder cannot be written. */
@@ -47,9 +54,13 @@ function onMount(top: string): Destination {
   const found = (path: string) => lstat(join(top, path)).catch(() => undefined);
   return {
     drafts: join(top, '.foyer-recordings'),
-    holdsFile: async (path) => (await found(path))?.isFile() ?? false,
+    factsOf: async (draft) => ({ size: (await stat(draft)).size }),
+    async holds({ path, size }) {
+      const file = await found(path);
+      return file?.isFile() === true && file.size === size;
+    },
     isTaken: async (path) => (await found(path)) !== undefined,
-    async appear(draft, path) {
+    async appear(draft, { path }) {
       await mkdir(dirname(join(top, path)), { recursive: true });
       return appear(draft, join(top, path));
     },
@@ -67,34 +78,57 @@ function onRemote(work: Work, remote: Remote): Destination {
   const found = (path: string) => reported(() => reader.stat(joined(folder.path, path)));
   return {
     drafts: join(work.config.scratchDir, 'recordings'),
-    holdsFile: async (path) => (await found(path))?.kind === 'file',
+    factsOf: async (draft) => ({ size: (await stat(draft)).size, sha256: await hashOf(draft, work.signal) }),
+    async holds(file) {
+      const there = await found(file.path);
+      if (there?.kind !== 'file' || there.size !== file.size) return false;
+      return file.appeared || reported(() => isSame(work, remote, file));
+    },
     isTaken: async (path) => (await found(path)) !== undefined,
-    appear: (draft, path) => reported(() => send(work, draft, { ...remote, path: joined(folder.path, path) })),
+    appear: (draft, file) => reported(() => send(work, draft, { ...remote, file })),
   };
 }
 
 /** An object in parts of a worker that died takes space until they are deleted. */
-async function dropParts(reader: StorageReader, { parts, noteParts }: Placing): Promise<void> {
+async function dropParts(reader: StorageReader, { notes }: Placing): Promise<void> {
+  const { parts } = notes.kept;
   if (!parts) return;
   await reported(async () => reader.dropParts?.(parts.path, parts.id));
-  await noteParts(undefined);
+  await notes.keep({ parts: undefined });
+}
+
+async function hashOf(draft: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(draft, { highWaterMark: 1 << 20 }), hash, { signal });
+  return hash.digest('hex');
+}
+
+/** Reads the file on the storage. */
+async function isSame(
+  { signal }: Work,
+  { reader, folder }: Remote,
+  { path, size, sha256 }: PlacedFile,
+): Promise<boolean> {
+  const hash = createHash('sha256');
+  const place = { reader, path: joined(folder.path, path) };
+  await pipeline(streamOf(place, { start: 0, end: size - 1 }), hash, { signal });
+  return hash.digest('hex') === sha256;
 }
 
 async function send(
   { signal }: Work,
   draft: string,
-  { reader, placing, path }: Remote & { path: string },
+  { folder, reader, placing, file: { size, sha256 = '', ...file } }: Remote & { file: PlacedFile },
 ): Promise<boolean> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(draft, { highWaterMark: 1 << 20 }), hash, { signal });
-  const file = {
-    ...{ size: (await stat(draft)).size, sha256: hash.digest('hex') },
+  const path = joined(folder.path, file.path);
+  const sending = {
+    ...{ size, sha256 },
     draftName: `.foyer-recording-${placing.recordingId}`,
-    noteParts: (id: string) => placing.noteParts({ path, id }),
+    noteParts: (id: string) => placing.notes.keep({ parts: { path, id } }),
     open: async () => createReadStream(draft, { highWaterMark: 1 << 20 }),
   };
   try {
-    await reader.place?.(path, file, { signal });
+    await reader.place?.(path, sending, { signal });
     return true;
   } catch (error) {
     if (error instanceof Occupied) return false;

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { bringBack } from '#areas/libraries/public.ts';
 import {
   findRecording,
@@ -27,34 +26,12 @@ import { type Folder, FolderUnavailable, folderOf } from '../recorder/target.ts'
 import { type Destination, destinationOf } from './destination.ts';
 import { joinParts, Unjoinable } from './join.ts';
 import { partsOfPath } from './names.ts';
+import { Notes, type PlacedFile } from './notes.ts';
 
 const MINUTE_MS = 60_000;
 /** A target that is unavailable or full is tried for so long; the parts stay. */
 const KEPT_MS = 7 * 24 * 60 * MINUTE_MS;
 const AWAY = 'TARGET_AWAY';
-
-const Kept = z.object({
-  /** Unix ms of the first refusal. */
-  since: z.number().optional(),
-  parts: z.object({ path: z.string(), id: z.string() }).optional(),
-});
-type Kept = z.output<typeof Kept>;
-
-/** The checkpoint of the job. */
-class Notes {
-  readonly #work: Work;
-  kept: Kept;
-
-  constructor(work: Work) {
-    this.#work = work;
-    this.kept = Kept.safeParse(work.checkpoint).data ?? {};
-  }
-
-  async keep(change: Kept): Promise<void> {
-    this.kept = { ...this.kept, ...change };
-    await this.#work.keep(this.#work.db, this.kept);
-  }
-}
 
 const soon = (ms: number): Date => new Date(Date.now() + ms);
 
@@ -100,12 +77,8 @@ async function putOff(notes: Notes): Promise<Error> {
 async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<string> {
   const folder = await folderOf(work.db, { ...row, folder_id: row.file_folder_id ?? row.folder_id });
   if (!folder) throw new FolderUnavailable();
-  const { parts } = notes.kept;
-  const noteParts = (noted: Kept['parts']) => notes.keep({ parts: noted });
-  const to = await destinationOf(work, folder, { recordingId: row.id, parts, noteParts });
-  const { file_path: noted } = row;
-  const isPlaced = noted !== null && (await to.holdsFile(noted));
-  const path = isPlaced ? noted : await place(work, row, { folder, to });
+  const to = await destinationOf(work, folder, { recordingId: row.id, notes });
+  const path = (await placedPath(row, to, notes)) ?? (await place(work, row, { folder, to, notes }));
   const file = await fileOf(work, folder, path);
   if (file === undefined) {
     await scanPlace(work, row, { folder, path });
@@ -129,6 +102,14 @@ async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<str
   return itemId;
 }
 
+/** The path that an earlier run gave to the file; undefined while no file, or another one, has it. */
+async function placedPath({ file_path: noted }: RecordingRow, to: Destination, notes: Notes) {
+  const { file } = notes.kept;
+  if (!file || file.path !== noted || !(await to.holds(file))) return undefined;
+  if (!file.appeared) await notes.keep({ file: { ...file, appeared: true } });
+  return file.path;
+}
+
 /** A recording of something that was deleted before brings it back, as an upload does. */
 async function leaveTrash(db: Db, work: Work, itemId: string): Promise<void> {
   const item = await db('items').where({ id: itemId }).whereNotNull('trashed_at').first('library_id');
@@ -145,26 +126,33 @@ async function clear(work: Work, id: string): Promise<void> {
   await markCleared(work.db, id);
 }
 
+interface Way {
+  folder: Folder;
+  to: Destination;
+  notes: Notes;
+}
+
 /** Writes the file under a hidden name, and gives it its own, never over another file. */
-async function place(
-  work: Work,
-  row: RecordingRow,
-  { folder, to }: { folder: Folder; to: Destination },
-): Promise<string> {
+async function place(work: Work, row: RecordingRow, way: Way): Promise<string> {
+  const { folder, to, notes } = way;
   const parts = await listParts(work, row.id);
   if (parts.length === 0) throw new Unjoinable('no segment is stored');
   await dropDrafts(to, row);
   const draft = join(to.drafts, `${row.id}-${randomUUID()}.mkv`);
   try {
     await joinParts(work, { row, parts, target: draft });
+    const facts = await to.factsOf(draft);
     const names = partsOfPath(row, folder.type, work.settings.get('server.timeZone'));
     const name = names.pop() ?? `${row.id}.mkv`;
     for (let at = 1; ; at += 1) {
       const path = [...names, numbered(name, at)].join('/');
       if (await to.isTaken(path)) continue;
       if (await isPassedOver(work, folder, path)) continue;
-      await noteAt(work, row, { folder, path });
-      if (await to.appear(draft, path)) return path;
+      const file = { ...facts, path, appeared: false };
+      await noteAt(work, row, { ...way, file });
+      if (!(await to.appear(draft, file))) continue;
+      await notes.keep({ file: { ...file, appeared: true } });
+      return path;
     }
   } finally {
     await rm(draft, { force: true });
@@ -192,9 +180,11 @@ async function isPassedOver({ db }: Work, folder: Folder, path: string): Promise
 async function noteAt(
   work: Work,
   row: RecordingRow,
-  { folder, path }: { folder: Folder; path: string },
+  { folder, notes, file }: Way & { file: PlacedFile },
 ): Promise<void> {
+  const { path } = file;
   await work.db.transaction(async (tx) => {
+    await notes.keep({ file }, tx);
     await notePlace(tx, row.id, { folderId: folder.id, path });
     if (row.item_id === null) return;
     await moveExpected(tx, work, { ...expectedOf(row, folder, path.split('/')), itemId: row.item_id });
