@@ -10,7 +10,7 @@ import { newId } from '#platform/ids.ts';
 import { listParts, PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
 import { startApi, type TestClient } from '#support/api.ts';
 import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
-import { temporaryFolder } from '#support/stores.ts';
+import { eventually, temporaryFolder } from '#support/stores.ts';
 import { broadcast } from '#support/tuner-box.ts';
 import { finishLiveRecording } from '#workers/live/finish/finish.ts';
 import type { PlacedFile } from '#workers/live/finish/notes.ts';
@@ -142,6 +142,26 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       const [one, two] = [await row(first), await row(id)];
       expect(one.file_path).to.not.equal(two.file_path);
       expect(await names()).to.include.members([one.file_path, two.file_path]);
+    });
+
+    it('takes two of the places that it shares with interactive jobs, and no third', async () => {
+      const ids = [await recorded('Dusk'), await recorded('Dusk'), await recorded('Dusk')];
+      const [third = '', ...two] = ids;
+      const gate = Promise.withResolvers<void>();
+      let held = 0;
+      const keep = async (): Promise<void> => {
+        held += 1;
+        await gate.promise;
+      };
+      const attempt = (recordingId: string, work: Work): Promise<unknown> =>
+        finishLiveRecording({ recordingId }, work).catch((error: unknown) => error);
+      const running = two.map((id) => attempt(id, { ...place.work(), keep }));
+      await eventually(async () => held === 2);
+      const refused = await attempt(third, place.work());
+      gate.resolve();
+      await Promise.all(running);
+      expect(refused).to.be.instanceOf(Postponed).and.include({ waitsFor: 'slot' });
+      expect(await finish(third)).to.equal(true);
     });
 
     it('is another file than the one that got its name before its worker was stopped', async () => {

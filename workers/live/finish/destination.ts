@@ -18,11 +18,14 @@ import type { Work } from '#workers/work.ts';
 import { appear } from '../../uploads/place.ts';
 import { type Folder, FolderUnavailable, placeOf, writableStorage } from '../recorder/target.ts';
 import type { Notes, PlacedFile } from './notes.ts';
+import { inTurn } from './turns.ts';
 
 /** Paths are below the folder. */
 export interface Destination {
   /** A folder of this process for the file while it is written. */
   drafts: string;
+  /** Runs the work that writes a file there, or throws `Postponed`. */
+  inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   /** The facts by which `holds` knows the file again. */
   factsOf: (draft: string) => Promise<Facts>;
   /** Whether this very file has its path. */
@@ -54,6 +57,7 @@ function onMount(top: string): Destination {
   const found = (path: string) => lstat(join(top, path)).catch(() => undefined);
   return {
     drafts: join(top, '.foyer-recordings'),
+    inTurn: (place) => place(),
     factsOf: async (draft) => ({ size: (await stat(draft)).size }),
     async holds({ path, size }) {
       const file = await found(path);
@@ -78,11 +82,12 @@ function onRemote(work: Work, remote: Remote): Destination {
   const found = (path: string) => reported(() => reader.stat(joined(folder.path, path)));
   return {
     drafts: join(work.config.scratchDir, 'recordings'),
+    inTurn,
     factsOf: async (draft) => ({ size: (await stat(draft)).size, sha256: await hashOf(draft, work.signal) }),
     async holds(file) {
       const there = await found(file.path);
       if (there?.kind !== 'file' || there.size !== file.size) return false;
-      return file.appeared || reported(() => isSame(work, remote, file));
+      return file.appeared || inTurn(() => reported(() => isSame(work, remote, file)));
     },
     isTaken: async (path) => (await found(path)) !== undefined,
     appear: (draft, file) => reported(() => send(work, draft, { ...remote, file })),

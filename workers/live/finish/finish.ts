@@ -78,7 +78,7 @@ async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<str
   const folder = await folderOf(work.db, { ...row, folder_id: row.file_folder_id ?? row.folder_id });
   if (!folder) throw new FolderUnavailable();
   const to = await destinationOf(work, folder, { recordingId: row.id, notes });
-  const path = (await placedPath(row, to, notes)) ?? (await place(work, row, { folder, to, notes }));
+  const path = (await placedPath(row, to, notes)) ?? (await to.inTurn(() => place(work, row, { folder, to, notes })));
   const file = await fileOf(work, folder, path);
   if (file === undefined) {
     await scanPlace(work, row, { folder, path });
