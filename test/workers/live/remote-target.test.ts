@@ -164,6 +164,26 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect(await finish(third)).to.equal(true);
     });
 
+    it('keeps its folder of drafts when another recording ends', async () => {
+      const [slow, quick] = [await recorded('Slow'), await recorded('Quick')];
+      const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { objects } = place.api.deps;
+      const get: typeof objects.get = async (...of) => {
+        reached.resolve();
+        await gate.promise;
+        return objects.get(...of);
+      };
+      const late = new Proxy(objects, {
+        get: (its, name) => (name === 'get' ? get : Reflect.get(its, name).bind(its)),
+      });
+      const work = { ...place.work(), objects: late };
+      const running = finishLiveRecording({ recordingId: slow }, work).catch((error: unknown) => error);
+      await reached.promise;
+      const done = await finish(quick);
+      gate.resolve();
+      expect([done, await running]).to.satisfy(([one, two]: unknown[]) => one === true && two instanceof Postponed);
+    });
+
     it('is another file than the one that got its name before its worker was stopped', async () => {
       const [theirs, id] = [await recorded('Night'), await recorded('Night')];
       expect(await finish(theirs)).to.equal(true);
@@ -201,8 +221,8 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       const path = 'television/Noon.mkv';
       const [own, theirs] = [await there.parts?.begin(path), await there.parts?.begin(path)];
       await there.put(`television/.foyer-recording-${id}`, Buffer.from('half'));
-      await mkdir(scratch(), { recursive: true });
-      await writeFile(join(scratch(), `${id}-of-a-former-try.mkv`), 'half');
+      await mkdir(join(scratch(), id), { recursive: true });
+      await writeFile(join(scratch(), id, 'of-a-former-try.mkv'), 'half');
       expect(await finish(id, { checkpoint: own ? { parts: { path, id: own } } : null })).to.equal(true);
       if (kind === 's3') await reader.remove(`television/.foyer-recording-${id}`); // buckets have no drafts
       expect((await names()).filter((name) => !before.includes(name))).to.deep.equal([(await row(id)).file_path]);

@@ -22,7 +22,7 @@ import { inTurn } from './turns.ts';
 
 /** Paths are below the folder. */
 export interface Destination {
-  /** A folder of this process for the file while it is written. */
+  /** A folder of this process for the file of this recording while it is written. */
   drafts: string;
   /** Runs the work that writes a file there, or throws `Postponed`. */
   inTurn: <T>(work: () => Promise<T>) => Promise<T>;
@@ -46,17 +46,17 @@ export interface Placing {
 /** Throws `FolderUnavailable` while the folder cannot be written. */
 export async function destinationOf(work: Work, folder: Folder, placing: Placing): Promise<Destination> {
   const storage = await writableStorage(work, folder);
-  if (storage.kind === 'mount') return onMount(await placeOf(work, folder));
+  if (storage.kind === 'mount') return onMount(await placeOf(work, folder), placing);
   const reader = await reported(() => readerById(work, folder.storageId));
   if (!reader?.place) throw new FolderUnavailable();
   await dropParts(reader, placing);
   return onRemote(work, { folder, reader, placing });
 }
 
-function onMount(top: string): Destination {
+function onMount(top: string, { recordingId }: Placing): Destination {
   const found = (path: string) => lstat(join(top, path)).catch(() => undefined);
   return {
-    drafts: join(top, '.foyer-recordings'),
+    drafts: join(top, '.foyer-recordings', recordingId),
     inTurn: (place) => place(),
     factsOf: async (draft) => ({ size: (await stat(draft)).size }),
     async holds({ path, size }) {
@@ -78,10 +78,10 @@ interface Remote {
 }
 
 function onRemote(work: Work, remote: Remote): Destination {
-  const { folder, reader } = remote;
+  const { folder, reader, placing } = remote;
   const found = (path: string) => reported(() => reader.stat(joined(folder.path, path)));
   return {
-    drafts: join(work.config.scratchDir, 'recordings'),
+    drafts: join(work.config.scratchDir, 'recordings', placing.recordingId),
     inTurn,
     factsOf: async (draft) => ({ size: (await stat(draft)).size, sha256: await hashOf(draft, work.signal) }),
     async holds(file) {

@@ -1,7 +1,7 @@
 // Job live.finish: the parts of an ended recording become a file of its library. Each step can be repeated after its worker died.
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bringBack } from '#areas/libraries/public.ts';
 import {
@@ -137,8 +137,9 @@ async function place(work: Work, row: RecordingRow, way: Way): Promise<string> {
   const { folder, to, notes } = way;
   const parts = await listParts(work, row.id);
   if (parts.length === 0) throw new Unjoinable('no segment is stored');
-  await dropDrafts(to, row);
-  const draft = join(to.drafts, `${row.id}-${randomUUID()}.mkv`);
+  await rm(to.drafts, { recursive: true, force: true }); // of tries whose worker died
+  await mkdir(to.drafts, { recursive: true });
+  const draft = join(to.drafts, `${randomUUID()}.mkv`);
   try {
     await joinParts(work, { row, parts, target: draft });
     const facts = await to.factsOf(draft);
@@ -156,15 +157,13 @@ async function place(work: Work, row: RecordingRow, way: Way): Promise<string> {
     }
   } finally {
     await rm(draft, { force: true });
-    await rmdir(to.drafts).catch(() => undefined); // others still write into it
+    await dropEmpty(to.drafts);
   }
 }
 
-/** Deletes the unfinished files of tries whose worker died. */
-async function dropDrafts({ drafts }: Destination, { id }: RecordingRow): Promise<void> {
-  await mkdir(drafts, { recursive: true });
-  for (const name of await readdir(drafts))
-    if (name.startsWith(`${id}-`)) await rm(join(drafts, name), { force: true });
+/** Other recordings have folders of their own there: they never lose the one that they write into. */
+async function dropEmpty(drafts: string): Promise<void> {
+  for (const folder of [drafts, dirname(drafts)]) await rmdir(folder).catch(() => undefined);
 }
 
 /** Scans pass over a file of this name: one was taken out of its item, or purged. */
