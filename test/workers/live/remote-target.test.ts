@@ -82,6 +82,10 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       await db()('recordings').where({ id }).update(ended);
       return id;
     }
+    const remove = async (id: string): Promise<void> => {
+      await owner.deleteRecording({ params: { id }, query: { deleteFile: true } });
+      expect((await row(id)).state).to.equal('cancelled');
+    };
     const workOf = (kept: Kept): Work => {
       const keep: Work['keep'] = async (_db, checkpoint) => {
         kept.checkpoint = structuredClone(checkpoint);
@@ -182,6 +186,39 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       const done = await finish(quick);
       gate.resolve();
       expect([done, await running]).to.satisfy(([one, two]: unknown[]) => one === true && two instanceof Postponed);
+    });
+
+    it('leaves no file when it is deleted while its file is written', async () => {
+      const [id, before] = [await recorded('Unwanted'), await names()];
+      const kept: Kept = { checkpoint: null };
+      const { keep, ...work } = workOf(kept);
+      const deleting: Work['keep'] = async (db, checkpoint) => {
+        await keep(db, checkpoint);
+        await remove(id);
+      };
+      const failed = await finishLiveRecording({ recordingId: id }, { ...work, keep: deleting }).catch(
+        (error) => error,
+      );
+      expect(failed).to.be.instanceOf(Postponed);
+      expect(await finish(id, kept)).to.equal(true);
+      expect(await names()).to.deep.equal(before);
+    });
+
+    it('leaves no unfinished file when it is deleted after its worker died', async () => {
+      const [id, before] = [await recorded('Unfinished'), await names()];
+      const pending = await there.parts?.pending();
+      const [name, path] = ['Unfinished.mkv', 'television/Unfinished.mkv'];
+      const own = await there.parts?.begin(path);
+      await there.put(`television/.foyer-recording-${id}`, Buffer.from('half'));
+      await mkdir(join(scratch(), id), { recursive: true });
+      await writeFile(join(scratch(), id, 'of-a-former-try.mkv'), 'half');
+      await db()('recordings').where({ id }).update({ file_path: name, cleared_at: new Date() });
+      await remove(id);
+      const file = { path: name, size: 1, sha256: '', appeared: false };
+      expect(await finish(id, { checkpoint: { file, ...(own && { parts: { path, id: own } }) } })).to.equal(true);
+      expect(await names()).to.deep.equal(before);
+      expect(await there.parts?.pending()).to.deep.equal(pending);
+      expect(existsSync(scratch())).to.equal(false);
     });
 
     it('is another file than the one that got its name before its worker was stopped', async () => {

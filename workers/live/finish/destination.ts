@@ -33,6 +33,8 @@ export interface Destination {
   isTaken: (path: string) => Promise<boolean>;
   /** The file gets its path; false when another one has it. */
   appear: (draft: string, file: PlacedFile) => Promise<boolean>;
+  /** Deletes the unfinished file that a worker that died left for this path. */
+  dropDraft: (path: string) => Promise<void>;
 }
 
 type Facts = Pick<PlacedFile, 'size' | 'sha256'>;
@@ -41,6 +43,8 @@ type Facts = Pick<PlacedFile, 'size' | 'sha256'>;
 export interface Placing {
   recordingId: string;
   notes: Notes;
+  /** Called right before the file appears; it appears only when this did not throw. */
+  appears: () => Promise<void>;
 }
 
 /** Throws `FolderUnavailable` while the folder cannot be written. */
@@ -53,7 +57,7 @@ export async function destinationOf(work: Work, folder: Folder, placing: Placing
   return onRemote(work, { folder, reader, placing });
 }
 
-function onMount(top: string, { recordingId }: Placing): Destination {
+function onMount(top: string, { recordingId, appears }: Placing): Destination {
   const found = (path: string) => lstat(join(top, path)).catch(() => undefined);
   return {
     drafts: join(top, '.foyer-recordings', recordingId),
@@ -65,9 +69,11 @@ function onMount(top: string, { recordingId }: Placing): Destination {
     },
     isTaken: async (path) => (await found(path)) !== undefined,
     async appear(draft, { path }) {
+      await appears();
       await mkdir(dirname(join(top, path)), { recursive: true });
       return appear(draft, join(top, path));
     },
+    dropDraft: async () => undefined, // it is among the drafts
   };
 }
 
@@ -91,8 +97,11 @@ function onRemote(work: Work, remote: Remote): Destination {
     },
     isTaken: async (path) => (await found(path)) !== undefined,
     appear: (draft, file) => reported(() => send(work, draft, { ...remote, file })),
+    dropDraft: (path) => reported(() => reader.remove(joined(folder.path, dirname(path), draftNameOf(placing)))),
   };
 }
+
+const draftNameOf = ({ recordingId }: Placing): string => `.foyer-recording-${recordingId}`;
 
 /** An object in parts of a worker that died takes space until they are deleted. */
 async function dropParts(reader: StorageReader, { notes }: Placing): Promise<void> {
@@ -128,7 +137,8 @@ async function send(
   const path = joined(folder.path, file.path);
   const sending = {
     ...{ size, sha256 },
-    draftName: `.foyer-recording-${placing.recordingId}`,
+    draftName: draftNameOf(placing),
+    appears: placing.appears,
     noteParts: (id: string) => placing.notes.keep({ parts: { path, id } }),
     open: async () => createReadStream(draft, { highWaterMark: 1 << 20 }),
   };

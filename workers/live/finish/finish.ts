@@ -33,13 +33,21 @@ const MINUTE_MS = 60_000;
 const KEPT_MS = 7 * 24 * 60 * MINUTE_MS;
 const AWAY = 'TARGET_AWAY';
 
+/** The recording was deleted while its file was made. */
+class Discarded extends Error {}
+
 const soon = (ms: number): Date => new Date(Date.now() + ms);
 
 export async function finishLiveRecording({ recordingId }: JobPayload<'live.finish'>, work: Work): Promise<object> {
   const row = await findRecording(work.db, recordingId);
-  if (!row || row.cleared_at !== null || row.state === 'cancelled') return {};
+  const isDiscarded = row?.state === 'cancelled';
+  if (!row || (row.cleared_at !== null && !isDiscarded)) return {};
   const notes = new Notes(work);
   try {
+    if (isDiscarded) {
+      await dropUnfinished(work, row, notes);
+      return {};
+    }
     const itemId = row.finished_at === null ? await advance(work, row, notes) : row.item_id;
     await clear(work, row.id);
     return { itemId };
@@ -61,6 +69,7 @@ async function giveUp(work: Work, { id }: RecordingRow, { code }: FinalFailure):
 }
 
 async function faultOf(notes: Notes, error: unknown): Promise<unknown> {
+  if (error instanceof Discarded) return new Postponed(new Date()); // the next run drops the unfinished file
   if (error instanceof Unjoinable) return new FinalFailure('UNJOINABLE', error.message);
   return error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(notes) : error;
 }
@@ -74,11 +83,41 @@ async function putOff(notes: Notes): Promise<Error> {
   return new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
 }
 
-async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<string> {
+interface Way {
+  folder: Folder;
+  to: Destination;
+  notes: Notes;
+}
+
+/** Undefined when the library has no folder. Throws `FolderUnavailable`. */
+async function wayOf(work: Work, row: RecordingRow, notes: Notes): Promise<Way | undefined> {
   const folder = await folderOf(work.db, { ...row, folder_id: row.file_folder_id ?? row.folder_id });
-  if (!folder) throw new FolderUnavailable();
-  const to = await destinationOf(work, folder, { recordingId: row.id, notes });
-  const path = (await placedPath(row, to, notes)) ?? (await to.inTurn(() => place(work, row, { folder, to, notes })));
+  if (!folder) return undefined;
+  const appears = () => requireWanted(work.db, row.id);
+  return { folder, to: await destinationOf(work, folder, { recordingId: row.id, notes, appears }), notes };
+}
+
+async function requireWanted(db: Db, id: string): Promise<void> {
+  const row = await findRecording(db, id);
+  if (!row || row.state === 'cancelled') throw new Discarded();
+}
+
+/** Deletes the unfinished files of a deleted recording; the recorder removes its parts. */
+async function dropUnfinished(work: Work, row: RecordingRow, notes: Notes): Promise<void> {
+  const way = await wayOf(work, row, notes);
+  if (!way) return;
+  const { to } = way;
+  const { file } = notes.kept;
+  if (file && file.path === row.file_path) await to.dropDraft(file.path);
+  await rm(to.drafts, { recursive: true, force: true });
+  await dropEmpty(to.drafts);
+}
+
+async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<string> {
+  const way = await wayOf(work, row, notes);
+  if (!way) throw new FolderUnavailable();
+  const { folder, to } = way;
+  const path = (await placedPath(row, to, notes)) ?? (await to.inTurn(() => place(work, row, way)));
   const file = await fileOf(work, folder, path);
   if (file === undefined) {
     await scanPlace(work, row, { folder, path });
@@ -124,12 +163,6 @@ async function clear(work: Work, id: string): Promise<void> {
   if (await isWatchedGrowing(work.db, id)) throw new Postponed(soon(30_000));
   await removeParts(work, id);
   await markCleared(work.db, id);
-}
-
-interface Way {
-  folder: Folder;
-  to: Destination;
-  notes: Notes;
 }
 
 /** Writes the file under a hidden name, and gives it its own, never over another file. */
