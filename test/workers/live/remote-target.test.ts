@@ -8,6 +8,7 @@ import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { readerById, type StorageReader } from '#areas/storage/public.ts';
 import { newId } from '#platform/ids.ts';
 import { listParts, PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
+import type { Objects } from '#platform/objects.ts';
 import { startApi, type TestClient } from '#support/api.ts';
 import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
 import { eventually, temporaryFolder } from '#support/stores.ts';
@@ -21,6 +22,9 @@ import { newPlace, type Place } from '../scan/support.ts';
 
 const PART_MS = 8000;
 const PARTS = 3;
+
+const withGet = (objects: Objects, get: Objects['get']): Objects =>
+  new Proxy(objects, { get: (its, name) => (name === 'get' ? get : Reflect.get(its, name).bind(its)) });
 
 interface Kept {
   checkpoint: unknown;
@@ -172,15 +176,12 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       const [slow, quick] = [await recorded('Slow'), await recorded('Quick')];
       const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const { objects } = place.api.deps;
-      const get: typeof objects.get = async (...of) => {
+      const get: Objects['get'] = async (...of) => {
         reached.resolve();
         await gate.promise;
         return objects.get(...of);
       };
-      const late = new Proxy(objects, {
-        get: (its, name) => (name === 'get' ? get : Reflect.get(its, name).bind(its)),
-      });
-      const work = { ...place.work(), objects: late };
+      const work = { ...place.work(), objects: withGet(objects, get) };
       const running = finishLiveRecording({ recordingId: slow }, work).catch((error: unknown) => error);
       await reached.promise;
       const done = await finish(quick);
@@ -252,6 +253,17 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect(await own()).to.not.equal(first);
     });
 
+    it('waits as for an unavailable storage when other bytes arrive than announced', async () => {
+      const [id, before] = [await recorded('Changed'), await names()];
+      const keep = async (): Promise<void> => {
+        const drafts = await readdir(join(scratch(), id)).catch(() => []); // it is noted again later
+        for (const name of drafts) await writeFile(join(scratch(), id, name), 'other', { flag: 'r+' });
+      };
+      const failed = await finishLiveRecording({ recordingId: id }, { ...place.work(), keep }).catch((error) => error);
+      expect(failed).to.be.instanceOf(Postponed).and.include({ waitsFor: 'storage' });
+      expect(await names()).to.deep.equal(before);
+    });
+
     it('is one file after its worker died while it wrote', async () => {
       const id = await recorded('Noon');
       const before = await names();
@@ -266,5 +278,21 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect((await there.parts?.pending()) ?? []).to.deep.equal(theirs ? [theirs] : []);
       expect(await readdir(scratch()).catch(() => [])).to.deep.equal([]);
     });
+
+    if (kind !== 's3')
+      it('is not joined while its server is unreachable', async () => {
+        const id = await recorded('Late');
+        there.stop?.();
+        let read = 0;
+        const { objects } = place.api.deps;
+        const get: Objects['get'] = (...of) => {
+          read += 1;
+          return objects.get(...of);
+        };
+        const work = { ...place.work(), objects: withGet(objects, get) };
+        const failed = await finishLiveRecording({ recordingId: id }, work).catch((error: unknown) => error);
+        expect(failed).to.be.instanceOf(Postponed).and.include({ waitsFor: 'storage' });
+        expect(read).to.equal(0);
+      });
   });
 }

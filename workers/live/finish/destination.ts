@@ -5,6 +5,7 @@ import { lstat, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import {
+  Absent,
   joined,
   Occupied,
   readerById,
@@ -26,6 +27,8 @@ export interface Destination {
   drafts: string;
   /** Runs the work that writes a file there, or throws `Postponed`. */
   inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Throws `FolderUnavailable` or `DiskFull` when a file of this size cannot be written there now. */
+  requireRoom: (bytes: number) => Promise<void>;
   /** The facts by which `holds` knows the file again. */
   factsOf: (draft: string) => Promise<Facts>;
   /** Whether this very file has its path. */
@@ -62,6 +65,7 @@ function onMount(top: string, { recordingId, appears }: Placing): Destination {
   return {
     drafts: join(top, '.foyer-recordings', recordingId),
     inTurn: (place) => place(),
+    requireRoom: async () => undefined, // drafts take the same space
     factsOf: async (draft) => ({ size: (await stat(draft)).size }),
     async holds({ path, size }) {
       const file = await found(path);
@@ -89,6 +93,7 @@ function onRemote(work: Work, remote: Remote): Destination {
   return {
     drafts: join(work.config.scratchDir, 'recordings', placing.recordingId),
     inTurn,
+    requireRoom: (bytes) => reported(() => requireRoom(remote, bytes)),
     factsOf: async (draft) => ({ size: (await stat(draft)).size, sha256: await hashOf(draft, work.signal) }),
     async holds(file) {
       const there = await found(file.path);
@@ -115,6 +120,12 @@ async function hashOf(draft: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(draft, { highWaterMark: 1 << 20 }), hash, { signal });
   return hash.digest('hex');
+}
+
+async function requireRoom({ reader, folder }: Remote, bytes: number): Promise<void> {
+  await reader.stat(folder.path); // kinds that report no space answer at least
+  const space = await reader.space();
+  if (space && space.freeBytes < bytes) throw new StorageFault('full', 'the storage has no space for the file');
 }
 
 /** Reads the file on the storage. */
@@ -147,16 +158,23 @@ async function send(
     return true;
   } catch (error) {
     if (error instanceof Occupied) return false;
+    // Tried for days, a storage that changes its files would get one more by each attempt: those are few.
+    if (isChanged(error) && (await reader.stat(path)))
+      throw new Error('the storage changed the file', { cause: error });
     throw error;
   }
 }
+
+/** The bytes were others than announced, here or there. */
+const isChanged = (error: unknown): boolean => error instanceof Unsent && error.cause === undefined;
 
 /** Faults of the storage as the job knows them. */
 async function reported<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Unsent) throw error.cause ?? error;
+    if (error instanceof Absent || isChanged(error)) throw new FolderUnavailable('the file was lost', { cause: error });
+    if (error instanceof Unsent) throw error.cause;
     if (!(error instanceof StorageFault)) throw error;
     if (error.reason === 'full') throw new DiskFull(error.message, { cause: error });
     throw new FolderUnavailable(error.message, { cause: error });

@@ -170,6 +170,7 @@ async function place(work: Work, row: RecordingRow, way: Way): Promise<string> {
   const { folder, to, notes } = way;
   const parts = await listParts(work, row.id);
   if (parts.length === 0) throw new Unjoinable('no segment is stored');
+  await to.requireRoom(parts.reduce((sum, { bytes }) => sum + bytes, 0));
   await rm(to.drafts, { recursive: true, force: true }); // of tries whose worker died
   await mkdir(to.drafts, { recursive: true });
   const draft = join(to.drafts, `${randomUUID()}.mkv`);
