@@ -1,5 +1,5 @@
 // The item of a running recording, and the scan that brings its file.
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
@@ -97,7 +97,9 @@ describe('the item of a running recording', function () {
       file_path: path,
       file_folder_id: place.folderId,
     });
-    await finishLiveRecording({ recordingId: row.id }, place.work());
+    const { size } = await stat(join(place.path, path));
+    const checkpoint = { file: { path, size, appeared: true } };
+    await finishLiveRecording({ recordingId: row.id }, { ...place.work(), checkpoint });
     expect((await db('items').where({ id: row.item_id }).first()).trashed_at).to.equal(null);
     expect(await db('recordings').where({ id: row.id }).first()).to.include({ item_id: row.item_id });
   });

@@ -12,8 +12,9 @@ import { tunerBox } from '#support/tuner-box.ts';
 import { finishLiveRecording } from '#workers/live/finish/finish.ts';
 import { Recorder } from '#workers/live/recorder/keeper.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
-import { Postponed } from '#workers/work.ts';
+import { Postponed, type Work } from '#workers/work.ts';
 import { newPlace, type Place } from '../scan/support.ts';
+import { attemptsOf } from './support.ts';
 
 const LIMITS = { leastMs: 3000, settleMs: 12_000, retryMs: 1000 };
 const CLIENT = { client: { builtIn: 'chromium' } };
@@ -88,10 +89,13 @@ describe('a recording that grows', function () {
     return { list, numbers, at: (number: number) => `${base}${name.replace('index.m3u8', `segments/${number}.ts`)}` };
   };
   const items = async () => (await place.items()).filter(({ type }) => type === 'recording');
+  const jobs = new Map<string, () => Work>();
   const finish = async (id: string): Promise<boolean> => {
+    const attempt = jobs.get(id) ?? attemptsOf(() => place.work());
+    jobs.set(id, attempt);
     for (let round = 0; round < 6; round += 1) {
       try {
-        await finishLiveRecording({ recordingId: id }, place.work());
+        await finishLiveRecording({ recordingId: id }, attempt());
         return true;
       } catch (error) {
         if (!(error instanceof Postponed)) throw error;

@@ -10,6 +10,7 @@ import { finishLiveRecording } from '#workers/live/finish/finish.ts';
 import { giveItem } from '#workers/live/recorder/item.ts';
 import { Postponed } from '#workers/work.ts';
 import { newPlace } from '../scan/support.ts';
+import { attemptsOf } from './support.ts';
 
 describe('the name of a recording', function () {
   this.timeout(60_000);
@@ -49,9 +50,14 @@ describe('the name of a recording', function () {
       .where({ id })
       .update({ state: 'completed', ended_at: new Date(now), recorded_ms: durationMs });
 
+    // An earlier worker stopped before the file appeared, and another file has its name since.
+    const path = 'Up (2009)/Up.mkv';
+    await place.put(path);
+    await db('recordings').where({ id }).update({ file_folder_id: place.folderId, file_path: path });
+    const attempt = attemptsOf(() => place.work(), { file: { path, size: 1, appeared: false } });
     await eventually(async () => {
       try {
-        await finishLiveRecording({ recordingId: id }, place.work());
+        await finishLiveRecording({ recordingId: id }, attempt());
         return true;
       } catch (error) {
         if (!(error instanceof Postponed)) throw error;

@@ -21,6 +21,7 @@ import { Recorder } from '#workers/live/recorder/keeper.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import { Postponed } from '#workers/work.ts';
 import { newPlace, type Place } from '../scan/support.ts';
+import { attemptsOf } from './support.ts';
 
 const LIMITS = { leastMs: 3000, settleMs: 12_000, retryMs: 1000 };
 
@@ -94,11 +95,11 @@ describe('the recorder', function () {
   const parts = (id: string) => listParts(place.api.deps, id);
   const files = (): string[] =>
     readdirSync(place.path, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.mkv'));
-  const finish = async (id: string): Promise<void> => {
+  const finish = async (id: string, attempt = attemptsOf(() => place.work())): Promise<void> => {
     const { db } = place.api.deps;
     for (let round = 0; round < 6; round += 1) {
       try {
-        await finishLiveRecording({ recordingId: id }, place.work());
+        await finishLiveRecording({ recordingId: id }, attempt());
         return;
       } catch (error) {
         if (!(error instanceof Postponed)) throw error;
@@ -234,11 +235,12 @@ describe('the recorder', function () {
     const before = files();
     // Killed after the row was written and before the file appeared; the name is taken since.
     await db('recordings').where({ id }).update({ file_path: 'never.mkv' });
-    const killed = finishLiveRecording({ recordingId: id }, place.work());
+    const attempt = attemptsOf(() => place.work());
+    const killed = finishLiveRecording({ recordingId: id }, attempt());
     expect(await killed.catch((error: unknown) => error instanceof Postponed)).to.equal(true);
     const placed = files().filter((name) => !before.includes(name));
     expect(placed).to.have.lengthOf(1);
-    await finish(id);
+    await finish(id, attempt);
     expect(files().filter((name) => !before.includes(name))).to.deep.equal(placed);
     expect(readdirSync(place.path)).to.not.include('.foyer-recordings');
   });

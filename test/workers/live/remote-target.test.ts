@@ -8,18 +8,27 @@ import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { readerById, type StorageReader } from '#areas/storage/public.ts';
 import { newId } from '#platform/ids.ts';
 import { listParts, PARTS_BUCKET, partKey } from '#platform/live/parts.ts';
+import type { Objects } from '#platform/objects.ts';
 import { startApi, type TestClient } from '#support/api.ts';
 import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
-import { temporaryFolder } from '#support/stores.ts';
+import { eventually, temporaryFolder } from '#support/stores.ts';
 import { broadcast } from '#support/tuner-box.ts';
 import { finishLiveRecording } from '#workers/live/finish/finish.ts';
+import type { PlacedFile } from '#workers/live/finish/notes.ts';
 import { giveItem } from '#workers/live/recorder/item.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
-import { Postponed } from '#workers/work.ts';
+import { Postponed, type Work } from '#workers/work.ts';
 import { newPlace, type Place } from '../scan/support.ts';
 
 const PART_MS = 8000;
 const PARTS = 3;
+
+const withGet = (objects: Objects, get: Objects['get']): Objects =>
+  new Proxy(objects, { get: (its, name) => (name === 'get' ? get : Reflect.get(its, name).bind(its)) });
+
+interface Kept {
+  checkpoint: unknown;
+}
 
 for (const [kind, start] of Object.entries(remotePlaces)) {
   describe(`a recording on ${kind}`, function () {
@@ -77,14 +86,21 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       await db()('recordings').where({ id }).update(ended);
       return id;
     }
-    /** Runs the job, with its scans, until it ends; it keeps its checkpoint. */
-    async function finish(id: string, kept: { checkpoint: unknown } = { checkpoint: null }): Promise<boolean> {
-      const keep = async (_db: unknown, checkpoint: unknown): Promise<void> => {
-        kept.checkpoint = checkpoint;
+    const remove = async (id: string): Promise<void> => {
+      await owner.deleteRecording({ params: { id }, query: { deleteFile: true } });
+      expect((await row(id)).state).to.equal('cancelled');
+    };
+    const workOf = (kept: Kept): Work => {
+      const keep: Work['keep'] = async (_db, checkpoint) => {
+        kept.checkpoint = structuredClone(checkpoint);
       };
+      return { ...place.work(), keep, checkpoint: kept.checkpoint };
+    };
+    /** Runs the job, with its scans, until it ends; it keeps its checkpoint. */
+    async function finish(id: string, kept: Kept = { checkpoint: null }): Promise<boolean> {
       for (let round = 0; round < 6; round += 1) {
         try {
-          await finishLiveRecording({ recordingId: id }, { ...place.work(), keep, checkpoint: kept.checkpoint });
+          await finishLiveRecording({ recordingId: id }, workOf(kept));
           return true;
         } catch (error) {
           if (!(error instanceof Postponed)) throw error;
@@ -124,7 +140,7 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
     it('waits while the storage is unavailable, and never replaces a file', async () => {
       const id = await recorded('Morning');
       await db()('storages').where({ id: storageId }).update({ state: 'unavailable' });
-      const kept: { checkpoint: unknown } = { checkpoint: null };
+      const kept: Kept = { checkpoint: null };
       expect(await finish(id, kept)).to.equal(false);
       expect(kept.checkpoint).to.have.property('since');
       expect(await listParts(place.api.deps, id)).to.have.lengthOf(PARTS);
@@ -136,19 +152,147 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect(await names()).to.include.members([one.file_path, two.file_path]);
     });
 
+    it('takes two of the places that it shares with interactive jobs, and no third', async () => {
+      const ids = [await recorded('Dusk'), await recorded('Dusk'), await recorded('Dusk')];
+      const [third = '', ...two] = ids;
+      const gate = Promise.withResolvers<void>();
+      let held = 0;
+      const keep = async (): Promise<void> => {
+        held += 1;
+        await gate.promise;
+      };
+      const attempt = (recordingId: string, work: Work): Promise<unknown> =>
+        finishLiveRecording({ recordingId }, work).catch((error: unknown) => error);
+      const running = two.map((id) => attempt(id, { ...place.work(), keep }));
+      await eventually(async () => held === 2);
+      const refused = await attempt(third, place.work());
+      gate.resolve();
+      await Promise.all(running);
+      expect(refused).to.be.instanceOf(Postponed).and.include({ waitsFor: 'slot' });
+      expect(await finish(third)).to.equal(true);
+    });
+
+    it('keeps its folder of drafts when another recording ends', async () => {
+      const [slow, quick] = [await recorded('Slow'), await recorded('Quick')];
+      const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { objects } = place.api.deps;
+      const get: Objects['get'] = async (...of) => {
+        reached.resolve();
+        await gate.promise;
+        return objects.get(...of);
+      };
+      const work = { ...place.work(), objects: withGet(objects, get) };
+      const running = finishLiveRecording({ recordingId: slow }, work).catch((error: unknown) => error);
+      await reached.promise;
+      const done = await finish(quick);
+      gate.resolve();
+      expect([done, await running]).to.satisfy(([one, two]: unknown[]) => one === true && two instanceof Postponed);
+    });
+
+    it('leaves no file when it is deleted while its file is written', async () => {
+      const [id, before] = [await recorded('Unwanted'), await names()];
+      const kept: Kept = { checkpoint: null };
+      const { keep, ...work } = workOf(kept);
+      const deleting: Work['keep'] = async (db, checkpoint) => {
+        await keep(db, checkpoint);
+        await remove(id);
+      };
+      const failed = await finishLiveRecording({ recordingId: id }, { ...work, keep: deleting }).catch(
+        (error) => error,
+      );
+      expect(failed).to.be.instanceOf(Postponed);
+      expect(await finish(id, kept)).to.equal(true);
+      expect(await names()).to.deep.equal(before);
+    });
+
+    it('leaves no unfinished file when it is deleted after its worker died', async () => {
+      const [id, before] = [await recorded('Unfinished'), await names()];
+      const pending = await there.parts?.pending();
+      const [name, path] = ['Unfinished.mkv', 'television/Unfinished.mkv'];
+      const own = await there.parts?.begin(path);
+      await there.put(`television/.foyer-recording-${id}`, Buffer.from('half'));
+      await mkdir(join(scratch(), id), { recursive: true });
+      await writeFile(join(scratch(), id, 'of-a-former-try.mkv'), 'half');
+      await db()('recordings').where({ id }).update({ file_path: name, cleared_at: new Date() });
+      await remove(id);
+      const file = { path: name, size: 1, sha256: '', appeared: false };
+      expect(await finish(id, { checkpoint: { file, ...(own && { parts: { path, id: own } }) } })).to.equal(true);
+      expect(await names()).to.deep.equal(before);
+      expect(await there.parts?.pending()).to.deep.equal(pending);
+      expect(existsSync(scratch())).to.equal(false);
+    });
+
+    it('is another file than the one that got its name before its worker was stopped', async () => {
+      const [theirs, id] = [await recorded('Night'), await recorded('Night')];
+      expect(await finish(theirs)).to.equal(true);
+      const { file_path: name, file_folder_id: folder } = await row(theirs);
+      await db()('recordings').where({ id }).update({ file_path: name, file_folder_id: folder });
+      const file = { path: name, size: 1, sha256: '', appeared: false };
+      expect(await finish(id, { checkpoint: { file } })).to.equal(true);
+      const own = (await row(id)).file_path;
+      expect(own).to.not.equal(name);
+      expect(await names()).to.include.members([name, own]);
+    });
+
+    it('finds its own file again after its worker was stopped, by size and bytes', async () => {
+      const kept: Kept = { checkpoint: null };
+      const id = await recorded('Dawn');
+      const stopped = async (): Promise<void> => {
+        const attempt = finishLiveRecording({ recordingId: id }, workOf(kept));
+        expect(await attempt.catch((error: unknown) => error)).to.be.instanceOf(Postponed);
+        (kept.checkpoint as { file: PlacedFile }).file.appeared = false;
+      };
+      const own = async (): Promise<string> => (await row(id)).file_path ?? '';
+      await stopped();
+      const first = await own();
+      await stopped();
+      expect(await own()).to.equal(first);
+      const { size = 0 } = (await reader.stat(`television/${first}`)) ?? {};
+      await there.put(`television/${first}`, Buffer.alloc(size));
+      expect(await finish(id, kept)).to.equal(true);
+      expect(await own()).to.not.equal(first);
+    });
+
+    it('waits as for an unavailable storage when other bytes arrive than announced', async () => {
+      const [id, before] = [await recorded('Changed'), await names()];
+      const keep = async (): Promise<void> => {
+        const drafts = await readdir(join(scratch(), id)).catch(() => []); // it is noted again later
+        for (const name of drafts) await writeFile(join(scratch(), id, name), 'other', { flag: 'r+' });
+      };
+      const failed = await finishLiveRecording({ recordingId: id }, { ...place.work(), keep }).catch((error) => error);
+      expect(failed).to.be.instanceOf(Postponed).and.include({ waitsFor: 'storage' });
+      expect(await names()).to.deep.equal(before);
+    });
+
     it('is one file after its worker died while it wrote', async () => {
       const id = await recorded('Noon');
       const before = await names();
       const path = 'television/Noon.mkv';
       const [own, theirs] = [await there.parts?.begin(path), await there.parts?.begin(path)];
       await there.put(`television/.foyer-recording-${id}`, Buffer.from('half'));
-      await mkdir(scratch(), { recursive: true });
-      await writeFile(join(scratch(), `${id}-of-a-former-try.mkv`), 'half');
+      await mkdir(join(scratch(), id), { recursive: true });
+      await writeFile(join(scratch(), id, 'of-a-former-try.mkv'), 'half');
       expect(await finish(id, { checkpoint: own ? { parts: { path, id: own } } : null })).to.equal(true);
       if (kind === 's3') await reader.remove(`television/.foyer-recording-${id}`); // buckets have no drafts
       expect((await names()).filter((name) => !before.includes(name))).to.deep.equal([(await row(id)).file_path]);
       expect((await there.parts?.pending()) ?? []).to.deep.equal(theirs ? [theirs] : []);
       expect(await readdir(scratch()).catch(() => [])).to.deep.equal([]);
     });
+
+    if (kind !== 's3')
+      it('is not joined while its server is unreachable', async () => {
+        const id = await recorded('Late');
+        there.stop?.();
+        let read = 0;
+        const { objects } = place.api.deps;
+        const get: Objects['get'] = (...of) => {
+          read += 1;
+          return objects.get(...of);
+        };
+        const work = { ...place.work(), objects: withGet(objects, get) };
+        const failed = await finishLiveRecording({ recordingId: id }, work).catch((error: unknown) => error);
+        expect(failed).to.be.instanceOf(Postponed).and.include({ waitsFor: 'storage' });
+        expect(read).to.equal(0);
+      });
   });
 }

@@ -86,6 +86,15 @@ export interface GuidePlaceForTests {
   source(more?: object): Promise<string>;
 }
 
+/** The work of one job over its attempts: it keeps its checkpoint. */
+export function attemptsOf(work: () => Work, noted: unknown = null): () => Work {
+  let checkpoint = noted;
+  const keep: Work['keep'] = async (_db, next) => {
+    checkpoint = next;
+  };
+  return () => ({ ...work(), checkpoint, keep });
+}
+
 /** Holds the lock by which the API knows that a worker runs, and runs the orders of requests. */
 async function keepOrders(api: Api, work: () => Work): Promise<void> {
   const alive = new pg.Client({ connectionString: api.config.databaseUrl });

@@ -1,9 +1,8 @@
 // Job live.finish: the parts of an ended recording become a file of its library. Each step can be repeated after its worker died.
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { bringBack } from '#areas/libraries/public.ts';
 import {
   findRecording,
@@ -27,42 +26,28 @@ import { type Folder, FolderUnavailable, folderOf } from '../recorder/target.ts'
 import { type Destination, destinationOf } from './destination.ts';
 import { joinParts, Unjoinable } from './join.ts';
 import { partsOfPath } from './names.ts';
+import { Notes, type PlacedFile } from './notes.ts';
 
 const MINUTE_MS = 60_000;
 /** A target that is unavailable or full is tried for so long; the parts stay. */
 const KEPT_MS = 7 * 24 * 60 * MINUTE_MS;
 const AWAY = 'TARGET_AWAY';
 
-const Kept = z.object({
-  /** Unix ms of the first refusal. */
-  since: z.number().optional(),
-  parts: z.object({ path: z.string(), id: z.string() }).optional(),
-});
-type Kept = z.output<typeof Kept>;
-
-/** The checkpoint of the job. */
-class Notes {
-  readonly #work: Work;
-  kept: Kept;
-
-  constructor(work: Work) {
-    this.#work = work;
-    this.kept = Kept.safeParse(work.checkpoint).data ?? {};
-  }
-
-  async keep(change: Kept): Promise<void> {
-    this.kept = { ...this.kept, ...change };
-    await this.#work.keep(this.#work.db, this.kept);
-  }
-}
+/** The recording was deleted while its file was made. */
+class Discarded extends Error {}
 
 const soon = (ms: number): Date => new Date(Date.now() + ms);
 
 export async function finishLiveRecording({ recordingId }: JobPayload<'live.finish'>, work: Work): Promise<object> {
   const row = await findRecording(work.db, recordingId);
-  if (!row || row.cleared_at !== null || row.state === 'cancelled') return {};
+  const isDiscarded = row?.state === 'cancelled';
+  if (!row || (row.cleared_at !== null && !isDiscarded)) return {};
   const notes = new Notes(work);
   try {
+    if (isDiscarded) {
+      await dropUnfinished(work, row, notes);
+      return {};
+    }
     const itemId = row.finished_at === null ? await advance(work, row, notes) : row.item_id;
     await clear(work, row.id);
     return { itemId };
@@ -84,6 +69,7 @@ async function giveUp(work: Work, { id }: RecordingRow, { code }: FinalFailure):
 }
 
 async function faultOf(notes: Notes, error: unknown): Promise<unknown> {
+  if (error instanceof Discarded) return new Postponed(new Date()); // the next run drops the unfinished file
   if (error instanceof Unjoinable) return new FinalFailure('UNJOINABLE', error.message);
   return error instanceof FolderUnavailable || error instanceof DiskFull || saysFull(error) ? putOff(notes) : error;
 }
@@ -97,15 +83,41 @@ async function putOff(notes: Notes): Promise<Error> {
   return new Postponed(soon(Math.min(10 * MINUTE_MS, Math.max(5000, waitedMs / 4))), 'storage');
 }
 
-async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<string> {
+interface Way {
+  folder: Folder;
+  to: Destination;
+  notes: Notes;
+}
+
+/** Undefined when the library has no folder. Throws `FolderUnavailable`. */
+async function wayOf(work: Work, row: RecordingRow, notes: Notes): Promise<Way | undefined> {
   const folder = await folderOf(work.db, { ...row, folder_id: row.file_folder_id ?? row.folder_id });
-  if (!folder) throw new FolderUnavailable();
-  const { parts } = notes.kept;
-  const noteParts = (noted: Kept['parts']) => notes.keep({ parts: noted });
-  const to = await destinationOf(work, folder, { recordingId: row.id, parts, noteParts });
-  const { file_path: noted } = row;
-  const isPlaced = noted !== null && (await to.holdsFile(noted));
-  const path = isPlaced ? noted : await place(work, row, { folder, to });
+  if (!folder) return undefined;
+  const appears = () => requireWanted(work.db, row.id);
+  return { folder, to: await destinationOf(work, folder, { recordingId: row.id, notes, appears }), notes };
+}
+
+async function requireWanted(db: Db, id: string): Promise<void> {
+  const row = await findRecording(db, id);
+  if (!row || row.state === 'cancelled') throw new Discarded();
+}
+
+/** Deletes the unfinished files of a deleted recording; the recorder removes its parts. */
+async function dropUnfinished(work: Work, row: RecordingRow, notes: Notes): Promise<void> {
+  const way = await wayOf(work, row, notes);
+  if (!way) return;
+  const { to } = way;
+  const { file } = notes.kept;
+  if (file && file.path === row.file_path) await to.dropDraft(file.path);
+  await rm(to.drafts, { recursive: true, force: true });
+  await dropEmpty(to.drafts);
+}
+
+async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<string> {
+  const way = await wayOf(work, row, notes);
+  if (!way) throw new FolderUnavailable();
+  const { folder, to } = way;
+  const path = (await placedPath(row, to, notes)) ?? (await to.inTurn(() => place(work, row, way)));
   const file = await fileOf(work, folder, path);
   if (file === undefined) {
     await scanPlace(work, row, { folder, path });
@@ -129,6 +141,14 @@ async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<str
   return itemId;
 }
 
+/** The path that an earlier run gave to the file; undefined while no file, or another one, has it. */
+async function placedPath({ file_path: noted }: RecordingRow, to: Destination, notes: Notes) {
+  const { file } = notes.kept;
+  if (!file || file.path !== noted || !(await to.holds(file))) return undefined;
+  if (!file.appeared) await notes.keep({ file: { ...file, appeared: true } });
+  return file.path;
+}
+
 /** A recording of something that was deleted before brings it back, as an upload does. */
 async function leaveTrash(db: Db, work: Work, itemId: string): Promise<void> {
   const item = await db('items').where({ id: itemId }).whereNotNull('trashed_at').first('library_id');
@@ -146,37 +166,38 @@ async function clear(work: Work, id: string): Promise<void> {
 }
 
 /** Writes the file under a hidden name, and gives it its own, never over another file. */
-async function place(
-  work: Work,
-  row: RecordingRow,
-  { folder, to }: { folder: Folder; to: Destination },
-): Promise<string> {
+async function place(work: Work, row: RecordingRow, way: Way): Promise<string> {
+  const { folder, to, notes } = way;
   const parts = await listParts(work, row.id);
   if (parts.length === 0) throw new Unjoinable('no segment is stored');
-  await dropDrafts(to, row);
-  const draft = join(to.drafts, `${row.id}-${randomUUID()}.mkv`);
+  await to.requireRoom(parts.reduce((sum, { bytes }) => sum + bytes, 0));
+  await rm(to.drafts, { recursive: true, force: true }); // of tries whose worker died
+  await mkdir(to.drafts, { recursive: true });
+  const draft = join(to.drafts, `${randomUUID()}.mkv`);
   try {
     await joinParts(work, { row, parts, target: draft });
+    const facts = await to.factsOf(draft);
     const names = partsOfPath(row, folder.type, work.settings.get('server.timeZone'));
     const name = names.pop() ?? `${row.id}.mkv`;
     for (let at = 1; ; at += 1) {
       const path = [...names, numbered(name, at)].join('/');
       if (await to.isTaken(path)) continue;
       if (await isPassedOver(work, folder, path)) continue;
-      await noteAt(work, row, { folder, path });
-      if (await to.appear(draft, path)) return path;
+      const file = { ...facts, path, appeared: false };
+      await noteAt(work, row, { ...way, file });
+      if (!(await to.appear(draft, file))) continue;
+      await notes.keep({ file: { ...file, appeared: true } });
+      return path;
     }
   } finally {
     await rm(draft, { force: true });
-    await rmdir(to.drafts).catch(() => undefined); // others still write into it
+    await dropEmpty(to.drafts);
   }
 }
 
-/** Deletes the unfinished files of tries whose worker died. */
-async function dropDrafts({ drafts }: Destination, { id }: RecordingRow): Promise<void> {
-  await mkdir(drafts, { recursive: true });
-  for (const name of await readdir(drafts))
-    if (name.startsWith(`${id}-`)) await rm(join(drafts, name), { force: true });
+/** Other recordings have folders of their own there: they never lose the one that they write into. */
+async function dropEmpty(drafts: string): Promise<void> {
+  for (const folder of [drafts, dirname(drafts)]) await rmdir(folder).catch(() => undefined);
 }
 
 /** Scans pass over a file of this name: one was taken out of its item, or purged. */
@@ -192,9 +213,11 @@ async function isPassedOver({ db }: Work, folder: Folder, path: string): Promise
 async function noteAt(
   work: Work,
   row: RecordingRow,
-  { folder, path }: { folder: Folder; path: string },
+  { folder, notes, file }: Way & { file: PlacedFile },
 ): Promise<void> {
+  const { path } = file;
   await work.db.transaction(async (tx) => {
+    await notes.keep({ file }, tx);
     await notePlace(tx, row.id, { folderId: folder.id, path });
     if (row.item_id === null) return;
     await moveExpected(tx, work, { ...expectedOf(row, folder, path.split('/')), itemId: row.item_id });
