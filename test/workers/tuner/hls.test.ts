@@ -5,10 +5,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createOutboundSocket } from '#platform/outbound-agent.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
-import { atEnd, temporaryFolder } from '#support/stores.ts';
+import { atEnd, eventually, temporaryFolder } from '#support/stores.ts';
 import { StreamCopy } from '#workers/tuner/streams/copying.ts';
 import { LiveCutter, type Piece } from '#workers/tuner/streams/cutter.ts';
 import { openSource } from '#workers/tuner/streams/reader.ts';
@@ -65,14 +66,21 @@ function make([folder, name]: [folder: string, name: string], options: readonly 
   execFileSync('ffmpeg', ['-v', 'error', ...inputs, '-map', '0', '-map', '1', ...codecs, ...hls, join(folder, name)]);
 }
 
+/** A master list of pictures and of their sound. */
+const masterOf = (pictures: string, sound: string, more = ',DEFAULT=YES'): string =>
+  `#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="a",URI="${sound}"${more}\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\n${pictures}\n`;
+
 const FMP4 = ['-hls_segment_type', 'fmp4'];
 
-async function read(url: string): Promise<Buffer> {
+async function open(url: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
   const networks = { always: ['127.0.0.1/32'] };
   const ways = { send: createOutboundStream(), connect: createOutboundSocket() };
-  const { bytes } = await openSource({ url, headers: {} }, { ...ways, networks, signal: AbortSignal.timeout(30_000) });
+  return (await openSource({ url, headers: {} }, { ...ways, networks, signal })).bytes;
+}
+
+async function read(url: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of bytes) chunks.push(chunk);
+  for await (const chunk of await open(url, AbortSignal.timeout(30_000))) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
@@ -92,6 +100,16 @@ function streamsOf(bytes: Buffer): Shown[] {
   return streams.map((one) => ({
     ...{ codec: one.codec_name, packets: Number(one.nb_read_packets), startSec: Number(one.start_time) },
   }));
+}
+
+/** The arguments of each ffmpeg of this process, by its id. */
+function running(): Map<number, string[]> {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  const all = children.map((id): [number, string[]] => [
+    Number(id),
+    readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0'),
+  ]);
+  return new Map(all.filter(([, [command]]) => command === 'ffmpeg'));
 }
 
 /** Pictures and sound of so many seconds, at one time. */
@@ -192,16 +210,38 @@ describe('lists of fragmented MP4', function () {
       expectWhole(bytes, SECONDS);
     });
 
+  it('end when the reception stops, though their ffmpeg does not go on', async () => {
+    const list = readFileSync(join(place.folder, 'plain.m3u8'), 'utf8').replace('#EXT-X-ENDLIST', '');
+    writeFileSync(join(place.folder, 'endless.m3u8'), list);
+    writeFileSync(join(place.folder, 'two.m3u8'), masterOf('endless.m3u8', 'endless.m3u8'));
+    for (const name of ['endless', 'two']) {
+      const stop = new AbortController();
+      const bytes = (await open(`${place.url}/${name}.m3u8`, stop.signal))[Symbol.asyncIterator]();
+      expect((await bytes.next()).done, name).to.equal(false);
+      const [[id = 0] = []] = running();
+      process.kill(id, 'SIGSTOP');
+      let isOver = false;
+      const rest = (async () => {
+        while (!(await bytes.next()).done);
+      })()
+        .catch(() => undefined)
+        .finally(() => {
+          isOver = true;
+        });
+      stop.abort();
+      await Promise.race([rest, sleep(5000)]);
+      expect(isOver, name).to.equal(true);
+      await eventually(async () => running().size === 0 || undefined);
+    }
+  });
+
   it('fail where they hold no MP4, or where their sound is of no kind that is read', async () => {
     writeFileSync(join(place.folder, 'noise.m4s'), Buffer.alloc(100_000, 7));
     writeFileSync(
       join(place.folder, 'noise.m3u8'),
       '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MAP:URI="noise.m4s"\n#EXTINF:1,\nnoise.m4s\n#EXTINF:1,\nnoise.m4s\n#EXT-X-ENDLIST\n',
     );
-    writeFileSync(
-      join(place.folder, 'bare.m3u8'),
-      '#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="a",DEFAULT=YES,URI="frames.m3u8"\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nplain.m3u8\n',
-    );
+    writeFileSync(join(place.folder, 'bare.m3u8'), masterOf('plain.m3u8', 'frames.m3u8'));
     writeFileSync(
       join(place.folder, 'frames.m3u8'),
       '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nnoise.m4s\n#EXT-X-ENDLIST\n',

@@ -25,10 +25,14 @@ function argumentsOf(demuxers: readonly string[]): string[] {
 
 /**
  * One transport stream of the lists of a source: of its pictures, and of its sound where that has a list. A list alone goes on after a
- * break with an ffmpeg of its own. Two lists end there, as their breaks need not come at the same time.
+ * break with an ffmpeg of its own. Two lists end there, as their breaks need not come at the same time. The signal ends an ffmpeg that
+ * gives no output too.
  */
 export async function* remuxed(lists: readonly Segments[], signal: AbortSignal): AsyncGenerator<Buffer> {
+  signal.throwIfAborted();
   const remux = new Remux(signal);
+  const stop = (): void => remux.stop();
+  signal.addEventListener('abort', stop, { once: true });
   const fed = lists.length > 1 ? remux.join(lists) : remux.follow(lists[0] as Segments);
   let fault: unknown;
   void fed
@@ -40,7 +44,8 @@ export async function* remuxed(lists: readonly Segments[], signal: AbortSignal):
     yield* remux.output as AsyncIterable<Buffer>;
     if (fault) throw fault;
   } finally {
-    remux.stop();
+    signal.removeEventListener('abort', stop);
+    stop();
   }
 }
 
