@@ -1,76 +1,19 @@
 // Lists of HLS with fragmented MP4, ranges and sound of its own, on a socket; ffmpeg made their segments.
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createOutboundSocket } from '#platform/outbound-agent.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
-import { atEnd, eventually, temporaryFolder } from '#support/stores.ts';
+import { FMP4, id3, make, masterOf, type Provider, provider, RATE, SECONDS } from '#support/hls-provider.ts';
+import { eventually, temporaryFolder } from '#support/stores.ts';
 import { StreamCopy } from '#workers/tuner/streams/copying.ts';
 import { LiveCutter, type Piece } from '#workers/tuner/streams/cutter.ts';
+import type { Received } from '#workers/tuner/streams/hls/follow.ts';
+import { remuxed } from '#workers/tuner/streams/hls/remux.ts';
 import { openSource } from '#workers/tuner/streams/reader.ts';
-
-const SECONDS = 8;
-const RATE = 25;
-
-interface Provider {
-  url: string;
-  folder: string;
-  requests: string[];
-  /** Lists that grow: so many segments are in them at the first request, and one more at each other. */
-  growing: Map<string, number>;
-  takesRanges: boolean;
-}
-
-/** The first segments of a list, as long as it grows. */
-function shortened(list: string, segments: number): string {
-  const parts = list.split(/(?<=^[^#\n]+\n)/m);
-  return parts.length <= segments + 1 ? list : parts.slice(0, segments).join('');
-}
-
-async function provider(): Promise<Provider> {
-  const made: Provider = {
-    ...{ url: '', folder: temporaryFolder('hls'), requests: [], growing: new Map(), takesRanges: true },
-  };
-  const server = createServer((request, response) => {
-    const name = (request.url ?? '').slice(1);
-    made.requests.push(name);
-    const body = readFileSync(join(made.folder, name));
-    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
-    if (made.takesRanges && to !== undefined)
-      return void response.writeHead(206).end(body.subarray(Number(from), Number(to) + 1));
-    if (!name.endsWith('.m3u8')) return void response.writeHead(200).end(body);
-    const segments = made.growing.get(name);
-    if (segments !== undefined) made.growing.set(name, segments + 1);
-    const text = segments === undefined ? body.toString() : shortened(body.toString(), segments);
-    response.writeHead(200, { 'Content-Type': 'application/vnd.apple.mpegurl' }).end(text);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  atEnd(() => server.close());
-  made.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return made;
-}
-
-/** A broadcast of eight seconds as segments of one. */
-function make([folder, name]: [folder: string, name: string], options: readonly string[], size = '320x180'): void {
-  const inputs = [
-    ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=${RATE}:duration=${SECONDS}`],
-    ...['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${SECONDS}`],
-  ];
-  const codecs = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', String(RATE), '-c:a', 'aac'];
-  const hls = ['-f', 'hls', '-hls_time', '1', '-hls_list_size', '0', ...options];
-  execFileSync('ffmpeg', ['-v', 'error', ...inputs, '-map', '0', '-map', '1', ...codecs, ...hls, join(folder, name)]);
-}
-
-/** A master list of pictures and of their sound. */
-const masterOf = (pictures: string, sound: string, more = ',DEFAULT=YES'): string =>
-  `#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="a",URI="${sound}"${more}\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\n${pictures}\n`;
-
-const FMP4 = ['-hls_segment_type', 'fmp4'];
 
 async function open(url: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
   const networks = { always: ['127.0.0.1/32'] };
@@ -83,6 +26,19 @@ async function read(url: string): Promise<Buffer> {
   for await (const chunk of await open(url, AbortSignal.timeout(30_000))) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
+
+/** Reads segments of pictures and of sound to their end. */
+async function joined(lists: readonly Readable[]): Promise<void> {
+  const all = lists.map((list) => list[Symbol.asyncIterator]() as AsyncGenerator<Received>);
+  for await (const _ of remuxed(all, AbortSignal.timeout(10_000)));
+}
+
+/** Why a list is not read. */
+const reasonOf = (url: string): Promise<string> =>
+  read(url).then(
+    (bytes) => `read ${bytes.length}`,
+    (error: { reason: string }) => error.reason,
+  );
 
 interface Shown {
   codec: string;
@@ -235,23 +191,67 @@ describe('lists of fragmented MP4', function () {
     }
   });
 
-  it('fail where they hold no MP4, or where their sound is of no kind that is read', async () => {
-    writeFileSync(join(place.folder, 'noise.m4s'), Buffer.alloc(100_000, 7));
-    writeFileSync(
-      join(place.folder, 'noise.m3u8'),
-      '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MAP:URI="noise.m4s"\n#EXTINF:1,\nnoise.m4s\n#EXTINF:1,\nnoise.m4s\n#EXT-X-ENDLIST\n',
-    );
-    writeFileSync(join(place.folder, 'bare.m3u8'), masterOf('plain.m3u8', 'frames.m3u8'));
-    writeFileSync(
-      join(place.folder, 'frames.m3u8'),
-      '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nnoise.m4s\n#EXT-X-ENDLIST\n',
-    );
-    for (const name of ['noise', 'bare']) {
-      const reason = await read(`${place.url}/${name}.m3u8`).then(
-        (bytes) => `read ${bytes.length}`,
-        (error: { reason: string }) => error.reason,
-      );
-      expect(reason, name).to.equal('not-media');
+  it('bring their sound as packed AAC, at its time, or not at all where its time is not known', async () => {
+    make([place.folder, 'shown.m3u8'], ['-hls_segment_filename', join(place.folder, 'shown-%d.ts')]);
+    const path = (name: string): string => join(place.folder, name);
+    const list = readFileSync(path('shown.m3u8'), 'utf8');
+    for (let number = 0; number < SECONDS; number += 1) {
+      const probe = [
+        '-select_streams',
+        'a',
+        '-show_entries',
+        'packet=pts',
+        '-of',
+        'csv=p=0',
+        path(`shown-${number}.ts`),
+      ];
+      const pts = Number.parseInt(execFileSync('ffprobe', ['-v', 'error', ...probe]).toString(), 10);
+      const copy = ['-map', '0:a', '-c', 'copy', '-f', 'adts', '-'];
+      const frames = execFileSync('ffmpeg', ['-v', 'error', '-i', path(`shown-${number}.ts`), ...copy]);
+      writeFileSync(path(`packed-${number}.aac`), Buffer.concat([id3(pts), frames]));
+      writeFileSync(path(`timeless-${number}.aac`), frames);
+      const mute = ['-map', '0:v', '-c', 'copy', '-copyts', '-muxdelay', '0', '-muxpreload', '0', '-f', 'mpegts'];
+      execFileSync('ffmpeg', ['-v', 'error', '-i', path(`shown-${number}.ts`), ...mute, path(`mute-${number}.ts`)]);
     }
+    const names = { packed: '.aac', timeless: '.aac', mute: '.ts' };
+    for (const [name, end] of Object.entries(names))
+      writeFileSync(path(`${name}.m3u8`), list.replaceAll(/shown-(\d)\.ts/g, `${name}-$1${end}`));
+    writeFileSync(path('with.m3u8'), masterOf('mute.m3u8', 'packed.m3u8'));
+    writeFileSync(path('without.m3u8'), masterOf('shown.m3u8', 'timeless.m3u8'));
+    const grow = (): void => {
+      for (const name of ['mute', 'packed', 'shown', 'timeless']) place.growing.set(`${name}.m3u8`, 2);
+    };
+    grow();
+    expectWhole(await read(`${place.url}/with.m3u8`), SECONDS);
+    grow();
+    expectWhole(await read(`${place.url}/without.m3u8`), SECONDS);
+    place.growing.clear();
+    const segments = (kind: string, end: string, numbers: readonly number[]) =>
+      Readable.from(numbers).map((sequence: number) => {
+        return { sequence, head: undefined, bytes: readFileSync(path(`${kind}-${sequence}.${end}`)), isBreak: false };
+      });
+    const fault = await joined([segments('mute', 'ts', [0, 1, 2, 3]), segments('packed', 'aac', [0, 1, 3])]).then(
+      () => 'read',
+      (error: { reason: string }) => error.reason,
+    );
+    expect(fault).to.equal('ended');
+  });
+
+  it('have their own sound where no other is the default one', async () => {
+    const other = '\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="own"';
+    writeFileSync(join(place.folder, 'own.m3u8'), masterOf('plain.m3u8', 'none.m3u8', other));
+    expectWhole(await read(`${place.url}/own.m3u8`), 2);
+    expect(place.requests).to.not.include('none.m3u8');
+  });
+
+  it('fail where they hold no MP4, and leave sound out that is of no kind that is read', async () => {
+    writeFileSync(join(place.folder, 'noise.m4s'), Buffer.alloc(100_000, 7));
+    const lines = '#EXTINF:1,\nnoise.m4s\n#EXTINF:1,\nnoise.m4s\n#EXT-X-ENDLIST\n';
+    writeFileSync(join(place.folder, 'frames.m3u8'), `#EXTM3U\n#EXT-X-TARGETDURATION:1\n${lines}`);
+    const noise = `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MAP:URI="noise.m4s"\n${lines}`;
+    writeFileSync(join(place.folder, 'noise.m3u8'), noise);
+    writeFileSync(join(place.folder, 'bare.m3u8'), masterOf('plain.m3u8', 'frames.m3u8'));
+    expect(await reasonOf(`${place.url}/noise.m3u8`)).to.equal('not-media');
+    expectWhole(await read(`${place.url}/bare.m3u8`), 2);
   });
 });

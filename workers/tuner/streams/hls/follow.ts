@@ -24,6 +24,7 @@ export interface FollowedList extends ListText {
 }
 
 export interface Received {
+  sequence: number;
   bytes: Buffer;
   /** The head of the MP4 of this segment, where it is not that of the segment before. */
   head: Buffer | undefined;
@@ -76,9 +77,10 @@ class Resources {
     const { head, isBreak } = segment;
     const name = head ? `${head.url} ${head.range?.start} ${head.range?.length}` : '';
     const isNew = head !== undefined && (isBreak || name !== this.#head);
-    const received = { head: isNew ? await this.#bytes(head) : undefined, bytes: await this.#bytes(segment), isBreak };
+    const received = isNew ? await this.#bytes(head) : undefined;
+    const bytes = await this.#bytes(segment);
     this.#head = name;
-    return received;
+    return { sequence: segment.sequence, head: received, bytes, isBreak };
   }
 
   async #bytes({ url, range, key, sequence }: Piece): Promise<Buffer> {
