@@ -174,7 +174,8 @@ describe('lists of fragmented MP4', function () {
       const stop = new AbortController();
       const bytes = (await open(`${place.url}/${name}.m3u8`, stop.signal))[Symbol.asyncIterator]();
       expect((await bytes.next()).done, name).to.equal(false);
-      const [[id = 0] = []] = running();
+      const [[id, words] = [0, []]] = running();
+      expect(words.filter((word) => word === '-protocol_whitelist')).to.have.lengthOf(name === 'two' ? 2 : 1);
       process.kill(id, 'SIGSTOP');
       let isOver = false;
       const rest = (async () => {

@@ -13,13 +13,13 @@ const BUFFERED = 1 << 20;
 /** Times are kept: pictures and sound have one clock. */
 function argumentsOf(inputs: readonly Input[]): string[] {
   const read = inputs.flatMap(({ demuxer, startSec }, at) => [
-    ...['-probesize', '1000000', '-analyzeduration', '500000'],
+    ...['-protocol_whitelist', 'pipe', '-probesize', '1000000', '-analyzeduration', '500000'],
     ...(startSec === undefined ? [] : ['-itsoffset', startSec.toFixed(6)]),
     ...['-f', demuxer, '-i', `pipe:${at === 0 ? 0 : at + 2}`],
   ]);
   const sound = inputs.length > 1 ? '1:a:0' : '0:a?';
   return [
-    ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-protocol_whitelist', 'pipe', '-copyts', ...read],
+    ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-copyts', ...read],
     ...['-map', '0:v:0?', '-map', sound, '-dn', '-c', 'copy', '-muxdelay', '0', '-muxpreload', '0'],
     ...['-flush_packets', '1', '-f', 'mpegts', '-mpegts_copyts', '1', 'pipe:1'],
   ];
