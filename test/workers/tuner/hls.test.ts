@@ -255,4 +255,21 @@ describe('lists of fragmented MP4', function () {
     expect(await reasonOf(`${place.url}/noise.m3u8`)).to.equal('not-media');
     expectWhole(await read(`${place.url}/bare.m3u8`), 2);
   });
+
+  it('fail where a head is large, in a file of its own or in parts of one', async () => {
+    const head = readFileSync(join(place.folder, 'plain-init.mp4'));
+    const free = Buffer.alloc(2 << 20);
+    free.writeUInt32BE(free.length);
+    free.write('free', 4);
+    writeFileSync(join(place.folder, 'large.mp4'), Buffer.concat([head, free]));
+    const list = readFileSync(join(place.folder, 'plain.m3u8'), 'utf8');
+    writeFileSync(join(place.folder, 'large.m3u8'), list.replace('plain-init.mp4', 'large.mp4'));
+    const part = `"large.mp4",BYTERANGE="${head.length + free.length}@0"`;
+    writeFileSync(join(place.folder, 'part.m3u8'), list.replace('"plain-init.mp4"', part));
+    for (const takes of [true, false]) {
+      place.takesRanges = takes;
+      for (const name of ['large', 'part']) expect(await reasonOf(`${place.url}/${name}.m3u8`)).to.equal('not-media');
+    }
+    place.takesRanges = true;
+  });
 });
