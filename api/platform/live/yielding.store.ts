@@ -39,6 +39,14 @@ export async function markYielding(db: Db, id: string, at: Date): Promise<void> 
   await db('live_streams').where({ id, ended_at: null }).update({ yields_at: at });
 }
 
+/** Streams that kept their slot are notified again the next time: a recording takes one within seconds of its time. */
+export async function clearPastYields(db: Db): Promise<void> {
+  await db('live_streams')
+    .where({ ended_at: null })
+    .whereRaw(`yields_at < now() - interval '20 seconds'`)
+    .update({ yields_at: null });
+}
+
 /** Ends streams of these tuners whose time to yield has come. Returns the sessions that watched them. */
 export async function takeYielded(db: Db, tunerIds: readonly string[]): Promise<string[]> {
   const ended = await rowsOf<{ tuner_id: string; channel_id: string }>(

@@ -46,6 +46,20 @@ describe('XMLTV', () => {
     expect(of('xmltv_ns', '9'.repeat(5000))).to.deep.equal({});
   });
 
+  it('prefers the systems of numbers in one order, however a guide orders them', () => {
+    const sxx = { system: 'SxxExx', text: 'S01E01' };
+    const screen = { system: 'onscreen', text: 'S02E02' };
+    const ns = { system: 'xmltv_ns', text: '2..' };
+    for (const all of [
+      [sxx, screen, ns],
+      [ns, screen, sxx],
+    ]) {
+      expect(numbersOf(all)).to.deep.equal({ season: 3, episode: 2 });
+      expect(numbersOf(all.filter((one) => one !== ns))).to.deep.equal({ season: 2, episode: 2 });
+    }
+    expect(numbersOf([screen, { ...screen, text: 'S04E04' }])).to.deep.equal({ season: 2, episode: 2 });
+  });
+
   it('reads all that a programme says', () => {
     const film = one(`<title lang="de">Metropolis</title><desc>Of  a
       city.</desc><date>1927</date><category>Film</category><rating><value>FSK 6</value></rating><rating><value>PG-13</value></rating>

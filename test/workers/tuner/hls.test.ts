@@ -1,80 +1,44 @@
 // Lists of HLS with fragmented MP4, ranges and sound of its own, on a socket; ffmpeg made their segments.
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createOutboundSocket } from '#platform/outbound-agent.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
-import { atEnd, temporaryFolder } from '#support/stores.ts';
+import { FMP4, id3, make, masterOf, type Provider, provider, RATE, SECONDS } from '#support/hls-provider.ts';
+import { eventually, temporaryFolder } from '#support/stores.ts';
 import { StreamCopy } from '#workers/tuner/streams/copying.ts';
 import { LiveCutter, type Piece } from '#workers/tuner/streams/cutter.ts';
+import type { Received } from '#workers/tuner/streams/hls/follow.ts';
+import { remuxed } from '#workers/tuner/streams/hls/remux.ts';
 import { openSource } from '#workers/tuner/streams/reader.ts';
 
-const SECONDS = 8;
-const RATE = 25;
-
-interface Provider {
-  url: string;
-  folder: string;
-  requests: string[];
-  /** Lists that grow: so many segments are in them at the first request, and one more at each other. */
-  growing: Map<string, number>;
-  takesRanges: boolean;
-}
-
-/** The first segments of a list, as long as it grows. */
-function shortened(list: string, segments: number): string {
-  const parts = list.split(/(?<=^[^#\n]+\n)/m);
-  return parts.length <= segments + 1 ? list : parts.slice(0, segments).join('');
-}
-
-async function provider(): Promise<Provider> {
-  const made: Provider = {
-    ...{ url: '', folder: temporaryFolder('hls'), requests: [], growing: new Map(), takesRanges: true },
-  };
-  const server = createServer((request, response) => {
-    const name = (request.url ?? '').slice(1);
-    made.requests.push(name);
-    const body = readFileSync(join(made.folder, name));
-    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
-    if (made.takesRanges && to !== undefined)
-      return void response.writeHead(206).end(body.subarray(Number(from), Number(to) + 1));
-    if (!name.endsWith('.m3u8')) return void response.writeHead(200).end(body);
-    const segments = made.growing.get(name);
-    if (segments !== undefined) made.growing.set(name, segments + 1);
-    const text = segments === undefined ? body.toString() : shortened(body.toString(), segments);
-    response.writeHead(200, { 'Content-Type': 'application/vnd.apple.mpegurl' }).end(text);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  atEnd(() => server.close());
-  made.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return made;
-}
-
-/** A broadcast of eight seconds as segments of one. */
-function make([folder, name]: [folder: string, name: string], options: readonly string[], size = '320x180'): void {
-  const inputs = [
-    ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=${RATE}:duration=${SECONDS}`],
-    ...['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${SECONDS}`],
-  ];
-  const codecs = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', String(RATE), '-c:a', 'aac'];
-  const hls = ['-f', 'hls', '-hls_time', '1', '-hls_list_size', '0', ...options];
-  execFileSync('ffmpeg', ['-v', 'error', ...inputs, '-map', '0', '-map', '1', ...codecs, ...hls, join(folder, name)]);
-}
-
-const FMP4 = ['-hls_segment_type', 'fmp4'];
-
-async function read(url: string): Promise<Buffer> {
+async function open(url: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
   const networks = { always: ['127.0.0.1/32'] };
   const ways = { send: createOutboundStream(), connect: createOutboundSocket() };
-  const { bytes } = await openSource({ url, headers: {} }, { ...ways, networks, signal: AbortSignal.timeout(30_000) });
+  return (await openSource({ url, headers: {} }, { ...ways, networks, signal })).bytes;
+}
+
+async function read(url: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of bytes) chunks.push(chunk);
+  for await (const chunk of await open(url, AbortSignal.timeout(30_000))) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
+
+/** Reads segments of pictures and of sound to their end. */
+async function joined(lists: readonly Readable[]): Promise<void> {
+  const all = lists.map((list) => list[Symbol.asyncIterator]() as AsyncGenerator<Received>);
+  for await (const _ of remuxed(all, AbortSignal.timeout(10_000)));
+}
+
+/** Why a list is not read. */
+const reasonOf = (url: string): Promise<string> =>
+  read(url).then(
+    (bytes) => `read ${bytes.length}`,
+    (error: { reason: string }) => error.reason,
+  );
 
 interface Shown {
   codec: string;
@@ -92,6 +56,16 @@ function streamsOf(bytes: Buffer): Shown[] {
   return streams.map((one) => ({
     ...{ codec: one.codec_name, packets: Number(one.nb_read_packets), startSec: Number(one.start_time) },
   }));
+}
+
+/** The arguments of each ffmpeg of this process, by its id. */
+function running(): Map<number, string[]> {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  const all = children.map((id): [number, string[]] => [
+    Number(id),
+    readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0'),
+  ]);
+  return new Map(all.filter(([, [command]]) => command === 'ffmpeg'));
 }
 
 /** Pictures and sound of so many seconds, at one time. */
@@ -192,26 +166,110 @@ describe('lists of fragmented MP4', function () {
       expectWhole(bytes, SECONDS);
     });
 
-  it('fail where they hold no MP4, or where their sound is of no kind that is read', async () => {
-    writeFileSync(join(place.folder, 'noise.m4s'), Buffer.alloc(100_000, 7));
-    writeFileSync(
-      join(place.folder, 'noise.m3u8'),
-      '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MAP:URI="noise.m4s"\n#EXTINF:1,\nnoise.m4s\n#EXTINF:1,\nnoise.m4s\n#EXT-X-ENDLIST\n',
-    );
-    writeFileSync(
-      join(place.folder, 'bare.m3u8'),
-      '#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="a",DEFAULT=YES,URI="frames.m3u8"\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nplain.m3u8\n',
-    );
-    writeFileSync(
-      join(place.folder, 'frames.m3u8'),
-      '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nnoise.m4s\n#EXT-X-ENDLIST\n',
-    );
-    for (const name of ['noise', 'bare']) {
-      const reason = await read(`${place.url}/${name}.m3u8`).then(
-        (bytes) => `read ${bytes.length}`,
-        (error: { reason: string }) => error.reason,
-      );
-      expect(reason, name).to.equal('not-media');
+  it('end when the reception stops, though their ffmpeg does not go on', async () => {
+    const list = readFileSync(join(place.folder, 'plain.m3u8'), 'utf8').replace('#EXT-X-ENDLIST', '');
+    writeFileSync(join(place.folder, 'endless.m3u8'), list);
+    writeFileSync(join(place.folder, 'two.m3u8'), masterOf('endless.m3u8', 'endless.m3u8'));
+    for (const name of ['endless', 'two']) {
+      const stop = new AbortController();
+      const bytes = (await open(`${place.url}/${name}.m3u8`, stop.signal))[Symbol.asyncIterator]();
+      expect((await bytes.next()).done, name).to.equal(false);
+      const [[id, words] = [0, []]] = running();
+      expect(words.filter((word) => word === '-protocol_whitelist')).to.have.lengthOf(name === 'two' ? 2 : 1);
+      process.kill(id, 'SIGSTOP');
+      let isOver = false;
+      const rest = (async () => {
+        while (!(await bytes.next()).done);
+      })()
+        .catch(() => undefined)
+        .finally(() => {
+          isOver = true;
+        });
+      stop.abort();
+      await Promise.race([rest, sleep(5000)]);
+      expect(isOver, name).to.equal(true);
+      await eventually(async () => running().size === 0 || undefined);
     }
+  });
+
+  it('bring their sound as packed AAC, at its time, or not at all where its time is not known', async () => {
+    make([place.folder, 'shown.m3u8'], ['-hls_segment_filename', join(place.folder, 'shown-%d.ts')]);
+    const path = (name: string): string => join(place.folder, name);
+    const list = readFileSync(path('shown.m3u8'), 'utf8');
+    for (let number = 0; number < SECONDS; number += 1) {
+      const probe = [
+        '-select_streams',
+        'a',
+        '-show_entries',
+        'packet=pts',
+        '-of',
+        'csv=p=0',
+        path(`shown-${number}.ts`),
+      ];
+      const pts = Number.parseInt(execFileSync('ffprobe', ['-v', 'error', ...probe]).toString(), 10);
+      const copy = ['-map', '0:a', '-c', 'copy', '-f', 'adts', '-'];
+      const frames = execFileSync('ffmpeg', ['-v', 'error', '-i', path(`shown-${number}.ts`), ...copy]);
+      writeFileSync(path(`packed-${number}.aac`), Buffer.concat([id3(pts), frames]));
+      writeFileSync(path(`timeless-${number}.aac`), frames);
+      const mute = ['-map', '0:v', '-c', 'copy', '-copyts', '-muxdelay', '0', '-muxpreload', '0', '-f', 'mpegts'];
+      execFileSync('ffmpeg', ['-v', 'error', '-i', path(`shown-${number}.ts`), ...mute, path(`mute-${number}.ts`)]);
+    }
+    const names = { packed: '.aac', timeless: '.aac', mute: '.ts' };
+    for (const [name, end] of Object.entries(names))
+      writeFileSync(path(`${name}.m3u8`), list.replaceAll(/shown-(\d)\.ts/g, `${name}-$1${end}`));
+    writeFileSync(path('with.m3u8'), masterOf('mute.m3u8', 'packed.m3u8'));
+    writeFileSync(path('without.m3u8'), masterOf('shown.m3u8', 'timeless.m3u8'));
+    const grow = (): void => {
+      for (const name of ['mute', 'packed', 'shown', 'timeless']) place.growing.set(`${name}.m3u8`, 2);
+    };
+    grow();
+    expectWhole(await read(`${place.url}/with.m3u8`), SECONDS);
+    grow();
+    expectWhole(await read(`${place.url}/without.m3u8`), SECONDS);
+    place.growing.clear();
+    const segments = (kind: string, end: string, numbers: readonly number[]) =>
+      Readable.from(numbers).map((sequence: number) => {
+        return { sequence, head: undefined, bytes: readFileSync(path(`${kind}-${sequence}.${end}`)), isBreak: false };
+      });
+    const fault = await joined([segments('mute', 'ts', [0, 1, 2, 3]), segments('packed', 'aac', [0, 1, 3])]).then(
+      () => 'read',
+      (error: { reason: string }) => error.reason,
+    );
+    expect(fault).to.equal('ended');
+  });
+
+  it('have their own sound where no other is the default one', async () => {
+    const other = '\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="own"';
+    writeFileSync(join(place.folder, 'own.m3u8'), masterOf('plain.m3u8', 'none.m3u8', other));
+    expectWhole(await read(`${place.url}/own.m3u8`), 2);
+    expect(place.requests).to.not.include('none.m3u8');
+  });
+
+  it('fail where they hold no MP4, and leave sound out that is of no kind that is read', async () => {
+    writeFileSync(join(place.folder, 'noise.m4s'), Buffer.alloc(100_000, 7));
+    const lines = '#EXTINF:1,\nnoise.m4s\n#EXTINF:1,\nnoise.m4s\n#EXT-X-ENDLIST\n';
+    writeFileSync(join(place.folder, 'frames.m3u8'), `#EXTM3U\n#EXT-X-TARGETDURATION:1\n${lines}`);
+    const noise = `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MAP:URI="noise.m4s"\n${lines}`;
+    writeFileSync(join(place.folder, 'noise.m3u8'), noise);
+    writeFileSync(join(place.folder, 'bare.m3u8'), masterOf('plain.m3u8', 'frames.m3u8'));
+    expect(await reasonOf(`${place.url}/noise.m3u8`)).to.equal('not-media');
+    expectWhole(await read(`${place.url}/bare.m3u8`), 2);
+  });
+
+  it('fail where a head is large, in a file of its own or in parts of one', async () => {
+    const head = readFileSync(join(place.folder, 'plain-init.mp4'));
+    const free = Buffer.alloc(2 << 20);
+    free.writeUInt32BE(free.length);
+    free.write('free', 4);
+    writeFileSync(join(place.folder, 'large.mp4'), Buffer.concat([head, free]));
+    const list = readFileSync(join(place.folder, 'plain.m3u8'), 'utf8');
+    writeFileSync(join(place.folder, 'large.m3u8'), list.replace('plain-init.mp4', 'large.mp4'));
+    const part = `"large.mp4",BYTERANGE="${head.length + free.length}@0"`;
+    writeFileSync(join(place.folder, 'part.m3u8'), list.replace('"plain-init.mp4"', part));
+    for (const takes of [true, false]) {
+      place.takesRanges = takes;
+      for (const name of ['large', 'part']) expect(await reasonOf(`${place.url}/${name}.m3u8`)).to.equal('not-media');
+    }
+    place.takesRanges = true;
   });
 });

@@ -45,16 +45,18 @@ function progIdOf(text: string): string | undefined {
   return kind && series && episode ? `${kind.toUpperCase()}${series}${episode}` : undefined;
 }
 
-/** The numbers of all `episode-num` of a programme; `xmltv_ns` takes precedence over the others. */
+/** The numbers of all `episode-num` of a programme: `xmltv_ns` before `onscreen` before `SxxExx`, in any order. */
 export function numbersOf(all: readonly { system: string; text: string }[]): Numbers {
   let ns: Numbers = {};
   let screen: Numbers = {};
+  let sxx: Numbers = {};
   let progId: string | undefined;
   for (const { system, text } of all) {
     const part = text.slice(0, 100);
     if (system === 'xmltv_ns') ns = { ...ofNs(part), ...ns };
     else if (system === 'dd_progid') progId ??= progIdOf(part);
-    else if (system === 'onscreen' || system === 'SxxExx') screen = { ...onScreen(part), ...screen };
+    else if (system === 'onscreen') screen = { ...onScreen(part), ...screen };
+    else if (system === 'SxxExx') sxx = { ...onScreen(part), ...sxx };
   }
-  return { ...screen, ...ns, ...(progId !== undefined && { progId }) };
+  return { ...sxx, ...screen, ...ns, ...(progId !== undefined && { progId }) };
 }

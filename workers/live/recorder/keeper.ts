@@ -16,6 +16,7 @@ import {
 } from '#areas/live-tv/public.ts';
 import type { Db } from '#platform/db.ts';
 import { removeParts } from '#platform/live/parts.ts';
+import { clearPastYields } from '#platform/live/yielding.store.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 import { type Coverage, gapsMs } from './coverage.ts';
@@ -69,6 +70,7 @@ export class Recorder {
     const { db, log } = this.#deps;
     const rows = await holdRecordings(db, this.#holder);
     for (const id of this.#held.keys()) if (!rows.some((row) => row.id === id)) this.#held.delete(id);
+    if (rows.length > 0) await clearPastYields(db);
     for (const row of rows) {
       const held = this.#of(row.id);
       held.busy ??= this.#round(row, held)

@@ -7,6 +7,7 @@ import { SourceFault } from '../fault.ts';
 import { type Media, type Piece, readMedia, type Segment } from './list.ts';
 
 const SEGMENT_BYTES = 64 << 20;
+const HEAD_BYTES = 1 << 20;
 /** Segments before the end of the list with which reading starts. */
 const BEHIND = 2;
 
@@ -24,6 +25,7 @@ export interface FollowedList extends ListText {
 }
 
 export interface Received {
+  sequence: number;
   bytes: Buffer;
   /** The head of the MP4 of this segment, where it is not that of the segment before. */
   head: Buffer | undefined;
@@ -76,16 +78,18 @@ class Resources {
     const { head, isBreak } = segment;
     const name = head ? `${head.url} ${head.range?.start} ${head.range?.length}` : '';
     const isNew = head !== undefined && (isBreak || name !== this.#head);
-    const received = { head: isNew ? await this.#bytes(head) : undefined, bytes: await this.#bytes(segment), isBreak };
+    const received = isNew ? await this.#bytes(head, HEAD_BYTES) : undefined;
+    const bytes = await this.#bytes(segment, SEGMENT_BYTES);
     this.#head = name;
-    return received;
+    return { sequence: segment.sequence, head: received, bytes, isBreak };
   }
 
-  async #bytes({ url, range, key, sequence }: Piece): Promise<Buffer> {
+  async #bytes({ url, range, key, sequence }: Piece, most: number): Promise<Buffer> {
     const answer = await this.#get(url, range);
-    const all = await bytesOf(answer, SEGMENT_BYTES);
     const isWhole = range !== undefined && answer.status === 200;
+    const all = await bytesOf(answer, isWhole ? SEGMENT_BYTES : most);
     const bytes = isWhole ? all.subarray(range.start, range.start + range.length) : all;
+    if (bytes.length > most) throw new SourceFault('not-media', `a part of a file is over ${most} bytes`);
     if (!key) return bytes;
     const counter = Buffer.alloc(16);
     counter.writeUInt32BE(sequence >>> 0, 12);

@@ -78,14 +78,18 @@ export function bestVariant(text: string, base: string): Variant | undefined {
   return best && { url: best.url, audioUrl: soundOf(lines, best.group, base) };
 }
 
-/** The default sound of a group; without an address it is in the segments of the variant. */
+/** The default sound of a group, else that of the variant itself, which has no address, else the first. */
 function soundOf(lines: readonly string[], group: string | undefined, base: string): string | undefined {
   if (group === undefined) return undefined;
   const sounds = lines
     .filter((line) => line.startsWith(RENDITION))
     .map((line) => attributesOf(line.slice(RENDITION.length)))
     .filter((values) => values.get('TYPE') === 'AUDIO' && values.get('GROUP-ID') === group);
-  const address = (sounds.find((values) => values.get('DEFAULT') === 'YES') ?? sounds[0])?.get('URI');
+  const chosen =
+    sounds.find((values) => values.get('DEFAULT') === 'YES') ??
+    sounds.find((values) => !values.has('URI')) ??
+    sounds[0];
+  const address = chosen?.get('URI');
   return address === undefined ? undefined : resolved(address, base);
 }
 

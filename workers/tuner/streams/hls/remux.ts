@@ -4,20 +4,22 @@ import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
 import { SourceFault } from '../fault.ts';
 import { roomIn } from '../pipes.ts';
 import type { Received } from './follow.ts';
+import { type Input, inputOf } from './kinds.ts';
 
 type Segments = AsyncGenerator<Received>;
 
-const SYNC = 0x47;
 const BUFFERED = 1 << 20;
 
 /** Times are kept: pictures and sound have one clock. */
-function argumentsOf(demuxers: readonly string[]): string[] {
-  const inputs = demuxers.flatMap((demuxer, at) => [
-    ...['-probesize', '1000000', '-analyzeduration', '500000', '-f', demuxer, '-i', `pipe:${at === 0 ? 0 : at + 2}`],
+function argumentsOf(inputs: readonly Input[]): string[] {
+  const read = inputs.flatMap(({ demuxer, startSec }, at) => [
+    ...['-protocol_whitelist', 'pipe', '-probesize', '1000000', '-analyzeduration', '500000'],
+    ...(startSec === undefined ? [] : ['-itsoffset', startSec.toFixed(6)]),
+    ...['-f', demuxer, '-i', `pipe:${at === 0 ? 0 : at + 2}`],
   ]);
-  const sound = demuxers.length > 1 ? '1:a:0' : '0:a?';
+  const sound = inputs.length > 1 ? '1:a:0' : '0:a?';
   return [
-    ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-protocol_whitelist', 'pipe', '-copyts', ...inputs],
+    ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-copyts', ...read],
     ...['-map', '0:v:0?', '-map', sound, '-dn', '-c', 'copy', '-muxdelay', '0', '-muxpreload', '0'],
     ...['-flush_packets', '1', '-f', 'mpegts', '-mpegts_copyts', '1', 'pipe:1'],
   ];
@@ -25,10 +27,14 @@ function argumentsOf(demuxers: readonly string[]): string[] {
 
 /**
  * One transport stream of the lists of a source: of its pictures, and of its sound where that has a list. A list alone goes on after a
- * break with an ffmpeg of its own. Two lists end there, as their breaks need not come at the same time.
+ * break with an ffmpeg of its own. Two lists end there, as their breaks need not come at the same time. The signal ends an ffmpeg that
+ * gives no output too.
  */
 export async function* remuxed(lists: readonly Segments[], signal: AbortSignal): AsyncGenerator<Buffer> {
+  signal.throwIfAborted();
   const remux = new Remux(signal);
+  const stop = (): void => remux.stop();
+  signal.addEventListener('abort', stop, { once: true });
   const fed = lists.length > 1 ? remux.join(lists) : remux.follow(lists[0] as Segments);
   let fault: unknown;
   void fed
@@ -40,7 +46,8 @@ export async function* remuxed(lists: readonly Segments[], signal: AbortSignal):
     yield* remux.output as AsyncIterable<Buffer>;
     if (fault) throw fault;
   } finally {
-    remux.stop();
+    signal.removeEventListener('abort', stop);
+    stop();
   }
 }
 
@@ -98,9 +105,11 @@ class Remux {
   }
 
   async #feed(input: Writable | null | undefined, first: Received, rest: Segments): Promise<void> {
+    let before = first;
     await this.#write(input, first);
     for await (const one of rest) {
-      if (one.isBreak || one.head) throw new SourceFault('ended', 'the clock of the source starts over');
+      if (!goesOn(one, before)) throw new SourceFault('ended', 'the clock of the source starts over');
+      before = one;
       await this.#write(input, one);
     }
     input?.end();
@@ -108,7 +117,7 @@ class Remux {
 
   async #start(firsts: readonly Received[]): Promise<void> {
     const options = { outputs: 1, gpu: false, input: true, moreInputs: firsts.length - 1 };
-    const ffmpeg = await startFfmpeg(argumentsOf(firsts.map(demuxerOf)), options);
+    const ffmpeg = await startFfmpeg(argumentsOf(firsts.map(requireInput)), options);
     for (const input of [ffmpeg.input, ...ffmpeg.moreInputs]) input?.on('error', () => undefined); // its exit shows why
     ffmpeg.outputs[0]?.pipe(this.output, { end: false });
     this.#ffmpeg = ffmpeg;
@@ -140,9 +149,14 @@ function discard(ffmpeg: FfmpegProcess): void {
   ffmpeg.outputs[0]?.resume();
 }
 
-/** Sound may come as bare frames, whose times ffmpeg does not learn. */
-function demuxerOf({ head, bytes }: Received): string {
-  if (head) return 'mp4';
-  if (bytes[0] !== SYNC) throw new SourceFault('not-media', 'segments of this kind are not read');
-  return 'mpegts';
+function requireInput(first: Received): Input {
+  const input = inputOf(first);
+  if (!input) throw new SourceFault('not-media', 'segments of this kind are not read');
+  return input;
+}
+
+/** Whether a segment goes on with the clock of the one before. The times of bare frames go on only where no segment is left out. */
+function goesOn(one: Received, before: Received): boolean {
+  if (one.isBreak || one.head) return false;
+  return one.sequence === before.sequence + 1 || inputOf(one)?.demuxer !== 'aac';
 }
