@@ -36,7 +36,7 @@ export async function markForced(fileId: string, work: Work): Promise<{ marked: 
     streams.filter(mayBeForced).map(({ index }) => index),
   );
   return work.db.transaction(async (tx) => {
-    const marked = await markTracks(tx, fileId, { indexes, as: 'forced' });
+    const marked = await markTracks(tx, source, { indexes, as: 'forced' });
     if (marked > 0) await announceSubtitles(tx, source.itemId);
     return { marked };
   });
