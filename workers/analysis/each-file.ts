@@ -16,6 +16,7 @@ import type { Db } from '#platform/db.ts';
 import type { ProbedFile } from '#platform/media.ts';
 import { ObjectsUnavailable } from '#platform/objects.ts';
 import { Postponed, type Work } from '../work.ts';
+import { FfmpegKilled } from './run.ts';
 
 export interface AnalysedFile extends FileSource {
   probe: ProbedFile;
@@ -36,8 +37,9 @@ export interface Round {
 }
 
 const STORAGE_MINUTES = 10;
-const STORE_MINUTES = 1;
-/** A file that took its worker along so often is passed over. */
+/** For the store of objects, and for free memory. */
+const WAIT_MINUTES = 1;
+/** A file that took its worker or ffmpeg along so often is passed over. */
 const MOST_TRIES = 3;
 const TURN_MS = 15_000;
 
@@ -90,7 +92,7 @@ async function analyseOne(work: Work, { name, each }: Round, taken: Taken): Prom
     const source = taken.tries < MOST_TRIES ? await findSource(work.db, taken.fileId) : undefined;
     const file = source && (await opened(work, source));
     if (file === 'away') {
-      await putOffAnalysis(work.db, { ...taken, name }, STORAGE_MINUTES);
+      await putOffAnalysis(work.db, { ...taken, name, tries: 0 }, STORAGE_MINUTES);
       return false;
     }
     const finding: Finding = file ? await each(file) : { state: 'not-found' };
@@ -99,9 +101,10 @@ async function analyseOne(work: Work, { name, each }: Round, taken: Taken): Prom
     });
     return true;
   } catch (error) {
-    const waits = error instanceof ObjectsUnavailable;
-    if (!waits && !work.signal.aborted) throw error;
-    await putOffAnalysis(work.db, { ...taken, name }, work.signal.aborted ? 0 : STORE_MINUTES);
+    const isKilled = error instanceof FfmpegKilled;
+    if (!isKilled && !(error instanceof ObjectsUnavailable) && !work.signal.aborted) throw error;
+    const tries = isKilled ? taken.tries + 1 : 0;
+    await putOffAnalysis(work.db, { ...taken, name, tries }, work.signal.aborted ? 0 : WAIT_MINUTES);
     work.signal.throwIfAborted();
     return false;
   }

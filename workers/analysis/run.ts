@@ -26,7 +26,7 @@ export class FfmpegKilled extends Error {}
 
 /**
  * True when ffmpeg read the file to its end; false for a file that it cannot read, or takes too long for. Throws
- * `FfmpegKilled`, which is tried again as after a lost worker.
+ * `FfmpegKilled`, after which the file is tried again later, as after a lost worker.
  */
 export async function readByFfmpeg({ file, probe, reading, again = [], outputs, ...rest }: Reading): Promise<boolean> {
   const args = ffmpegArguments({

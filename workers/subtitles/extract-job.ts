@@ -44,7 +44,7 @@ export async function extractSubtitles(
     work,
   );
   const quiet = tracks.filter(({ hearingImpaired, forced }) => !hearingImpaired && !forced);
-  await markByCues(from, { itemId: source.itemId, tracks: quiet }, work);
+  await markByCues(from, { file: source, tracks: quiet }, work);
   return undefined;
 }
 
@@ -53,7 +53,7 @@ const LARGEST = 20 * 2 ** 20;
 /** Marks the tracks whose cues say it, where no flag of the file does. */
 async function markByCues(
   source: TextSource,
-  { itemId, tracks }: { itemId: string; tracks: readonly ProbedStream[] },
+  { file, tracks }: { file: FileSource; tracks: readonly ProbedStream[] },
   { db, objects }: Work,
 ): Promise<void> {
   const found: number[] = [];
@@ -63,8 +63,8 @@ async function markByCues(
   }
   if (found.length === 0) return;
   await db.transaction(async (tx) => {
-    const marked = await markTracks(tx, source.fileId, { indexes: found, as: 'hearing_impaired' });
-    if (marked > 0) await announceSubtitles(tx, itemId);
+    const marked = await markTracks(tx, file, { indexes: found, as: 'hearing_impaired' });
+    if (marked > 0) await announceSubtitles(tx, file.itemId);
   });
 }
 

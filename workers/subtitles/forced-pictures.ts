@@ -6,16 +6,17 @@ import { announceSubtitles } from '#areas/subtitles/public.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { Unsure } from '../probe/fault.ts';
 import { FinalFailure, type Work } from '../work.ts';
-import { isForced, showsPicture } from './display-sets.ts';
-import type { ForeignFilm } from './foreign-pictures.ts';
-import type { PictureQuery } from './matroska-places.ts';
-import { readPictures } from './pictures-job.ts';
+import { type ForeignFilm, lookAtForeign } from './foreign-pictures.ts';
+import { type Candidate, lookAtFilm, type Stretch } from './matroska-look.ts';
 
-/** Stretches of a film that are looked at. An ordinary track ends the look at its first picture. */
+/** Stretches of a film that are looked at. */
 const STRETCHES = 8;
-/** Of one stretch: a Matroska file is read from block to block, of other containers all bytes are. */
-const MOST_READ = 6 << 20;
+/** The first part of a stretch that ffmpeg reads; each further one is longer, up to the limits in all. */
+const FIRST_PART_MS = 10_000;
+const PART_GROWTH = 3;
 const FOREIGN_MS = 180_000;
+/** ffmpeg reads every byte, of all stretches together at most about so many. */
+const MOST_FOREIGN = 4 * 2 ** 30;
 
 /** A picture track that no flag marks. */
 export const mayBeForced = ({ kind, codec, forced, hearingImpaired }: ProbedStream): boolean =>
@@ -29,42 +30,59 @@ export async function markForced(fileId: string, work: Work): Promise<{ marked: 
   if (place.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
   const { container, startMs, streams } = source.probe;
   const film = { file: place.absolute, container, scratchDir: work.config.scratchDir };
-  const indexes: number[] = [];
-  for (const { index } of streams.filter(mayBeForced)) {
-    const query = { index, startMs, mostRead: MOST_READ, signal: work.signal };
-    if (await isAllForced(film, query, source.durationMs)) indexes.push(index);
-  }
+  const { durationMs, sizeBytes } = source;
+  const indexes = await forcedAmong(
+    { ...film, startMs, durationMs, sizeBytes, signal: work.signal },
+    streams.filter(mayBeForced).map(({ index }) => index),
+  );
   return work.db.transaction(async (tx) => {
-    const marked = await markTracks(tx, fileId, { indexes, as: 'forced' });
+    const marked = await markTracks(tx, source, { indexes, as: 'forced' });
     if (marked > 0) await announceSubtitles(tx, source.itemId);
     return { marked };
   });
 }
 
-async function isAllForced(
-  film: ForeignFilm,
-  query: Omit<PictureQuery, 'fromMs' | 'toMs'>,
-  durationMs: number,
-): Promise<boolean> {
-  const lengthMs = durationMs / STRETCHES;
-  const lookMs = ['matroska', 'webm'].includes(film.container) ? lengthMs : Math.min(FOREIGN_MS, lengthMs);
-  let shown = 0;
-  for (let n = 0; n < STRETCHES; n += 1) {
-    const fromMs = Math.floor(n * lengthMs);
-    const pictures = await picturesOf(film, { ...query, fromMs, toMs: Math.ceil(fromMs + lookMs) });
-    if (pictures.includes(false)) return false;
-    shown += pictures.length;
-  }
-  return shown > 0;
+interface LookedAtFilm extends ForeignFilm {
+  /** The file's clock at the beginning of the film. */
+  startMs: number;
+  durationMs: number;
+  sizeBytes: number;
+  signal: AbortSignal;
 }
 
-/** Of each picture that is shown, whether it is forced. */
-async function picturesOf(film: ForeignFilm, query: PictureQuery): Promise<boolean[]> {
+/** Those of the tracks whose pictures are all forced. None of a film that cannot be read. */
+export async function forcedAmong(film: LookedAtFilm, indexes: readonly number[]): Promise<number[]> {
+  const candidates = indexes.map((index) => ({ index, isShown: false, isPlain: false }));
   try {
-    const { codec, packets } = await readPictures(film, query);
-    return packets.filter(({ bytes }) => showsPicture(codec, bytes)).map(({ bytes }) => isForced(codec, bytes));
+    if (['matroska', 'webm'].includes(film.container)) await lookAtFilm(film, candidates, stretchesOf(film));
+    else await lookInParts(film, candidates);
   } catch (error) {
     if (!(error instanceof Unsure)) throw error;
-    return [false]; // it cannot be read
+    return [];
+  }
+  return candidates.filter(({ isShown, isPlain }) => isShown && !isPlain).map(({ index }) => index);
+}
+
+/** The middle of the film is first: an ordinary track shows something there within seconds, but not during the opening. */
+function stretchesOf({ durationMs }: LookedAtFilm): Stretch[] {
+  const lengthMs = durationMs / STRETCHES;
+  return Array.from({ length: STRETCHES }, (_, n) => {
+    const fromMs = Math.floor(((n + STRETCHES / 2) % STRETCHES) * lengthMs);
+    return { fromMs, toMs: Math.ceil(fromMs + lengthMs) };
+  });
+}
+
+/** By parts that grow, so that little is read where each track soon shows a picture that is not forced. */
+async function lookInParts(film: LookedAtFilm, candidates: readonly Candidate[]): Promise<void> {
+  const { durationMs, sizeBytes, signal } = film;
+  const mostMs = Math.min(FOREIGN_MS, (MOST_FOREIGN / STRETCHES / Math.max(sizeBytes, 1)) * durationMs);
+  for (const { fromMs, toMs } of stretchesOf(film)) {
+    const endMs = Math.min(toMs, fromMs + mostMs);
+    for (let [at, lengthMs] = [fromMs, FIRST_PART_MS]; at < endMs; lengthMs *= PART_GROWTH) {
+      if (candidates.every(({ isPlain }) => isPlain)) return;
+      const part = { fromMs: at, toMs: Math.min(at + lengthMs, endMs), signal };
+      await lookAtForeign(film, candidates, part);
+      at = part.toMs;
+    }
   }
 }

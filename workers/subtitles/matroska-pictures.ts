@@ -52,7 +52,11 @@ export async function matroskaPictures(file: string, query: PictureQuery): Promi
   }
 }
 
-function pictureTrackOf(tracks: Buffer, { index }: PictureQuery): { track: Track; codec: PictureCodec } {
+/** A picture track in the content of Tracks. Throws Unsure when it is none, or our reader cannot unpack it. */
+export function pictureTrackOf(
+  tracks: Buffer,
+  { index }: Pick<PictureQuery, 'index'>,
+): { track: Track; codec: PictureCodec } {
   const track = tracksOf(tracks)[index];
   const codec = CODECS[track?.codec ?? ''];
   if (!track || !codec || (track.packed && !track.zipped)) unsure('not a picture track');

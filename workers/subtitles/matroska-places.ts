@@ -33,7 +33,7 @@ export interface Place {
   track: number;
 }
 
-function placesOf(cues: Buffer, { origin }: Layout, { scale, startMs }: Clock): Place[] {
+function placesOf(cues: Buffer, { origin }: Layout, { scale, startMs }: FileClock): Place[] {
   const places: Place[] = [];
   for (const point of children(cues, ID.cuePoint)) {
     const timeMs = number(point, ID.cueTime, 0) * scale - startMs;
@@ -46,14 +46,25 @@ function placesOf(cues: Buffer, { origin }: Layout, { scale, startMs }: Clock): 
   return places.sort((a, b) => a.timeMs - b.timeMs);
 }
 
-export interface Clock extends PictureQuery {
+interface FileClock extends Pick<PictureQuery, 'startMs'> {
   scale: number;
 }
 
+export type Clock = PictureQuery & FileClock;
+
 /** Places in order of time. */
 export async function placesIn(source: ByteSource, layout: Layout, clock: Clock): Promise<Place[]> {
+  return (await indexedPlaces(source, layout, clock)) ?? hopped(source, layout, clock);
+}
+
+/** Places that the index names, in order of time. Undefined without an index. */
+export async function indexedPlaces(
+  source: ByteSource,
+  layout: Layout,
+  clock: FileClock,
+): Promise<Place[] | undefined> {
   const cues = await section(source, layout, ID.cues).catch(() => undefined);
-  return cues ? placesOf(cues, layout, clock) : hopped(source, layout, clock);
+  return cues && placesOf(cues, layout, clock);
 }
 
 /** Most clusters of a file without an index. */

@@ -32,14 +32,19 @@ export async function deleteKeptStream(db: Db, id: string): Promise<boolean> {
   return (await db('media_streams').where({ id, kept: true }).delete()) > 0;
 }
 
-/** Marks tracks inside of a file by their content, where no flag of the file does. Returns how many. */
+/**
+ * Marks tracks inside of a file by their content, where no flag of the file does; none of a file that was replaced since it
+ * was read. Returns how many. In a transaction, so that no scan replaces the file meanwhile.
+ */
 export async function markTracks(
   db: Db,
-  fileId: string,
+  { id, sizeBytes, modifiedMs }: { id: string; sizeBytes: number; modifiedMs: number },
   { indexes, as }: { indexes: readonly number[]; as: 'forced' | 'hearing_impaired' },
 ): Promise<number> {
+  const version = { id, size_bytes: sizeBytes, modified_ms: modifiedMs };
+  if (!(await db('media_files').where(version).forShare().first('id'))) return 0;
   return db('media_streams')
-    .where({ file_id: fileId, [as]: false, external_path: null, kept: false })
+    .where({ file_id: id, [as]: false, external_path: null, kept: false })
     .whereIn('stream_index', [...indexes])
     .update({ [as]: true });
 }

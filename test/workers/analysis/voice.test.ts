@@ -1,6 +1,9 @@
 import { expect } from 'chai';
-import { findVoice } from '#areas/libraries/public.ts';
+import { findVoice, queueAnalysis } from '#areas/libraries/public.ts';
 import { findSource } from '#areas/streaming/public.ts';
+import { KilledFfmpeg } from '#support/killed-ffmpeg.ts';
+import { findVoices } from '#workers/analysis/voice.ts';
+import { Postponed } from '#workers/work.ts';
 import { type AnalysedPlace, newAnalysedPlace } from './support.ts';
 
 const SENTENCE =
@@ -63,5 +66,35 @@ describe('analysis.voice', function () {
     expect(await spoken()).to.equal(undefined);
     await place.analyse();
     expect((await spoken())?.[0]?.startMs).to.be.closeTo(20_000, 300);
+  });
+
+  it('goes on after a film at which ffmpeg is killed, and passes it over after three tries', async () => {
+    const { PATH } = process.env;
+    const { db } = place.api.deps;
+    const { libraryId } = place;
+    const sound = ['testsrc2=size=160x90:rate=10:duration=5', 'sine=f=220:duration=5'];
+    await place.film(
+      'Short (2003)/Short (2003).mkv',
+      sound.flatMap((one) => ['-f', 'lavfi', '-i', one]),
+    );
+    await place.scan();
+    await db('analyses').where({ name: 'voiceActivity' }).delete();
+    await queueAnalysis(db, 'voiceActivity', libraryId);
+    const waiting = () => db('analyses').where({ name: 'voiceActivity', state: 'queued' });
+    const ffmpeg = new KilledFfmpeg();
+    process.env['PATH'] = ffmpeg.path;
+    try {
+      for (const tries of [1, 2, 3]) {
+        ffmpeg.strike();
+        const ended = await findVoices({ libraryId }, place.work()).catch((error: unknown) => error);
+        expect([ended instanceof Postponed, ffmpeg.hasStruck], String(ended)).to.deep.equal([true, true]);
+        expect(await waiting().pluck('tries')).to.deep.equal([tries]);
+        await waiting().update({ due_at: db.raw('now()') });
+      }
+      await findVoices({ libraryId }, place.work());
+      expect(await place.states('voiceActivity')).to.have.members(['done', 'not-found']);
+    } finally {
+      process.env['PATH'] = PATH;
+    }
   });
 });

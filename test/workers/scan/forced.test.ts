@@ -73,4 +73,22 @@ describe('picture subtitles that no flag of the container marks', function () {
       expect(await scanned(name, at('dvd.mkv')), name).to.deep.equal([allForced]);
     }
   });
+
+  it('are no forced ones of a film that was replaced while its pictures were read', async () => {
+    const { db } = place.api.deps;
+    await tool('mkvmerge', ['-q', '-o', at('replaced.mkv'), at('film.mkv'), at('forced.sup')]);
+    expect(await scanned('Replaced (2006).mkv', at('replaced.mkv'))).to.deep.equal([true]);
+    const fileId = (await place.files()).find(({ path }) => path.endsWith('Replaced (2006).mkv'))?.id ?? '';
+    await db('media_streams').where({ file_id: fileId }).update({ forced: false });
+    const work = place.work();
+    const transaction: typeof db.transaction = async (...args: unknown[]) => {
+      await db('media_files').where({ id: fileId }).increment('modified_ms', 1000);
+      return Reflect.apply(db.transaction, db, args);
+    };
+    const replacing = new Proxy(db, {
+      get: (target, key) => (key === 'transaction' ? transaction : Reflect.get(target, key)),
+    });
+    expect(await extractSubtitles({ fileId, forced: true }, { ...work, db: replacing })).to.deep.equal({ marked: 0 });
+    expect(await db('media_streams').where({ file_id: fileId, forced: true })).to.have.length(0);
+  });
 });

@@ -116,15 +116,15 @@ export async function endAnalysesOf(
   );
 }
 
-/** Gives a file back, to be taken in so many minutes. */
+/** Gives a file back, to be taken in so many minutes; `tries` is how often it was tried in vain. */
 export async function putOffAnalysis(
   db: Db,
-  { name, fileId }: Pick<Taken, 'fileId'> & { name: AnalysisName },
+  { name, fileId, tries }: Pick<Taken, 'fileId' | 'tries'> & { name: AnalysisName },
   minutes: number,
 ): Promise<void> {
   await db('analyses')
     .where({ file_id: fileId, name, state: 'queued' })
-    .update({ due_at: db.raw('now() + make_interval(mins => ?)', [minutes]), job_id: null, tries: 0 });
+    .update({ due_at: db.raw('now() + make_interval(mins => ?)', [minutes]), job_id: null, tries });
 }
 
 /** Forgets an analysis of a library: its files lack it again, and none waits for it. */
