@@ -101,13 +101,18 @@ async function analyseOne(work: Work, { name, each }: Round, taken: Taken): Prom
     });
     return true;
   } catch (error) {
-    const isKilled = error instanceof FfmpegKilled;
-    if (!isKilled && !(error instanceof ObjectsUnavailable) && !work.signal.aborted) throw error;
-    const tries = isKilled ? taken.tries + 1 : 0;
-    await putOffAnalysis(work.db, { ...taken, name, tries }, work.signal.aborted ? 0 : WAIT_MINUTES);
+    const tries = triesAfter(error, taken);
+    if (tries === undefined && !work.signal.aborted) throw error;
+    await putOffAnalysis(work.db, { ...taken, name, tries: tries ?? 0 }, work.signal.aborted ? 0 : WAIT_MINUTES);
     work.signal.throwIfAborted();
     return false;
   }
+}
+
+/** The tries that count after an error that may not come again; undefined for other errors. */
+function triesAfter(error: unknown, { tries }: Taken): number | undefined {
+  if (error instanceof FfmpegKilled) return tries + 1;
+  return error instanceof ObjectsUnavailable ? 0 : undefined;
 }
 
 /** Undefined for a file that is gone, changed or was never read. */

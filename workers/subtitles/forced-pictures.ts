@@ -15,7 +15,9 @@ const STRETCHES = 8;
 const FIRST_PART_MS = 10_000;
 const PART_GROWTH = 3;
 const FOREIGN_MS = 180_000;
-/** ffmpeg reads every byte, of all stretches together at most about so many. */
+/** ffmpeg ends a copy at the next packet of each track after the part, which may be far: a film with such a copy is given up. */
+const PATIENCE_MS = 120_000;
+/** ffmpeg reads every byte; the parts of all stretches have together at most about so many. */
 const MOST_FOREIGN = 4 * 2 ** 30;
 
 /** A picture track that no flag marks. */
@@ -29,7 +31,8 @@ export async function markForced(fileId: string, work: Work): Promise<{ marked: 
   const place = await openMedia(work, source);
   if (place.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
   const { container, startMs, streams } = source.probe;
-  const film = { file: place.absolute, container, scratchDir: work.config.scratchDir };
+  const { scratchDir } = work.config;
+  const film = { file: place.absolute, container, scratchDir, patienceMs: PATIENCE_MS };
   const { durationMs, sizeBytes } = source;
   const indexes = await forcedAmong(
     { ...film, startMs, durationMs, sizeBytes, signal: work.signal },
