@@ -61,6 +61,20 @@ describe('a library of 20,000 films in a browser', () => {
     await app.close();
   });
 
+  it('opens with what the list of libraries has, so that its index is the first request', async () => {
+    const app = await openApp(api.url, '/libraries', { storageState: storageState as never });
+    const { page } = app;
+    const card = page.locator(`#app main a[href^="/library/${library.id}"]`).first();
+    await card.waitFor();
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+    await card.click();
+    await page.waitForSelector('[role=grid] a[href]');
+    expect(sent).to.include(`/api/v1/libraries/${library.id}/index`);
+    expect(sent).to.not.include(`/api/v1/libraries/${library.id}`);
+    await app.close();
+  });
+
   it('goes to a letter by the rail, and Back returns to the film, its place and the filter', async () => {
     const app = await openGrid('?filter=year%3Agte%3A1960');
     const { page } = app;

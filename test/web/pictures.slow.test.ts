@@ -73,6 +73,23 @@ describe('pictures in a browser', function () {
   const open = (path: string, more: BrowserContextOptions = {}) =>
     openApp(api.url, path, { storageState: storageState as never, viewport: { width: 1280, height: 800 }, ...more });
 
+  it('requests the posters in sight before those of other cells', async () => {
+    const app = await openApp(api.url, `/library/${films.id}`, {
+      storageState: storageState as never,
+      viewport: { width: 360, height: 500 },
+    });
+    const { page } = app;
+    await page.waitForSelector('[role=grid] a[href]');
+    const orders = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('[role=gridcell] img[src]')].map((one) => {
+        const { top, bottom } = one.closest('[role=gridcell]').getBoundingClientRect();
+        return (top < innerHeight && bottom > 0) + ' ' + one.fetchPriority;
+      })`,
+    );
+    expect([...new Set(orders)].sort()).to.deep.equal(['false low', 'true high']);
+    await app.close();
+  });
+
   it('fill the grid without a shift of the layout; an item without one shows its title', async () => {
     const app = await open(`/library/${films.id}?view=grid`);
     const { page } = app;

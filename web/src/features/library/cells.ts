@@ -17,6 +17,8 @@ export interface Painted {
   selected: boolean;
   /** Items are being selected: each cell shows whether it is. */
   selecting: boolean;
+  /** In the viewport: its picture is requested before those of other cells. */
+  inSight: boolean;
 }
 
 const element = (tag: string, name: string): HTMLElement => {
@@ -56,8 +58,12 @@ function makePicture(): HTMLImageElement {
   return picture;
 }
 
+const part = (cell: HTMLElement, name: string): HTMLElement => cell.querySelector(`.${name}`) as HTMLElement;
+
 /** Shows a picture over the tile; the former picture of a recycled cell is gone at once, and its request ends. */
-function paintPicture(picture: HTMLImageElement, image: Pictured | undefined, width: number): void {
+function paintPicture(cell: HTMLElement, { item, inSight }: Painted, width: number): void {
+  const picture = part(cell, 'fy-picture') as HTMLImageElement;
+  const image: Pictured | undefined = item && artFor(item.artwork, 'poster');
   const key = image ? `${image.id} ${image.version}` : '';
   if (picture.dataset.key === key) return;
   picture.dataset.key = key;
@@ -69,6 +75,7 @@ function paintPicture(picture: HTMLImageElement, image: Pictured | undefined, wi
   picture.style.backgroundColor = averageColour(image.blurhash) ?? '';
   picture.style.backgroundImage = blur ? `url(${blur})` : '';
   const { src, srcset } = sourcesOf(image, width);
+  picture.fetchPriority = inSight ? 'high' : 'low';
   if (srcset) picture.srcset = srcset;
   picture.src = src;
 }
@@ -86,8 +93,6 @@ export function makeCard(): HTMLElement {
   cell.append(link);
   return cell;
 }
-
-const part = (cell: HTMLElement, name: string): HTMLElement => cell.querySelector(`.${name}`) as HTMLElement;
 
 /** One grey line under a title. */
 export function lineOf({
@@ -162,7 +167,7 @@ export function paintCard(cell: HTMLElement, painted: Painted): void {
   part(cell, 'fy-title').textContent = item?.title ?? '';
   part(cell, 'fy-line').textContent = item ? lineOf(item) : '';
   part(cell, 'fy-art').style.background = item ? tileOf(item.id) : '';
-  paintPicture(part(cell, 'fy-picture') as HTMLImageElement, item && artFor(item.artwork, 'poster'), CARD_WIDTH);
+  paintPicture(cell, painted, CARD_WIDTH);
   part(cell, 'fy-part').textContent = m.percent({ percent: Math.round(progress * 100) });
   paintLink(link, item, label);
 }
@@ -212,7 +217,7 @@ export function paintLine(cell: HTMLElement, painted: Painted): void {
   cell.classList.toggle('fy-waiting', !item);
   paintMark(part(cell, 'fy-mark'), painted);
   part(cell, 'fy-tile').style.background = item ? tileOf(item.id) : '';
-  paintPicture(part(cell, 'fy-picture') as HTMLImageElement, item && artFor(item.artwork, 'poster'), TILE_WIDTH);
+  paintPicture(cell, painted, TILE_WIDTH);
   part(cell, 'fy-title').textContent = item?.title ?? label;
   for (const [name, text] of Object.entries(columns)) part(cell, `fy-${name}`).textContent = item ? text(item) : '';
   paintLink(link, item, label);

@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { query, queryClient } from '#core/cache/query.ts';
+import { openLibrary } from '#features/library/open.ts';
 import { keptLook } from '#features/library/view.ts';
 import type { PageLoad } from './$types';
 
@@ -7,6 +7,6 @@ import type { PageLoad } from './$types';
 export const load: PageLoad = ({ params, url }) => {
   const look = url.search === '' ? keptLook(params.id) : '';
   if (look) redirect(307, `/library/${params.id}${look}`);
-  void queryClient.prefetchQuery(query('getLibrary', { params }));
+  void openLibrary(params.id);
   return { id: params.id };
 };
