@@ -26,6 +26,7 @@ import type { MediaServerSpec } from '../schemas/media-server.ts';
 import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
 import { tunerEnvironment, urlRefs } from './environment.ts';
 import { TUNER } from './labels.ts';
+import { readingPolicy } from './reading.ts';
 import type { Stores } from './stores.ts';
 
 export const TUNER_PORT = 8081;
@@ -74,9 +75,9 @@ const meta = (tuner: Tuner, annotations?: Record<string, string>): ObjectMeta =>
 });
 
 export function tunerObjects(tuner: Tuner): Manifest<'Deployment' | 'Service' | 'NetworkPolicy'>[] {
-  const { hostNetwork } = tuner.spec;
-  const restricted = tuner.server.spec.networkPolicy.enabled && !hostNetwork;
-  return [deployment(tuner), service(tuner), ...(restricted ? [networkPolicy(tuner)] : [])];
+  const { enabled } = tuner.server.spec.networkPolicy;
+  const own = enabled && !tuner.spec.hostNetwork ? [networkPolicy(tuner)] : [];
+  return [deployment(tuner), service(tuner), ...own, ...(enabled ? readingPolicy(tuner, meta(tuner)) : [])];
 }
 
 function deployment(tuner: Tuner): Manifest<'Deployment'> {

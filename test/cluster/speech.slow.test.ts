@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import { atEndOfRun, temporaryFolder } from '#support/stores.ts';
 import { images, node, UP_MS } from './support/cluster.ts';
+import { cordoned } from './support/cordon.ts';
 import { fillClaim, type Home, startHome } from './support/home.ts';
 import { SpeechDemand } from './support/speech-demand.ts';
 import { until } from './support/until.ts';
@@ -16,13 +17,24 @@ const FILES = ['config.json', 'tokenizer.json', 'vocabulary.txt', 'model.bin'];
 const GPU = 'nvidia.com/gpu';
 const script = 'root=$PWD; . hack/install.sh; . hack/speech.sh; install_speech >&2; echo "$FOYER_MODELS_DIR/base"';
 
-/** A film in which a voice says a sentence. */
-function spokenFilm(): string {
+const SENTENCES = [
+  'The people of this house like to watch films in the evening.',
+  'On Sunday morning the children play in the garden behind the church.',
+  'My brother bought three bottles of milk and a loaf of bread.',
+  'The train to London leaves the station at seven in the morning.',
+  'She opened the window because the kitchen was full of smoke.',
+  'Winter came early that year, and the river was covered with ice.',
+];
+
+/** A film in which a voice says sentences, each of them in so many seconds. */
+function spokenFilm(sentences: readonly string[], seconds: number): string {
   const file = join(temporaryFolder('spoken', atEndOfRun), 'spoken.mkv');
-  const voice = "flite=text='The people of this house like to watch films in the evening.':voice=slt";
-  const sources = ['-f', 'lavfi', '-i', voice, '-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=12'];
-  const written = ['-t', '12', '-map', '1:v', '-map', '0:a', '-af', 'apad', '-c:v', 'libx264', '-c:a', 'aac'];
-  execFileSync('ffmpeg', ['-v', 'error', ...sources, ...written, '-metadata:s:a:0', 'language=eng', file]);
+  const voices = sentences.flatMap((text) => ['-f', 'lavfi', '-i', `flite=text='${text}':voice=slt`]);
+  const parts = sentences.map((_, at) => `[${at + 1}:a]apad=whole_dur=${seconds}[p${at}]`);
+  const joined = `${parts.join(';')};${sentences.map((_, at) => `[p${at}]`).join('')}concat=n=${sentences.length}:v=0:a=1[a]`;
+  const written = ['-filter_complex', joined, '-map', '0:v', '-map', '[a]', '-c:v', 'libx264', '-c:a', 'aac'];
+  const picture = ['-f', 'lavfi', '-i', `testsrc2=size=320x180:rate=12:duration=${sentences.length * seconds}`];
+  execFileSync('ffmpeg', ['-v', 'error', ...picture, ...voices, ...written, '-metadata:s:a:0', 'language=eng', file]);
   return file;
 }
 
@@ -46,7 +58,10 @@ describe('speech workers', function () {
     await images('subtitles');
     const modelObjects = { prefix: 'base/', sha256: 'f'.repeat(64) };
     const subtitles = { scaleToZero: true, idleSeconds: 10, modelObjects };
-    const films = { 'Spoken (2020).mkv': spokenFilm() };
+    const films = {
+      'Spoken (2020).mkv': spokenFilm(SENTENCES.slice(0, 1), 12),
+      'Spoken at length (2021).mkv': spokenFilm([...SENTENCES, ...SENTENCES, ...SENTENCES, ...SENTENCES], 10),
+    };
     home = await startHome({
       name: 'speech',
       films,
@@ -143,21 +158,79 @@ describe('speech workers', function () {
     await noPod();
   });
 
-  it('hear a film that is requested, and end', async () => {
-    await demand.set('real');
-    const [film] = await home.films(1);
+  it('report that their pod fits on no node, until one is there', async () => {
+    const uncordon = await cordoned(home.kubectl);
+    try {
+      await demand.set(1);
+      await home.reaches('SubtitlesReady', 'False Unschedulable');
+      expect(await home.condition('Ready')).to.equal('True AllReady');
+    } finally {
+      await uncordon();
+    }
+    await home.reaches('SubtitlesReady', 'True Running');
+    await demand.set(0);
+    await noPod();
+  });
+
+  interface Heard {
+    state: string;
+    progress: number;
+    heardMs: number;
+    attempts: number;
+    subtitle?: { file: string };
+  }
+
+  /** The requests of a film, and its calls. */
+  async function speechOf(title: string) {
+    const film = (await home.films(2)).find((one) => one.title === title);
     const call = async (path: string, method = 'GET') => {
       const headers = { ...home.headers, 'content-type': 'application/json' };
       const body = method === 'POST' ? '{}' : null;
-      return (await fetch(`${home.url}/api/v1/items/${film?.id}/subtitles/${path}`, { method, headers, body })).json();
+      const answer = await fetch(`${home.url}/api/v1/items/${film?.id}/subtitles/${path}`, { method, headers, body });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+      return answer;
     };
+    const first = async () => ((await (await call('generated')).json()) as { items: Heard[] }).items[0];
+    return { call, first };
+  }
+
+  it('hear a film that is requested, and end', async () => {
+    await demand.set('real');
+    const { call, first } = await speechOf('Spoken');
     await call('generate', 'POST');
     await until('a pod', async () => (await speech()).length === 1);
-    await until('its end', async () => {
-      const { items } = (await call('generated')) as { items: { state: string }[] };
-      return items[0]?.state === 'finished';
-    });
+    await until('its end', async () => (await first())?.state === 'finished');
     await noPod();
     await home.reaches('SubtitlesReady', 'True ScaledToZero');
+  });
+
+  it('go on in another pod where the one that was deleted had got to', async () => {
+    const { call, first } = await speechOf('Spoken at length');
+    await call('generate', 'POST');
+    const before = await until('a stretch that is kept', async () => {
+      const found = await first();
+      return found !== undefined && found.heardMs > 0 && found;
+    });
+    expect(before.state).to.equal('running');
+    const [old] = await speech();
+    const name = old?.metadata.name ?? '';
+    await home.kubectl.run(['delete', 'pod', name, '-n', home.namespace, '--grace-period=0', '--force']);
+    const heard: number[] = [];
+    const done = await until(
+      'its end',
+      async () => {
+        const found = await first();
+        heard.push(found?.heardMs ?? 0);
+        return ['finished', 'failed'].includes(found?.state ?? '') && found;
+      },
+      200_000,
+    );
+    expect(done.state).to.equal('finished');
+    expect(Math.min(...heard), 'nothing that was heard is lost').to.be.at.least(before.heardMs);
+    expect((await speech()).map(({ metadata }) => metadata.name)).to.not.include(name);
+    const text = await (await call(done.subtitle?.file ?? '')).text();
+    for (const word of ['evening', 'garden', 'milk', 'London', 'window', 'river'])
+      expect(text.split(word).length - 1, `${word} is said four times`).to.equal(4);
+    await noPod();
   });
 });

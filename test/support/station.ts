@@ -10,7 +10,7 @@ import { atEndOfRun, temporaryFolder } from './stores.ts';
 export const PICTURES_PER_SEC = 25;
 export const PICTURE_MS = 1000 / PICTURES_PER_SEC;
 const PACKET = 188;
-const BITS_A_MS = 500;
+export const BITS_A_MS = 500;
 const NUMBER_BITS = 13;
 const WIDTH = NUMBER_BITS + 3;
 const SIZE = `${WIDTH * 10}x96`;
@@ -30,8 +30,8 @@ function readBars(bars: Buffer): { channel: number; number: number } | undefined
   return { channel: whole >> (NUMBER_BITS + 1), number: (whole >> 1) & ((1 << NUMBER_BITS) - 1) };
 }
 
-/** At most 327 seconds of a channel, with a constant rate of bytes. */
-async function numbered(channel: number, seconds: number): Promise<Buffer> {
+/** At most 327 seconds of a channel, from 0 on, with a constant rate of bytes. */
+export async function numbered(channel: number, seconds: number): Promise<Buffer> {
   const path = join(temporaryFolder('station', atEndOfRun), `${channel}.ts`);
   const child = spawn(
     'ffmpeg',

@@ -7,15 +7,15 @@ const images = { foyer: 'foyer:latest', postgres: 'p:1', redis: 'r:1', minio: 'm
 const spec = TunerDeviceSpec.parse({ serverRef: { name: 'home' }, source: { m3u: { url: 'http://x/' } } });
 const stores = { postgres: { managed: {} }, redis: { managed: {} }, objects: { managed: {} } };
 
-function made(live: string[]) {
+function made(live: string[], source: object = spec.source, secrets: Map<string, Record<string, string>> = new Map()) {
   const server = { name: 'home', spec: MediaServerSpec.parse({ ...stores, network: { allow: { live } } }) };
   return tunerObjects({
     name: 'tv',
     namespace: 'media',
-    spec,
+    spec: { ...spec, source },
     server,
     images,
-    secrets: new Map(),
+    secrets,
     oneNode: new Set<string>(),
   });
 }
@@ -70,5 +70,42 @@ describe('the pod of a tuner', () => {
       template: { spec: { containers: { imagePullPolicy: string }[] } };
     };
     expect(template.spec.containers[0]?.imagePullPolicy).to.equal('IfNotPresent');
+  });
+
+  describe('is read by the workers', () => {
+    const NEAR = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+    const url = 'http://10.9.8.7/list.m3u';
+    const cases: [string, object, Map<string, Record<string, string>>, unknown][] = [
+      ['by its address alone', { hdhomerun: { address: '192.168.1.20:8080' } }, new Map(), ['192.168.1.20/32']],
+      ['by IPv6', { hdhomerun: { address: 'fd00::20' } }, new Map(), ['fd00::20/128']],
+      ['by a name', { hdhomerun: { address: 'hdhr.lan' } }, new Map(), [...NEAR, 80, 5004]],
+      ['by a broadcast', { hdhomerun: { deviceId: '10AA5474' } }, new Map(), NEAR],
+      ['by a row of the server', { m3u: { maxStreams: 2 } }, new Map(), NEAR],
+      ['by a playlist', { m3u: { url: 'http://list.lan:34400/x' } }, new Map(), [...NEAR, 34_400]],
+      [
+        ...(['by a playlist of a Secret', { m3u: { urlSecretRef: { name: 's', key: 'url' } } }] as const),
+        ...([new Map([['s', { url }]]), ['10.9.8.7/32']] as const),
+      ],
+      ['but not at the metadata address of a node', { m3u: { url: 'http://169.254.169.254/' } }, new Map(), undefined],
+    ];
+    for (const [title, source, secrets, expected] of cases)
+      it(title, () => {
+        const policy = made([], source, secrets).find(({ metadata }) => metadata.name === 'tv-tuner-reading')?.spec;
+        const { egress = [], podSelector } = (policy ?? {}) as Egress & { podSelector: { matchLabels: object } };
+        const [rules] = [egress as { to: { ipBlock: { cidr: string } }[]; ports?: { port: number }[] }[]];
+        const opened = rules.flatMap(({ to, ports = [] }) => [
+          ...to.map(({ ipBlock }) => ipBlock.cidr),
+          ...ports.map(({ port }) => port),
+        ]);
+        expect(policy && opened).to.deep.equal(expected);
+        if (policy) expect(podSelector.matchLabels).to.include({ 'app.kubernetes.io/component': 'workers' });
+      });
+
+    it('by nothing of its own where the server names its networks', () => {
+      const names = made(['192.168.7.0/24'], { hdhomerun: { address: '192.168.1.20' } }).map(
+        ({ metadata }) => metadata.name,
+      );
+      expect(names).to.not.include('tv-tuner-reading');
+    });
   });
 });
