@@ -52,6 +52,26 @@ describe('tracks that are read together', function () {
     ]);
   });
 
+  it('are written 500 at a time, also from many small folders', async () => {
+    const place = await newPlace('music');
+    for (let n = 0; n < 500; n += 1) {
+      const [album, track] = [Math.floor(n / 10), (n % 10) + 1];
+      await writeTrack(join(place.path, `Artist/Album ${album}/${track}.mp3`), {
+        ...{ TALB: `Album ${album}`, TPE1: 'Artist', TIT2: `Song ${n}`, TRCK: String(track) },
+      });
+    }
+    const { db } = place.api.deps;
+    const inserts: string[] = [];
+    const note = ({ sql }: { sql: string }): void => {
+      if (sql.startsWith('insert into items ')) inserts.push(sql);
+    };
+    db.on('query', note);
+    const { counts } = await place.scan();
+    db.off('query', note);
+    expect(counts).to.include({ added: 500, probed: 500 });
+    expect(inserts.length, 'artists, albums and tracks').to.equal(3);
+  });
+
   it('do not take their faults to each other in a library', async () => {
     const [place, other] = [await newPlace('music'), await newPlace('music')];
     await mkdir(join(place.path, 'Artist'), { recursive: true });
