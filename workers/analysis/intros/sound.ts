@@ -13,7 +13,7 @@ export const STEP_MS = 20;
 const STEP_SAMPLES = (RATE * STEP_MS) / 1000;
 /**
  * The sound is resampled once for both outputs, in large frames: a frame of AAC costs as much as its samples. The filter is that of
- * chromaprint's own program, which is half as long as ffmpeg's: only what lies below 4 kHz is printed.
+ * fpcalc, half as long as the one of ffmpeg: chromaprint uses nothing above 4 kHz.
  */
 const ONCE = `asetnsamples=n=32768:p=0,aresample=${RATE}:filter_size=16:phase_shift=8:cutoff=0.8:osf=s16:ochl=mono,asplit[print][meter]`;
 /** An opening lies in the first quarter, and within ten minutes. */
