@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import { storableJson } from '#platform/storable-json.ts';
 import type { Call } from './endpoint.ts';
 
 /** Writes to the audit log in the transaction of the caller: account, address, action, old and new values, and never a secret. */
@@ -44,8 +45,10 @@ interface Entry {
 /** Writes many entries at once, of a job or of a request for many records. */
 export async function recordMany(db: Db, entries: readonly Entry[]): Promise<void> {
   if (entries.length === 0) return;
-  const rows = entries.map(({ accountId, details, ...rest }) => ({
-    ...{ ...rest, account_id: accountId, details: JSON.stringify(details) },
-  }));
-  await db.batchInsert('audit_log', rows, 500);
+  const rows = entries.map(({ accountId, ...rest }) => ({ ...rest, account_id: accountId }));
+  await db.raw(
+    `insert into audit_log (id, account_id, action, details)
+     select * from jsonb_to_recordset(?::jsonb) as r(id uuid, account_id uuid, action text, details jsonb)`,
+    [storableJson(rows)],
+  );
 }

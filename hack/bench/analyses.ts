@@ -1,6 +1,6 @@
 /**
  * CPU of analyses against the bare tools on the same files: thumbnails against ffmpeg with the same filters (target: at most
- * 1.15), openings of a season against fpcalc (target: at most 1.3). Needs fpcalc (Debian: libchromaprint-tools).
+ * 1.15), openings of a season against fpcalc (target: at most 1.3). Installs fpcalc where it is absent.
  * `BENCH_PAIRS=5 node hack/bench/analyses.ts` prints a table.
  */
 import { mkdirSync, statSync } from 'node:fs';
@@ -10,6 +10,7 @@ import type { ProbedStream } from '#platform/media.ts';
 import { emit } from '#platform/outbox.ts';
 import { enqueue } from '#platform/queue.ts';
 import { startApi } from '#support/api.ts';
+import { requirePrograms } from '#support/debian.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import { endAll, temporaryFolder } from '#support/stores.ts';
 import { findIntros } from '#workers/analysis/intros/intros.ts';
@@ -21,10 +22,12 @@ const PAIRS = Number(process.env['BENCH_PAIRS'] ?? 5);
 const FILM_SECONDS = 600;
 const EPISODES = 6;
 const EPISODE_SECONDS = 2400;
+const PART_SECONDS = 40;
 const HEARD_SECONDS = 600;
 const VIDEO = { index: 0, kind: 'video', codec: 'h264', width: 1280, height: 720 } as ProbedStream;
 const AUDIO = { index: 0, kind: 'audio', codec: 'aac' } as ProbedStream;
 
+requirePrograms({ fpcalc: 'libchromaprint-tools' });
 const api = await startApi();
 const { db } = api.deps;
 const scratch = temporaryFolder('analyses');
@@ -69,13 +72,32 @@ async function analysed(library: GivenLibrary, run: () => Promise<unknown>): Pro
   return cpuOf(run);
 }
 
+/** A file of this length: a few seconds are encoded and repeated, since encoding all of it would take longer than the bench. */
+async function make(file: string, { input, coding, seconds }: { input: string; coding: string[]; seconds: number }) {
+  const part = join(scratch, 'part.mkv');
+  await output('ffmpeg', [
+    '-v',
+    'error',
+    '-y',
+    '-f',
+    'lavfi',
+    '-i',
+    `${input}:duration=${PART_SECONDS}`,
+    ...coding,
+    part,
+  ]);
+  const again = ['-stream_loop', String(seconds / PART_SECONDS - 1), '-i', part];
+  await output('ffmpeg', ['-v', 'error', ...again, '-c', 'copy', file]);
+}
+
 const films = await shelf('movies');
 const filmName = 'film.mkv';
 const film = join(api.mediaRoot, 'media', films.id, filmName);
-await output('ffmpeg', [
-  ...['-v', 'error', '-f', 'lavfi', '-i', `testsrc2=size=1280x720:rate=12:duration=${FILM_SECONDS}`],
-  ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '48', film],
-]);
+await make(film, {
+  input: 'testsrc2=size=1280x720:rate=12',
+  coding: ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '48'],
+  seconds: FILM_SECONDS,
+});
 await add(films, { itemId: await givenItem(db, films), name: filmName, seconds: FILM_SECONDS, stream: VIDEO });
 const { reading, writing } = thumbnailOptions(VIDEO, layoutOf(FILM_SECONDS * 1000));
 const bareThumbnails = () =>
@@ -86,17 +108,11 @@ const season = await givenItem(db, shows, { type: 'season' });
 const episodes: string[] = [];
 for (let n = 1; n <= EPISODES; n += 1) {
   const name = `${n}.mkv`;
-  await output('ffmpeg', [
-    ...[
-      '-v',
-      'error',
-      '-f',
-      'lavfi',
-      '-i',
-      `anoisesrc=color=pink:seed=${n}:duration=${EPISODE_SECONDS}:sample_rate=48000`,
-    ],
-    ...['-ac', '2', '-c:a', 'aac', '-b:a', '128k', join(api.mediaRoot, 'media', shows.id, name)],
-  ]);
+  await make(join(api.mediaRoot, 'media', shows.id, name), {
+    input: `anoisesrc=color=pink:seed=${n}:sample_rate=48000`,
+    coding: ['-ac', '2', '-c:a', 'aac', '-b:a', '128k'],
+    seconds: EPISODE_SECONDS,
+  });
   const itemId = await givenItem(db, shows, { type: 'episode', parent_id: season, index_number: n });
   episodes.push(await add(shows, { itemId, name, seconds: EPISODE_SECONDS, stream: AUDIO }));
 }

@@ -12,6 +12,7 @@ import { probeMatroska } from './matroska/index.ts';
 import { isCut } from './mp4/boxes.ts';
 import { probeMp4 } from './mp4/index.ts';
 import { probeMusic } from './music/index.ts';
+import type { MusicFile } from './music/read.ts';
 import { withPictureCaptions } from './picture-captions.ts';
 import { PROBE_VERSION, type Probed, type Stretch } from './probed.ts';
 import { SNIFF_BYTES, type Sniffed, sniff } from './sniff.ts';
@@ -33,6 +34,8 @@ export interface ProbeOptions {
   zeros?: readonly Stretch[];
   /** Reads what items of another kind than films are made of. */
   as?: ReadAs | undefined;
+  /** A track that was read with its hash. */
+  music?: MusicFile | undefined;
 }
 
 /**
@@ -84,7 +87,8 @@ function plainFile(container: string): ProbedFile {
 }
 
 async function readTrack(path: string, options: ProbeOptions): Promise<Probed> {
-  return probeMusic(path, { signal: options.signal, read: () => read(path, options) });
+  const { signal, music } = options;
+  return probeMusic(path, { signal, music, read: () => read(path, options) });
 }
 
 async function read(path: string, options: ProbeOptions): Promise<Probed> {

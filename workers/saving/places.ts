@@ -1,7 +1,8 @@
 // Where the files of an item are written: next to its media, or in the folder that only it uses.
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findStorages, isBelow, openMedia, placeInStorage, type Storage } from '#areas/storage/public.ts';
+import { findStorages, openMedia, placeInStorage, type Storage } from '#areas/storage/public.ts';
+import { isBelow } from '#platform/is-below.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { splitName } from '../scan/names/kinds.ts';
 import { discOf } from '../scan/names/music.ts';

@@ -166,12 +166,13 @@ async function writeValue(db: Db, ids: readonly string[], { field, value }: Chec
   const others = rows.map(({ id }) => id);
   if (others.length === 0) return [];
   await db('custom_values').where({ field_id: field.id }).whereRaw('item_id = any(?::uuid[])', [others]).delete();
-  const key = column === 'text_value' ? 'left(foyer_fold(t.value), 300)' : 'null::text';
+  const key = column === 'text_value' ? 'left(foyer_fold(one.value), 300)' : 'null::text';
   await db.raw(
-    `insert into custom_values (item_id, field_id, place, ${column}, text_key)
-     select e.id, ?, t.at - 1, t.value::${casts[column]}, ${key}
-     from unnest(?::uuid[]) as e(id), unnest(?::text[]) with ordinality as t(value, at)`,
-    [field.id, others, texts],
+    `with t as materialized (
+       select one.at, one.value::${casts[column]} as value, ${key} as key from unnest(?::text[]) with ordinality as one(value, at))
+     insert into custom_values (item_id, field_id, place, ${column}, text_key)
+     select e.id, ?, t.at - 1, t.value, t.key from unnest(?::uuid[]) as e(id), t`,
+    [texts, field.id, others],
   );
   return others;
 }

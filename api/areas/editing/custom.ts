@@ -20,15 +20,15 @@ export interface FieldChange {
 type Shown = Map<string, Record<string, unknown>>;
 
 /** Custom values of an item that the caller may see, by key. */
-export async function customValuesOf(editor: Editor, itemId: string): Promise<Record<string, unknown>> {
-  return (await shownValues(editor, [itemId])).get(itemId) ?? {};
+export async function customValuesOf({ db, who }: Editor, itemId: string): Promise<Record<string, unknown>> {
+  return (await findCustomValues(db, who, await heldBy(db, [itemId]))).get(itemId) ?? {};
 }
 
-async function shownValues({ db, who }: Editor, ids: readonly string[]): Promise<Shown> {
-  const rows: { id: string; libraryId: string; type: string }[] = await db('items')
+/** The items as `findCustomValues` takes them. */
+async function heldBy(db: Db, ids: readonly string[]): Promise<{ id: string; libraryId: string; type: string }[]> {
+  return db('items')
     .whereRaw('id = any(?::uuid[])', [[...ids]])
     .select('id', 'library_id as libraryId', db.raw('coalesce(own_type, type) as type'));
-  return findCustomValues(db, who, rows);
 }
 
 /** Sets custom values of an item, and returns those that changed. Throws 400 with path `custom.<key>`. */
@@ -63,9 +63,16 @@ export async function changeCustomOfMany(
 }
 
 async function change(editor: Editor, ids: readonly string[], { values, dryRun }: { values: Values; dryRun: boolean }) {
-  const before: Shown = dryRun ? new Map() : await shownValues(editor, ids);
+  const { db, who } = editor;
+  const items = dryRun ? [] : await heldBy(db, ids);
+  const before: Shown = await findCustomValues(db, who, items);
   const { changed, refused } = await setCustomValues(editor, ids, { values, dryRun });
-  const after: Shown = changed.length > 0 ? await shownValues(editor, changed) : new Map();
+  const others = new Set(changed);
+  const after: Shown = await findCustomValues(
+    db,
+    who,
+    items.filter(({ id }) => others.has(id)),
+  );
   if (changed.length > 0) await reviseItems(editor.db, changed);
   await noteSaves(editor.db, changed, 'nfo');
   const changes = changed.map((id) => {

@@ -57,7 +57,7 @@ export { divideItem, makeSibling, pinFiles } from './merge/divide.store.ts';
 export { editFields, type FieldEdits, raiseChangesOfItems, setLocks } from './merge/edit.ts';
 export { FIELDS, fieldNames, hasField, isEditable } from './merge/fields.ts';
 export { replaceChapters, setAddedAt, setAddedBy, setEdition } from './merge/file-edits.store.ts';
-export { findKnownItems, type KnownItem, lockKnown, type ServerPlace } from './merge/known.store.ts';
+export { findKnownItems, type KnownItem, lockKnown, lockTypes, type ServerPlace } from './merge/known.store.ts';
 export { givenBy } from './merge/merge.ts';
 export { newFields, writeNewLists } from './merge/new-items.ts';
 export { placeEpisode } from './merge/numbers.store.ts';

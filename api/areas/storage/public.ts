@@ -12,7 +12,7 @@ export { folderOnStorage, readerById } from './serving/folders.ts';
 export { Looks, looks } from './serving/looks.ts';
 export { type MediaConfig, type OpenFile, type Opening, openMedia, type Wanted } from './serving/opening.ts';
 export { addressOf, streamOf } from './serving/ranges.ts';
-export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './serving/roots.ts';
+export { findStorages, isFolder, type Place, placeInStorage, type Storage } from './serving/roots.ts';
 export {
   changeState,
   deleteStoragesOf,

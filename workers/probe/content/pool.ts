@@ -22,16 +22,49 @@ export async function readContent<K extends ContentKind>(
   path: string,
   signal?: AbortSignal,
 ): Promise<Content<K>> {
+  const answers = await inThread((worker) =>
+    withLocal(path, (local) => request(worker, { kind, paths: [local] }, signal)),
+  );
+  const [answer] = answers as [Answer];
+  if ('failed' in answer) throw new ProbeError(answer.fault, answer.failed);
+  return answer.content as Content<K>;
+}
+
+interface Together<K> {
+  kind: K;
+  /** Files on a disk. */
+  paths: readonly string[];
+  /** The real paths that they must be in. */
+  within: readonly string[];
+}
+
+/**
+ * Reads several small files by one message, because a message costs as much as the tags of a file. Undefined for those that could not be
+ * read, and for all when they took too long together: `readContent` then finds the fault of each.
+ */
+export async function readTogether<K extends ContentKind>(
+  { kind, paths, within }: Together<K>,
+  signal?: AbortSignal,
+): Promise<(Content<K> | undefined)[]> {
+  try {
+    const answers = await inThread((worker) => request(worker, { kind, paths, within }, signal));
+    return answers.map((answer) => ('content' in answer ? (answer.content as Content<K>) : undefined));
+  } catch (error) {
+    if (error instanceof ProbeError) return paths.map(() => undefined);
+    throw error;
+  }
+}
+
+async function inThread<T>(work: (worker: Worker) => Promise<T>): Promise<T> {
   while (busy >= THREADS) await new Promise<void>((resolve) => waiting.push(resolve));
   busy += 1;
   const worker = taken();
   try {
-    const answer = await withLocal(path, (local) => request(worker, { kind, path: local }, signal));
+    const done = await work(worker);
     keep(worker);
-    if ('failed' in answer) throw new ProbeError(answer.fault, answer.failed);
-    return answer.content as Content<K>;
+    return done;
   } catch (error) {
-    if (!(error instanceof ProbeError && error.fault !== 'probe-timeout')) void worker.terminate();
+    void worker.terminate();
     throw error;
   } finally {
     busy -= 1;
@@ -40,7 +73,7 @@ export async function readContent<K extends ContentKind>(
 }
 
 /** One question to a thread. Its listeners are the cheapest ones, because a music library has 100,000 questions. */
-function request(worker: Worker, wanted: Request, signal: AbortSignal | undefined): Promise<Answer> {
+function request(worker: Worker, wanted: Request, signal: AbortSignal | undefined): Promise<Answer[]> {
   signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
     const settle = (end: () => void): void => {
@@ -50,7 +83,7 @@ function request(worker: Worker, wanted: Request, signal: AbortSignal | undefine
       end();
     };
     const timedOut = (why: string) => (): void => settle(() => reject(new ProbeError('probe-timeout', why)));
-    const answered = (answer: Answer): void => settle(() => resolve(answer));
+    const answered = (answers: Answer[]): void => settle(() => resolve(answers));
     // It ran out of memory, or the library threw outside its promise.
     const failed = (error: Error): void => timedOut(error.message)();
     const left = timedOut('its reader ended');

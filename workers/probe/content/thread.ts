@@ -6,12 +6,14 @@ import { readCover } from '../books/cover.ts';
 import { readBook, readComicFile } from '../books/read.ts';
 import { ProbeError } from '../fault.ts';
 import { readMusic } from '../music/read.ts';
+import { readTrack } from '../music/track.ts';
 import { readPreview } from '../photos/preview.ts';
 import { readPhoto } from '../photos/read.ts';
 
 /** What can be read, and how; each takes a path and gives what can be sent to another thread. */
 const readers = {
   music: readMusic,
+  track: readTrack,
   book: readBook,
   comic: readComicFile,
   photo: readPhoto,
@@ -24,18 +26,26 @@ export type Content<K extends ContentKind> = Awaited<ReturnType<(typeof readers)
 
 export interface Request {
   kind: ContentKind;
-  path: string;
+  paths: readonly string[];
+  /** For readers that resolve links: the real paths that a file must be in. */
+  within?: readonly string[];
 }
 
 export type Answer = { content: unknown } | { fault: ProbeFault; failed: string };
 
 parentPort?.on('message', (request: Request) => {
-  void answerFor(request).then((answer) => parentPort?.postMessage(answer));
+  void answersFor(request).then((answers) => parentPort?.postMessage(answers));
 });
 
-async function answerFor({ kind, path }: Request): Promise<Answer> {
+async function answersFor({ kind, paths, within = [] }: Request): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const path of paths) answers.push(await answerFor(kind, path, within));
+  return answers;
+}
+
+async function answerFor(kind: ContentKind, path: string, within: readonly string[]): Promise<Answer> {
   try {
-    return { content: await readers[kind](path) };
+    return { content: await readers[kind](path, within) };
   } catch (error) {
     return { fault: faultOf(error), failed: error instanceof Error ? error.message.slice(0, 200) : 'unknown' };
   }

@@ -1,8 +1,18 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { AbstractTokenizer, EndOfStreamError, type IRandomAccessFileInfo, type IReadChunkOptions } from 'strtok3';
 
+const LARGEST = 64 * 1024;
 const BLOCK = 16 * 1024;
-const KEPT = 2;
+
+/** Bytes of a file that are kept. */
+interface Kept {
+  at: number;
+  bytes: Buffer;
+  buffer: Buffer;
+}
+
+/** Buffers of closed files: a new one for each file would let V8 collect garbage after each few hundred files. */
+const spare: Buffer[] = [];
 
 /**
  * A file as music-metadata reads it, by blocks and without waiting: a tag is hundreds of reads of a few bytes, and each would
@@ -11,8 +21,9 @@ const KEPT = 2;
 export class BlockFile extends AbstractTokenizer {
   declare fileInfo: IRandomAccessFileInfo;
   readonly #file: number;
-  /** The first and the last part of the file are read in turn. */
-  #blocks: { at: number; bytes: Buffer }[] = [];
+  /** The head of the file stays, since the parser returns to it; the other block is the last that was read. */
+  #head: Kept | undefined;
+  #other: Kept | undefined;
 
   /** Throws errors of the file system. */
   constructor(path: string) {
@@ -30,10 +41,12 @@ export class BlockFile extends AbstractTokenizer {
     return this.fileInfo.size;
   }
 
-  /** The bytes from `at`; fewer than `length` only at the end. */
-  bytes(at: number, length: number): Buffer {
-    const target = Buffer.allocUnsafe(length);
-    return target.subarray(0, this.#fill(target, at));
+  /** Up to 64 KiB from `at`, fewer only at the end. They are good until the next read. */
+  block(at: number, length: number): Buffer {
+    const kept = this.#keptAt(at);
+    const end = Math.min(at + length, this.size);
+    const found = kept && kept.at + kept.bytes.length >= end ? kept : this.#load(at, length);
+    return found.bytes.subarray(at - found.at, at - found.at + length);
   }
 
   override async readBuffer(target: Uint8Array, options?: IReadChunkOptions): Promise<number> {
@@ -61,6 +74,8 @@ export class BlockFile extends AbstractTokenizer {
 
   override async closeOnce(): Promise<void> {
     closeSync(this.#file);
+    for (const kept of [this.#head, this.#other]) if (kept && spare.length < 4) spare.push(kept.buffer);
+    [this.#head, this.#other] = [undefined, undefined];
     await super.closeOnce();
   }
 
@@ -69,7 +84,7 @@ export class BlockFile extends AbstractTokenizer {
     let done = 0;
     while (done < target.length) {
       const at = from + done;
-      const { at: begin, bytes } = this.#blockOf(at);
+      const { at: begin, bytes } = this.#keptAt(at) ?? this.#load(at - (at % BLOCK), BLOCK);
       const part = bytes.subarray(at - begin, at - begin + target.length - done);
       if (part.length === 0) break;
       target.set(part, done);
@@ -78,20 +93,25 @@ export class BlockFile extends AbstractTokenizer {
     return done;
   }
 
-  #blockOf(at: number): { at: number; bytes: Buffer } {
-    const begin = at - (at % BLOCK);
-    const kept = this.#blocks.find((block) => block.at === begin);
-    if (kept) return kept;
-    const bytes = Buffer.allocUnsafe(BLOCK);
-    const block = { at: begin, bytes: bytes.subarray(0, this.#read(bytes, begin)) };
-    this.#blocks = [block, ...this.#blocks.slice(0, KEPT - 1)];
-    return block;
+  #keptAt(at: number): Kept | undefined {
+    return [this.#head, this.#other].find((kept) => kept && at >= kept.at && at < kept.at + kept.bytes.length);
   }
 
+  #load(at: number, length: number): Kept {
+    const buffer = (at === 0 ? this.#head : this.#other)?.buffer ?? spare.pop() ?? Buffer.allocUnsafeSlow(LARGEST);
+    const count = this.#read(buffer.subarray(0, length), at);
+    const kept = { at, buffer, bytes: buffer.subarray(0, count) };
+    if (at === 0) this.#head = kept;
+    else this.#other = kept;
+    return kept;
+  }
+
+  /** Reads to the size that the file had, so that its end costs no read of its own. */
   #read(target: Uint8Array, from: number): number {
+    const length = Math.max(0, Math.min(target.length, this.size - from));
     let done = 0;
-    while (done < target.length) {
-      const count = readSync(this.#file, target, done, target.length - done, from + done);
+    while (done < length) {
+      const count = readSync(this.#file, target, done, length - done, from + done);
       if (count === 0) break;
       done += count;
     }

@@ -21,15 +21,18 @@ const CODECS: readonly (readonly [begins: string, codec: string])[] = [
 /** Containers with one stream whose facts music-metadata reads as exactly as ffprobe; all others are ffprobe's. */
 const PLAIN = new Set(['mp3', 'flac', 'ogg', 'wav']);
 
+interface Reading {
+  signal?: AbortSignal | undefined;
+  music?: MusicFile | undefined;
+  read: () => Promise<Probed>;
+}
+
 /**
  * An audio file with its tags. `read` gives the streams of a container that music-metadata does not know exactly.
- * A file whose tags cannot be read has none; one whose streams cannot be read is faulty.
+ * A file whose tags cannot be read has none; one whose streams cannot be read is faulty. `music` is the file as it was read already.
  */
-export async function probeMusic(
-  path: string,
-  { signal, read }: { signal?: AbortSignal | undefined; read: () => Promise<Probed> },
-): Promise<Probed> {
-  const found = await readContent('music', path, signal);
+export async function probeMusic(path: string, { signal, music: early, read }: Reading): Promise<Probed> {
+  const found = early ?? (await readContent('music', path, signal));
   const plain =
     found.heard && PLAIN.has(found.sniffed.container) ? await plainFile(path, found, found.heard) : undefined;
   const probed = plain ? { file: plain } : await read();

@@ -44,12 +44,17 @@ export interface MusicFile {
 export async function readMusic(path: string): Promise<MusicFile> {
   const file = opened(path);
   try {
-    const sniffed = sniff(headOf(file));
-    const heard = await hear(file).catch(() => undefined);
-    return { size: file.size, after: after(path), sniffed, heard };
+    return await readOpen(file, path);
   } finally {
     await file.close().catch(() => undefined); // its bytes were read
   }
+}
+
+/** The same of a file that is open. */
+export async function readOpen(file: BlockFile, path: string): Promise<MusicFile> {
+  const sniffed = sniff(headOf(file));
+  const heard = await hear(file).catch(() => undefined);
+  return { size: file.size, after: after(path), sniffed, heard };
 }
 
 /** Undefined where the file system has an error, so that the caller looks itself. */
@@ -73,7 +78,7 @@ function opened(path: string): BlockFile {
 }
 
 function headOf(file: BlockFile): Buffer {
-  return whileReading(() => file.bytes(0, SNIFF_BYTES));
+  return whileReading(() => file.block(0, SNIFF_BYTES));
 }
 
 function whileReading<T>(read: () => T): T {

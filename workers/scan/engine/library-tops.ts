@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isBelow } from '#areas/storage/public.ts';
+import { isBelow } from '#platform/is-below.ts';
 import { isRemote, openRemote } from '../remote-roots.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { realFolder } from './folder-at.ts';

@@ -1,15 +1,17 @@
 import { join } from 'node:path';
 import type { ProbeFault } from '#platform/media.ts';
 import { isAddress, statMedia } from '#platform/media-bytes.ts';
+import type { MusicFile } from '#workers/probe/music/read.ts';
 import { ProbeError, probeFile } from '#workers/probe/probe.ts';
 import type { Seen } from '#workers/probe/probed.ts';
+import { type Sampled, sampledHash } from '#workers/probe/sampled-hash.ts';
 import { rulesOf } from '../group/index.ts';
 import { inLanes } from '../lanes.ts';
-import { type Sampled, sampledHash } from '../sampled-hash.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import type { Read } from '../store/files.ts';
 import { type Candidate, findSame, type KnownFile } from '../store/known.ts';
 import type { WalkedFile } from '../walk/types.ts';
+import { readTracks } from './read-tracks.ts';
 import type { Scan } from './scan.ts';
 import { Whereabouts } from './whereabouts.ts';
 
@@ -33,10 +35,19 @@ export interface Readings {
 export async function readFiles(scan: Scan, folder: ScannedFolder, files: readonly ToRead[]): Promise<Readings> {
   const readings: Readings = { read: new Map(), moved: new Map(), faults: new Map(), postponed: new Set() };
   const lanes = { lanes: scan.options.concurrency, signal: scan.signal };
-  const samples = new Map<string, Sampled>();
-  const real = new Map<string, string>();
-  const tops = files.length > 0 ? scan.tops.all() : undefined;
-  await inLanes(files, lanes, async (file) => {
+  const tracks = await readTracks(
+    scan,
+    folder,
+    files.map(({ path }) => path),
+  );
+  const all = [...tracks];
+  const samples = new Map(
+    all.map(([path, { hash, zeros }]): [string, Sampled] => [path, { hash: Buffer.from(hash, 'hex'), zeros }]),
+  );
+  const real = new Map(all.map(([path, track]) => [path, track.real]));
+  const others = files.filter(({ path }) => !tracks.has(path));
+  const tops = others.length > 0 ? scan.tops.all() : undefined;
+  await inLanes(others, lanes, async (file) => {
     try {
       const absolute = await scan.tops.resolve(join(folder.root, file.path), tops);
       if (absolute === undefined) {
@@ -55,7 +66,9 @@ export async function readFiles(scan: Scan, folder: ScannedFolder, files: readon
   await findMoved(scan, { folder, files: fresh, samples, readings });
   const rest = files.filter((file) => samples.has(file.path) && !readings.moved.has(file.path));
   await inLanes(rest, lanes, async (file) => {
-    await probe(scan, real.get(file.path) ?? '', { file, sampled: samples.get(file.path) as Sampled, readings });
+    const { path } = file;
+    const music = tracks.get(path)?.music;
+    await probe(scan, real.get(path) ?? '', { file, sampled: samples.get(path) as Sampled, music, readings });
     scan.counts.probed += 1;
   });
   return readings;
@@ -71,16 +84,18 @@ function noteFailure({ postponed, faults }: Readings, { path, walked }: ToRead, 
 interface Probing {
   file: ToRead;
   sampled: Sampled;
+  music: MusicFile | undefined;
   readings: Readings;
 }
 
 async function probe(
   scan: Scan,
   absolute: string,
-  { file, sampled: { hash, zeros }, readings }: Probing,
+  { file, sampled: { hash, zeros }, music, readings }: Probing,
 ): Promise<void> {
   try {
-    const probed = await probeFile(absolute, { signal: scan.signal, zeros, as: rulesOf(scan.library.type)?.readAs });
+    const as = rulesOf(scan.library.type)?.readAs;
+    const probed = await probeFile(absolute, { signal: scan.signal, zeros, as, music });
     if (await stillSame(absolute, file.walked, probed.after)) readings.read.set(file.path, { hash, probed });
     else readings.postponed.add(file.path);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findStorages, isBelow, placeInStorage } from '#areas/storage/public.ts';
+import { findStorages, placeInStorage } from '#areas/storage/public.ts';
 import { conflict } from '#kernel/errors.ts';
 import { type Destination, DestinationUnavailable } from '#platform/backup/destination.ts';
 import { folderDestination } from '#platform/backup/folder-destination.ts';
@@ -7,6 +7,7 @@ import { objectsDestination } from '#platform/backup/objects-destination.ts';
 import { s3Destination } from '#platform/backup/s3-destination.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
+import { isBelow } from '#platform/is-below.ts';
 import type { Keys } from '#platform/keys.ts';
 import type { Objects } from '#platform/objects.ts';
 import { createAddressCheck, OutboundRefused } from '#platform/outbound.ts';

@@ -5,6 +5,7 @@ import {
   findKnownItems,
   type KnownItem,
   lockKnown,
+  lockTypes,
   raiseChangesOfItems,
   refusedMoves,
   type ServerPlace,
@@ -68,9 +69,21 @@ export async function changeSome(db: Db, ids: readonly string[], by: Doer): Prom
 
 async function changeKnown(db: Db, ids: readonly string[], by: Doer): Promise<Outcome> {
   if (!by.dryRun) await raiseChangesOfItems(db, ids);
+  if (!by.dryRun && isCustomAlone(by.change)) return edit(db, await lockTypes(db, ids), by);
   const items = await (by.dryRun ? findKnownItems : lockKnown)(db, ids, by.place);
   return by.change.action === 'edit' ? edit(db, items, by) : relock(db, items, by);
 }
+
+/** Whether it sets custom values and nothing else, so that no shown value of an item matters. */
+function isCustomAlone({ action, set = {}, add, remove: removed, labels }: Change): boolean {
+  const given = (one: object): string[] =>
+    Object.entries(one).flatMap(([key, value]) => (value === undefined ? [] : key));
+  const lists = [...given(add), ...given(removed), ...labels.add, ...labels.remove];
+  return action === 'edit' && lists.length === 0 && given(set).join() === 'custom';
+}
+
+/** An item as far as an edit depends on it. */
+type Editable = Pick<KnownItem, 'id' | 'type' | 'shown'>;
 
 async function remove(
   db: Db,
@@ -118,7 +131,7 @@ function locksAfter({ locked, type }: KnownItem, { action, fields = [] }: Change
 
 const isLockable = (type: string, field: string): boolean => field === ALL || lockable(type).includes(field);
 
-async function edit(db: Db, items: readonly KnownItem[], by: Doer): Promise<Outcome> {
+async function edit(db: Db, items: readonly Editable[], by: Doer): Promise<Outcome> {
   const edits = items.map((item) => editOf(item, by.change));
   const refused = edits.flatMap(({ itemId, wrong }): Refused[] => (wrong ? [{ itemId, reason: 'type' }] : []));
   const custom = await changeCustomOfMany(
@@ -154,7 +167,7 @@ interface Edit extends FieldEdits {
   wrong: boolean;
 }
 
-function editOf(item: KnownItem, { set = {}, add, remove: removed }: Change): Edit {
+function editOf(item: Editable, { set = {}, add, remove: removed }: Change): Edit {
   const { fields, wrong } = sortOut(item.type, set);
   for (const name of ['genres', 'tags'] as const) {
     const list = changedList((item.shown.get(name) ?? []) as string[], add[name], removed[name]);
@@ -193,7 +206,7 @@ function changedPeople(held: readonly NamedCredit[], add: Credits = [], drop: Cr
 }
 
 interface Edited {
-  items: readonly KnownItem[];
+  items: readonly Editable[];
   changed: ReadonlyMap<string, string[]>;
   edits: readonly Edit[];
   /** By item. */

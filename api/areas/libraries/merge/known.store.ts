@@ -52,6 +52,15 @@ export async function lockKnown(db: Db, ids: readonly string[], place: ServerPla
   return readKnown(db, ids, { place, lock: 'for no key update of i' });
 }
 
+/** Locks the rows of items as `lockKnown` does, for a change that depends on their types alone. */
+export async function lockTypes(db: Db, ids: readonly string[]): Promise<Pick<KnownItem, 'id' | 'type' | 'shown'>[]> {
+  const { rows } = await db.raw<{ rows: Pick<KnownItem, 'id' | 'type'>[] }>(
+    'select id, type from items where id = any(?::uuid[]) order by id for no key update',
+    [[...ids]],
+  );
+  return rows.map((row) => ({ ...row, shown: new Map() }));
+}
+
 /** Reads items without a lock. */
 export async function findKnownItems(db: Db, ids: readonly string[], place: ServerPlace): Promise<KnownItem[]> {
   return readKnown(db, ids, { place, lock: '' });

@@ -1,6 +1,7 @@
 // Files of remote storages for processes without keys, on the metrics port.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Db } from '#platform/db.ts';
+import { isBelow } from '#platform/is-below.ts';
 import type { Log } from '#platform/log.ts';
 import { isAddress } from '#platform/media-bytes.ts';
 import { BLOCK_BYTES } from '../readers/reader.ts';
@@ -8,7 +9,6 @@ import { RELAY_PATH } from '../readers/relay.ts';
 import { readerById } from '../serving/folders.ts';
 import { type MediaConfig, openMedia } from '../serving/opening.ts';
 import { type RemoteFile, sendRange } from '../serving/ranges.ts';
-import { isBelow } from '../serving/roots.ts';
 import { folderPath, relayKey } from './relay.store.ts';
 import { fileOf, type RelayedFile } from './token.ts';
 

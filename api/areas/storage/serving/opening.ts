@@ -2,6 +2,7 @@ import { opendir, realpath, stat, statfs } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
+import { isBelow } from '#platform/is-below.ts';
 import type { Row } from '#platform/typed-query.ts';
 import { mountReader } from '../readers/mount.ts';
 import { StorageFault } from '../readers/reader.ts';
@@ -10,7 +11,6 @@ import { relayedReader } from '../relay/remote.ts';
 import { findStorageRow } from '../storages.store.ts';
 import { looks } from './looks.ts';
 import { addressOf, type RemoteFile } from './ranges.ts';
-import { isBelow } from './roots.ts';
 
 /** Row data of a media file or a sidecar file. */
 export interface Wanted {

@@ -1,7 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
+import { isBelow } from '#platform/is-below.ts';
 import type { KindId } from '../kinds/ids.ts';
 import { inTime, looks } from './looks.ts';
 
@@ -62,12 +63,6 @@ export async function placeInStorage(
   if (found === 'slow') return { kind: 'unavailable' };
   if (!found) return { kind: 'absent' };
   return isBelow(top, found) ? { kind: 'there', absolute: found } : { kind: 'outside' };
-}
-
-/** Compares whole segments: `/films2` is not below `/films`. */
-export function isBelow(top: string, path: string): boolean {
-  const way = relative(top, path);
-  return way === '' || (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`));
 }
 
 export async function isFolder(absolute: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { openBytes } from '#platform/media-bytes.ts';
-import { sampledHashOf } from '#platform/sampled-hash.ts';
-import type { Stretch } from '#workers/probe/probe.ts';
+import { type ReadAt, sampledHashOf } from '#platform/sampled-hash.ts';
+import type { Stretch } from './probed.ts';
 
 const PIECE = 16 * 1024;
 const NOTHING = Buffer.alloc(PIECE);
@@ -14,18 +14,19 @@ export interface Sampled {
 
 /** The sampled hash of a file at a path or at the address of a range reader. */
 export async function sampledHash(path: string, size: number): Promise<Sampled> {
-  const zeros: Stretch[] = [];
   const file = await openBytes(path);
   try {
-    const hash = await sampledHashOf(
-      (at, length) => file.read(at, length),
-      size,
-      (block, at) => zeros.push(...zerosIn(block, at)),
-    );
-    return { hash, zeros };
+    return await sampled((at, length) => file.read(at, length), size);
   } finally {
     await file.close();
   }
+}
+
+/** The sampled hash of an open file. */
+export async function sampled(read: ReadAt, size: number): Promise<Sampled> {
+  const zeros: Stretch[] = [];
+  const hash = await sampledHashOf(read, size, (block, at) => zeros.push(...zerosIn(block, at)));
+  return { hash, zeros };
 }
 
 /** Runs of zero pieces; the check of a piece ends at its first other byte. */
