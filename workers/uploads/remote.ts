@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
+  Absent,
   addressOf,
   joined,
   Occupied,
@@ -26,7 +27,7 @@ import {
 import type { Db } from '#platform/db.ts';
 import { DiskFull } from '#platform/disk.ts';
 import type { Work } from '../work.ts';
-import { BUCKET } from './arrive.ts';
+import { BUCKET, Unfit } from './arrive.ts';
 import { Cancelled, nameOf, pathOf, StorageGone, type Wanted } from './naming.ts';
 
 export interface RemoteTop {
@@ -43,12 +44,16 @@ export async function remoteTopOf({ db, config }: Work, folder: UploadFolder): P
   });
 }
 
+/** The bytes were others than announced, here or there. */
+const isChanged = (error: unknown): boolean => error instanceof Unsent && error.cause === undefined;
+
 /** Faults of the storage as the job knows them. */
 async function reported<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Unsent) throw error.cause ?? error;
+    if (error instanceof Absent || isChanged(error)) throw new StorageGone('the file was lost', { cause: error });
+    if (error instanceof Unsent) throw error.cause;
     if (!(error instanceof StorageFault)) throw error;
     if (error.reason === 'full') throw new DiskFull(error.message, { cause: error });
     throw new StorageGone(error.message, { cause: error });
@@ -174,6 +179,8 @@ async function appear(
     await reader.place?.(path, file, { signal });
   } catch (error) {
     if (error instanceof Occupied) return false;
+    // Tried for days, a storage that changes its files would get one more by each attempt.
+    if (isChanged(error) && (await reader.stat(path))) throw new Unfit('checksum-mismatch');
     throw error;
   } finally {
     clearInterval(progress);

@@ -73,7 +73,7 @@ function selectPeople(call: Caller, wanted: Wanted): Knex.QueryBuilder {
 
 async function narrowingsOf({ db, who }: Caller, { q, role, libraryId }: Wanted) {
   return [
-    ...(q === undefined ? [] : [await narrowToName(db, q)]),
+    ...(q === undefined ? [] : [await narrowToName({ db, who }, q)]),
     ...(role === undefined ? [] : [await narrowToRole(db, who, { role, libraryId })]),
   ];
 }

@@ -1,24 +1,25 @@
 import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
+import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
-import { visibleCredits } from './people.view.ts';
+import { onlyVisiblePeople, visibleCredits } from './people.view.ts';
 
 /** Up to so many people are looked up one by one; more of them are met soon in the order of the list. */
 const FEW = 1000;
 
 type Narrowing = (query: Knex.QueryBuilder) => void;
 
+/** The caller of a list. */
+type Viewer = Pick<Call, 'db' | 'who'>;
+
 /**
  * Narrows `people as p`. A condition that few meet begins with them, one that many meet is checked for each person of the
  * list: the planner cannot know which it is, and would look at every credit or name for a page of fifty.
  */
-function narrowing(found: readonly string[], check: Narrowing): Narrowing {
-  const ids = [...new Set(found)];
-  return (query) => {
-    if (found.length <= FEW) query.whereRaw('p.id = any(?::uuid[])', [ids]);
-    else check(query);
-  };
-}
+const amongst =
+  (found: readonly string[]): Narrowing =>
+  (query) =>
+    void query.whereRaw('p.id = any(?::uuid[])', [[...new Set(found)]]);
 
 /** People whom a visible item credits in a role; in a library if one is given. */
 export async function narrowToRole(
@@ -32,9 +33,10 @@ export async function narrowToRole(
     .select(db.raw('true'))
     .limit(1);
   if (libraryId !== undefined) credited.where('v.library_id', libraryId);
-  const narrow = narrowing(await peopleIn(db, role), () => undefined);
+  const few = await peopleIn(db, role);
   return (query) => {
-    query.modify(narrow).whereRaw('coalesce((?), false)', [credited as unknown as string]); // no join, which would read every item
+    if (few.length <= FEW) query.modify(amongst(few));
+    query.whereRaw('coalesce((?), false)', [credited as unknown as string]); // no join, which would read every item
   };
 }
 
@@ -54,24 +56,45 @@ async function peopleIn(db: Db, role: string): Promise<string[]> {
 
 const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 
-/** People with a name that has a word of this start; without any, those whose name is alike. */
-export async function narrowToName(db: Db, q: string): Promise<Narrowing> {
+/**
+ * People with a name that has a word of this start; without any whom the caller may see, those whose name is alike: a hidden person's name decides nothing.
+ */
+export async function narrowToName(viewer: Viewer, q: string): Promise<Narrowing> {
   const start = `% ${escaped(q)}%`;
-  const started = await named(db, `' ' || folded like foyer_fold(:start)`, { start });
-  if (started.length > 0)
-    return narrowing(started, (query) => {
+  const started = await named(viewer, `' ' || folded like foyer_fold(:start)`, { start });
+  if (started.count > FEW)
+    return (query) => {
       const has = `select true from person_names w where w.person_id = p.id and ' ' || w.folded like foyer_fold(?) limit 1`;
       query.whereRaw(`coalesce((${has}), false)`, [start]);
-    });
+    };
+  if (started.ids.length > 0) return amongst(started.ids);
   const alike = `folded % left(foyer_fold(:q), 100) and similarity(folded, left(foyer_fold(:q), 100)) > 0.4`;
-  const ids = (await named(db, alike, { q })).slice(0, FEW);
-  return narrowing(ids, () => undefined);
+  return amongst((await named(viewer, alike, { q })).ids);
 }
 
-async function named(db: Db, condition: string, values: Record<string, string>): Promise<string[]> {
-  const { rows } = await db.raw<{ rows: { person_id: string }[] }>(
-    `select person_id from person_names where ${condition} limit ${FEW + 1}`,
-    values,
-  );
-  return rows.map((row) => row.person_id);
+interface Named {
+  /** Names, at most one more than `FEW`. */
+  count: number;
+  /** Their people whom the caller may see. */
+  ids: string[];
+}
+
+async function named(viewer: Viewer, condition: string, values: Record<string, string>): Promise<Named> {
+  const { db } = viewer;
+  const few = db
+    .from('person_names')
+    .whereRaw(condition, values)
+    .limit(FEW + 1)
+    .select('person_id');
+  const visible = db
+    .from('people as p')
+    .whereRaw('p.id in (select person_id from few)')
+    .modify((query) => onlyVisiblePeople(query, viewer))
+    .select('p.id');
+  const [found] = await db
+    .withMaterialized('few', few)
+    .select<Named[]>(
+      db.raw('(select count(*)::int from few) as count, array(?) as ids', [visible as unknown as string]),
+    );
+  return found ?? { count: 0, ids: [] };
 }

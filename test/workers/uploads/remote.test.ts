@@ -4,12 +4,15 @@ import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { readerById, type StorageReader } from '#areas/storage/public.ts';
+import { type Listed, readerById, type StorageReader, Unsent } from '#areas/storage/public.ts';
+import type { UploadRow } from '#areas/uploads/public.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
 import { eventually } from '#support/stores.ts';
+import { arrive } from '#workers/uploads/arrive.ts';
 import { finishUpload } from '#workers/uploads/finish.ts';
+import { isPlacedRemotely, placeRemotely } from '#workers/uploads/remote.ts';
 import { newUploadPlace, type UploadPlace } from './support.ts';
 
 const photo = (side = 20): Promise<Buffer> =>
@@ -221,6 +224,38 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect(await queued(two.id)).to.have.lengthOf(1);
       await finishUpload({ uploadId: two.id }, place.work());
       expect(await two.isTidy()).to.equal(true);
+    });
+
+    it('waits where the storage lost or changed the file, and fails where it holds a changed one', async () => {
+      const { db } = api.deps;
+      const id = await place.send({ name: 'lost.png', bytes: await photo() });
+      const sent = await db('uploads').where({ id }).first();
+      const sha256 = await arrive(place.work(), sent as UploadRow);
+      const folder = { id: folderId, storageId, path: 'photos' };
+      const placing = async (own: Partial<StorageReader>): Promise<string> => {
+        const row = { ...(await db('uploads').where({ id }).first()), sha256 } as UploadRow;
+        const top = { folder, reader: { ...reader, ...own } };
+        const done = own.stat ? isPlacedRemotely(top, row) : placeRemotely(place.work(), row, { top, wanted: {} });
+        return (done as Promise<unknown>).then(String, (error: Error) => `${error.constructor.name}: ${error.message}`);
+      };
+      const others = async (): Promise<Readable> => Readable.from([randomBytes(sent?.size_bytes ?? 0)]);
+      expect(
+        await placing({
+          place: (path, file, way) => reader.place?.(path, { ...file, open: others }, way) as Promise<void>,
+        }),
+      ).to.equal('StorageGone: the file was lost');
+      expect((await names()).filter((name) => /^lost|upload/.test(name))).to.deep.equal([]);
+      const changed = async (...given: Parameters<NonNullable<StorageReader['place']>>): Promise<void> => {
+        await reader.place?.(...given);
+        throw new Unsent('the storage holds another size than was sent');
+      };
+      expect(await placing({ place: changed })).to.equal('Unfit: checksum-mismatch');
+      const lost = async (path: string): Promise<Listed | undefined> => {
+        const found = await reader.stat(path);
+        await reader.remove(path);
+        return found;
+      };
+      expect(await placing({ stat: lost })).to.equal('StorageGone: the file was lost');
     });
 
     it('waits while the storage does not answer, and refuses one that is read-only', async () => {

@@ -9,7 +9,7 @@ import { Memory } from './memory.ts';
 import { decideMissing } from './missing.ts';
 import type { Place } from './place.ts';
 import { Cancelled, type FolderReason, type FolderState, LeaseLost, type Scan } from './scan.ts';
-import { whyUnavailable } from './unavailable.ts';
+import { whyDoubted, whyUnavailable } from './unavailable.ts';
 import { whileThere } from './while-there.ts';
 
 /**
@@ -60,6 +60,7 @@ interface Listing {
 async function list(scan: Scan, place: Place, from: readonly string[]): Promise<Listing> {
   const { folder, memory } = place;
   const listing: Listing = { trusted: true, empty: false, files: 0 };
+  let isGone = false;
   const epoch = await epochOf(scan, folder);
   const identity = await identityNow(folder);
   const emptied = await isEmptyAccepted(scan, folder);
@@ -80,6 +81,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
       await takeBatch(inside, place, batch);
       listing.files += batch.same.media + batch.directories.reduce((sum, directory) => sum + directory.files.length, 0);
       if (batch.directories.some((directory) => directory.state === 'failed')) listing.trusted = false;
+      isGone ||= batch.directories.some((directory) => directory.state === 'gone');
       if (batch.identity !== identity) throw new WalkFailed('another file system');
     }
     return 'listed';
@@ -92,7 +94,8 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
     return { ...listing, trusted: false, reason: 'storage-unavailable' };
   }
   const same = (await identityNow(folder)) === identity && (await epochOf(scan, folder)) === epoch;
-  return same ? listing : { ...listing, trusted: false, reason: 'epoch-changed' };
+  const reason = same ? isGone && (await whyDoubted(scan, folder)) : 'epoch-changed';
+  return reason ? { ...listing, trusted: false, reason } : listing;
 }
 
 /** A deep scan reads every file again; removed marks admit files that the content signature does not cover. */

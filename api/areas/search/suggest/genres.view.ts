@@ -13,37 +13,40 @@ interface Wish {
   limit: number;
 }
 
-const NEXT = `
+const VISIBLE = `
   with recursive name(library_id, folded, number) as (
-    select l.id, (select min(t.name_folded) from item_tags t where t.library_id = l.id and t.kind = 'genre' and t.name_folded >= :begin), 1
-      from unnest(:libraries::uuid[]) as l(id)
+    select l.id, (select min(t.name_folded) from item_tags t where t.library_id = l.id and t.kind = 'genre' and t.name_folded >= ?), 1
+      from unnest(?::uuid[]) as l(id)
     union all select n.library_id, (select min(t.name_folded) from item_tags t
         where t.library_id = n.library_id and t.kind = 'genre' and t.name_folded > n.folded), n.number + 1
-      from name n where n.folded is not null and n.number < :most)
-  select distinct on (n.folded) n.library_id, n.folded from name n where n.folded like :like order by n.folded, n.library_id`;
+      from name n where n.folded is not null and n.number < ${MOST})
+  select distinct on (n.folded) v.name
+    from (select * from name where folded like ? order by folded, library_id offset 0) n cross join lateral ? as v
+   order by n.folded, n.library_id limit ?`;
 
-/** Genres of visible items that begin like the question. */
+/**
+ * Genres of visible items that begin like the question. Whether one is visible is decided within the statement: a genre that only hidden
+ * items have takes no place, and no statement of its own.
+ */
 export async function genreSuggestions(
   { db, who }: Pick<Call, 'db' | 'who'>,
   { libraryIds, terms, limit }: Wish,
 ): Promise<Suggestion[]> {
   const text = terms.tokens.join(' ');
   if (text.length < 2 || libraryIds.length === 0) return [];
-  const values = { libraries: [...libraryIds], begin: text, like: `${text.replace(/[\\%_]/g, '\\$&')}%`, most: MOST };
-  const { rows } = await db.raw<{ rows: { library_id: string; folded: string }[] }>(NEXT, values);
-  const shown: ({ name: string } | undefined)[] = [];
-  for (const { library_id: libraryId, folded } of rows.slice(0, limit)) {
-    const visible = db
-      .from('item_tags as t')
-      .join('items as i', 'i.id', 't.item_id')
-      .where({ 't.library_id': libraryId, 't.kind': 'genre', 't.name_folded': folded })
-      .whereNull('i.extra_of')
-      .modify(onlyVisibleItems, who, 'i');
-    shown.push(await visible.first<{ name: string } | undefined>('t.name'));
-  }
-  return shown.flatMap((row): Suggestion[] =>
-    row
-      ? [{ kind: 'genre', text: row.name, marks: marksIn(row.name, { tokens: terms.tokens, open: true }).marks }]
-      : [],
-  );
+  const visible = db
+    .from('item_tags as t')
+    .join('items as i', 'i.id', 't.item_id')
+    .whereRaw(`t.library_id = n.library_id and t.kind = 'genre' and t.name_folded = n.folded`)
+    .whereNull('i.extra_of')
+    .modify(onlyVisibleItems, who, 'i')
+    .limit(1)
+    .select('t.name');
+  const like = `${text.replace(/[\\%_]/g, '\\$&')}%`;
+  const bindings = [text, [...libraryIds], like, visible, limit] as unknown as string[];
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(VISIBLE, bindings);
+  return rows.map(({ name }): Suggestion => {
+    const { marks } = marksIn(name, { tokens: terms.tokens, open: true });
+    return { kind: 'genre', text: name, marks };
+  });
 }
