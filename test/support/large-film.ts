@@ -27,17 +27,41 @@ export const block = (track: number, ms: number, content: Buffer): Buffer =>
   element(ID.simpleBlock, blockHead(track, ms), content);
 export const cluster = (ms: number, ...blocks: Buffer[]): Buffer =>
   element(ID.cluster, uint(ID.timestamp, ms), ...blocks);
-const track = (number: number, type: number, codec: string): Buffer =>
-  element(ID.track, uint(ID.number, number), uint(ID.uid, number), uint(ID.type, type), text(ID.codec, codec));
+const track = (number: number, type: number, ...content: Buffer[]): Buffer =>
+  element(ID.track, uint(ID.number, number), uint(ID.uid, number), uint(ID.type, type), ...content);
+const codecOf = (name: string): Buffer => text(ID.codec, name);
+const VIDEO = track(1, 1, codecOf('V_VP9'));
 const HEADS = [
   element(ID.info, uint(ID.scale, 1_000_000)),
-  element(ID.tracks, track(1, 1, 'V_VP9'), track(2, 17, 'S_HDMV/PGS')),
+  element(ID.tracks, VIDEO, track(2, 17, codecOf('S_HDMV/PGS'))),
 ];
 const EBML = element(ID.ebml, text(ID.docType, 'matroska'));
 
 /** A film of VP9 and PGS of these clusters. */
 export const film = (...clusters: Buffer[]): Buffer =>
   Buffer.concat([EBML, element(ID.segment, ...HEADS, ...clusters)]);
+
+interface PictureTrack {
+  codec: string;
+  codecPrivate: Buffer;
+  packets: readonly { timeMs: number; bytes: Buffer }[];
+}
+
+/** A film of VP9 and a picture track. Its blocks begin without the bytes of `stripped`, which the head of the track names. */
+export function pictureFilm({ codec, codecPrivate, packets }: PictureTrack, stripped: Buffer): Buffer {
+  const compression = element(
+    ID.compression,
+    uint(ID.compressionAlgorithm, 3),
+    element(ID.compressionSettings, stripped),
+  );
+  const encodings = stripped.length > 0 ? [element(ID.encodings, element(ID.encoding, compression))] : [];
+  const own = track(2, 17, codecOf(codec), element(ID.codecPrivate, codecPrivate), ...encodings);
+  const clusters = packets.map(({ timeMs, bytes }) =>
+    cluster(timeMs, block(1, 0, Buffer.alloc(50)), block(2, 0, bytes.subarray(stripped.length))),
+  );
+  const heads = [element(ID.info, uint(ID.scale, 1_000_000)), element(ID.tracks, VIDEO, own)];
+  return Buffer.concat([EBML, element(ID.segment, ...heads, ...clusters)]);
+}
 
 const [CLUSTER_MS, CLUSTERS, BLOCKS] = [2000, 3600, 110];
 const CLUSTER_SIZE = Math.floor((60 * 2 ** 30) / CLUSTERS);

@@ -29,16 +29,31 @@ export interface Stretches {
 
 const WITHOUT_PICTURES = ['-vn', '-sn', '-dn'];
 /** Sound that begins later than the picture, or breaks off, keeps its times. */
-const CLOCK = `aresample=${VOICE_RATE}:async=1:first_pts=0,aformat=sample_fmts=flt:channel_layouts=mono`;
-const FORM = ['-c:a', 'pcm_f32le', '-f', 'f32le'];
+const clockOf = (format: 'flt' | 's16'): string =>
+  `aresample=${VOICE_RATE}:async=1:first_pts=0,aformat=sample_fmts=${format}:channel_layouts=mono`;
+const FORMS = { flt: ['-c:a', 'pcm_f32le', '-f', 'f32le'], s16: ['-c:a', 'pcm_s16le', '-f', 's16le'] } as const;
 
 /** Finds the speech of a soundtrack, on the film's clock. Undefined when it cannot be decoded. */
 export async function listen(given: Listening): Promise<Speech[] | undefined> {
   const detector = await VoiceDetector.load();
-  const writing = ['-map', `0:${given.stream.index}`, '-af', CLOCK, ...FORM];
   const take = (pipe: Pipe): Promise<void> => eachPart(pipe, given, (samples) => detector.add(samples));
-  const read = await decode(given, { reading: WITHOUT_PICTURES, writing, take });
+  const read = await decodeTrack(given, { format: 'flt', take });
   return read ? detector.end() : undefined;
+}
+
+interface TrackDecoding {
+  /** Floats or integers of two bytes. */
+  format: 'flt' | 's16';
+  /** Absent for the whole soundtrack. */
+  lengthMs?: number;
+  take: (pipe: Pipe) => Promise<void>;
+}
+
+/** Decodes a soundtrack from its beginning, to one channel. False when it cannot be decoded. */
+export function decodeTrack(given: Listening, { format, lengthMs, take }: TrackDecoding): Promise<boolean> {
+  const reading = [...(lengthMs === undefined ? [] : ['-t', seconds(lengthMs)]), ...WITHOUT_PICTURES];
+  const writing = ['-map', `0:${given.stream.index}`, '-af', clockOf(format), ...FORMS[format]];
+  return decode(given, { reading, writing, take });
 }
 
 /**
@@ -68,7 +83,7 @@ export async function listenToStretches(given: Listening, stretches: Stretches):
     [at, left] = [at + 1, whole];
     if (part.length < samples.length) add(samples.subarray(part.length));
   };
-  const writing = ['-filter_complex', graphOf(given.stream.index, stretches), '-map', '[all]', ...FORM];
+  const writing = ['-filter_complex', graphOf(given.stream.index, stretches), '-map', '[all]', ...FORMS.flt];
   const read = await decode(given, { reading, again, writing, take: (pipe) => eachPart(pipe, given, add) });
   return read && at === starts.length ? speech : undefined;
 }
@@ -76,7 +91,7 @@ export async function listenToStretches(given: Listening, stretches: Stretches):
 /** The stretches one after the other, each of exactly its length. */
 function graphOf(index: number, { starts, lengthMs }: Stretches): string {
   const length = `apad=whole_dur=${seconds(lengthMs)},atrim=end=${seconds(lengthMs)}`;
-  const parts = starts.map((_, n) => `[${n}:${index}]${CLOCK},${length}[s${n}]`);
+  const parts = starts.map((_, n) => `[${n}:${index}]${clockOf('flt')},${length}[s${n}]`);
   const names = starts.map((_, n) => `[s${n}]`).join('');
   return [...parts, `${names}concat=n=${starts.length}:v=0:a=1[all]`].join(';');
 }

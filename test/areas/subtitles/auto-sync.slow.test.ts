@@ -44,12 +44,9 @@ describe('a subtitle that is fitted to the speech of a film', function () {
   const text = async (of: ProbedFilm, cues: readonly Span[]) => (await sidecar(api, of, cues)).ids;
 
   it('is heard in the film when its speech is not known, by stretches where these agree', async () => {
-    const { path, seconds } = await speechFilm(join(real, 'speech', 'two_cities.wav'));
+    const { path, seconds } = await speechFilm('Long.mkv', { seconds: 2400, longest: 40, pause: 12 });
     const long = await probedFilm(api, library, path);
-    const probe = (await findSource(api.deps.db, long.fileId))?.probe;
-    const stream = probe && soundtrackOf(probe);
-    if (!probe || !stream) throw new Error('no sound');
-    const truth = (await listen({ file: path, probe, stream, signal: new AbortController().signal })) ?? [];
+    const truth = await speechOf(long, path);
     const late = moved(truth, (ms) => ms + 45_000);
     const body = await fitted(await text(long, late));
     expect([body.outcome, body.heardMs], JSON.stringify(body)).to.deep.equal(['applied', 12 * 90_000]);
@@ -59,6 +56,24 @@ describe('a subtitle that is fitted to the speech of a film', function () {
     expect(whole.heardMs).to.be.closeTo(seconds * 1000, 1000);
     expect(whole.sync.pieces).to.have.length(1);
     expect(rightOf(whole.sync, cut, truth)).to.be.at.least(0.95);
+  });
+
+  it('is heard in a few minutes of a short film, and in the rest of it where these do not agree', async () => {
+    const { path, seconds } = await speechFilm('Short.mkv', { seconds: 780, longest: 6, pause: 2.4 });
+    const film = await probedFilm(api, library, path);
+    const truth = await speechOf(film, path);
+    const late = moved(truth, (ms) => ms + 45_000);
+    const body = await fitted(await text(film, late));
+    expect(body.outcome, JSON.stringify(body)).to.equal('applied');
+    expect(body.heardMs / 1000).to.be.closeTo(300, 1);
+    expect(rightOf(body.sync, late, truth)).to.be.at.least(0.95);
+    const cut = moved(truth, (ms) => ms + (ms > seconds * 500 ? 20_000 : 0));
+    const whole = await fitted(await text(film, cut));
+    expect(whole.heardMs).to.be.closeTo(seconds * 1000, 1000);
+    expect(whole.sync.pieces).to.have.length(1);
+    expect(rightOf(whole.sync, cut, truth)).to.be.at.least(0.95);
+    const voices = api.deps.db('voice_activity').where({ file_id: film.fileId });
+    expect(await voices, 'the whole is kept').to.have.length(1);
   });
 
   it('is fitted by the times of its pictures', async () => {
@@ -83,21 +98,32 @@ describe('a subtitle that is fitted to the speech of a film', function () {
     expect(rightOf(end.sync, shown, heard)).to.be.at.least(0.95);
   });
 
-  /** Forty minutes of real speech in an order of its own, with pauses between. */
-  async function speechFilm(wav: string): Promise<{ path: string; seconds: number }> {
-    const bytes = readFileSync(wav);
+  /** The speech of a film that is heard whole. */
+  async function speechOf({ fileId }: ProbedFilm, file: string): Promise<Span[]> {
+    const probe = (await findSource(api.deps.db, fileId))?.probe;
+    const stream = probe && soundtrackOf(probe);
+    if (!probe || !stream) throw new Error('no sound');
+    return (await listen({ file, probe, stream, signal: new AbortController().signal })) ?? [];
+  }
+
+  /** Real speech in an order of its own: parts and pauses of at most about so many seconds. */
+  async function speechFilm(
+    name: string,
+    { seconds, longest, pause }: { seconds: number; longest: number; pause: number },
+  ): Promise<{ path: string; seconds: number }> {
+    const bytes = readFileSync(join(real, 'speech', 'two_cities.wav'));
     const data = bytes.indexOf('data') + 8;
     const [channels, rate] = [bytes.readUInt16LE(22), bytes.readUInt32LE(24)];
     const second = rate * channels * 2;
     const random = randomOf(8);
     const parts: Buffer[] = [];
     const length = (): number => parts.reduce((sum, part) => sum + part.length, 0) / second;
-    while (length() < 2400) {
+    while (length() < seconds) {
       const from = data + Math.floor(random() * 200) * second;
-      parts.push(bytes.subarray(from, from + Math.floor(5 + random() * 40) * second));
-      parts.push(Buffer.alloc(Math.floor((1 + random() * 12) * rate) * channels * 2));
+      parts.push(bytes.subarray(from, from + Math.floor(longest / 8 + random() * longest) * second));
+      parts.push(Buffer.alloc(Math.floor((pause / 12 + random() * pause) * rate) * channels * 2));
     }
-    const [raw, path] = [join(api.mediaRoot, 'speech.raw'), join(api.mediaRoot, 'Speech.mkv')];
+    const [raw, path] = [join(api.mediaRoot, 'speech.raw'), join(api.mediaRoot, name)];
     writeFileSync(raw, Buffer.concat(parts));
     const input = ['-f', 's16le', '-ar', String(rate), '-ac', String(channels), '-i', raw];
     await tool('ffmpeg', ['-v', 'error', ...input, '-ar', '16000', '-c:a', 'flac', path]);

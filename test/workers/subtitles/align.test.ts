@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import { align, alignBySamples, type Fit } from '#workers/subtitles/sync/align.ts';
+import { align, type Fit } from '#workers/subtitles/sync/align.ts';
+import { alignBySamples } from '#workers/subtitles/sync/align-samples.ts';
 import { MOST_OFFSET_MS, type Span } from '#workers/subtitles/sync/correlate.ts';
 import { within } from '#workers/subtitles/sync/cues-of-track.ts';
+import { firstStretches } from '#workers/subtitles/sync/heard-fit.ts';
 
 /** Numbers between 0 and 1 of a linear congruential generator. */
 function randomOf(seed: number): () => number {
@@ -124,6 +126,55 @@ describe('a text that is out of time', function () {
         if (!CUTS.some((name) => fault.startsWith(name))) expect(isSure, `film ${n}`).to.equal(true);
       }
     });
+
+  /** What is heard of a short film first. */
+  function firstOf({ lengthMs, speech }: Film) {
+    const stretches = firstStretches(lengthMs);
+    const parts = stretches.flatMap((stretch) =>
+      speech.map(({ startMs, endMs }) => ({
+        startMs: Math.max(startMs, stretch.startMs),
+        endMs: Math.min(endMs, stretch.endMs),
+      })),
+    );
+    return { stretches, speech: parts.filter(({ startMs, endMs }) => endMs > startMs) };
+  }
+  const short = [filmOf(21, 10), filmOf(22, 15), filmOf(23, 22), filmOf(24, 33)];
+
+  for (const [fault, moving] of Object.entries(FAULTS))
+    it(`is put in time by the first stretches of a short film, and by no others: ${fault}`, () => {
+      let sure = 0;
+      for (const film of short) {
+        const cues = moved(textOf(film), moving(film.lengthMs));
+        const fit = alignBySamples(cues, firstOf(film));
+        if (!fit || fit.confidence < 0.5) continue;
+        sure += 1;
+        expect(rightOf(fit, cues, film.lines), `${film.lengthMs / 60_000} minutes`).to.be.at.least(0.95);
+      }
+      if (!CUTS.some((name) => fault.startsWith(name))) expect(sure).to.be.at.least(3);
+    });
+
+  it('is not judged by the first stretches of another film, or where a scene is missing anywhere', () => {
+    for (const [n, film] of short.entries()) {
+      const other = alignBySamples(textOf(short[(n + 1) % short.length] ?? film), firstOf(film));
+      expect(other?.confidence ?? 0).to.be.lessThan(0.5);
+      for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+        const cues = moved(textOf(film), (ms) => ms + (ms > film.lengthMs * share ? 0 : 47_000));
+        const fit = alignBySamples(cues, firstOf(film));
+        if (fit && fit.confidence >= 0.5)
+          expect(rightOf(fit, cues, film.lines), `film ${n}, ${share}`).to.be.at.least(0.95);
+      }
+    }
+  });
+
+  it('is heard whole in a film of less than ten minutes, else in a third of it, at both ends too', () => {
+    expect(firstStretches(599_000)).to.deep.equal([]);
+    for (const lengthMs of [600_000, 900_000, 2_100_000]) {
+      const stretches = firstStretches(lengthMs);
+      expect([stretches[0]?.startMs, stretches.at(-1)?.endMs]).to.deep.equal([0, lengthMs]);
+      const heard = stretches.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+      expect(heard / lengthMs).to.be.closeTo(lengthMs === 600_000 ? 1 / 2 : 1 / 3, 0.001);
+    }
+  });
 
   it('is not judged by stretches when a scene is missing anywhere', () => {
     for (const share of [0.08, 0.2, 0.5, 0.8, 0.92])

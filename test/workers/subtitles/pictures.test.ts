@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AS_MADE } from '#platform/subtitles/timing.ts';
 import { tool } from '#support/hls-validator.ts';
-import { block, cluster, film, writeLargeFilm } from '#support/large-film.ts';
+import { block, cluster, film, pictureFilm, writeLargeFilm } from '#support/large-film.ts';
 import {
   displaySetsOf,
   dvdFilm,
@@ -147,6 +147,50 @@ describe('pictures of subtitle tracks', function () {
     expect(header(idx)).to.deep.equal({ codec: 'vobsub', width: 720, height: 576 });
   });
 
+  it('are the same where header stripping took the first bytes of their blocks', async () => {
+    mkdirSync(at('stripped'));
+    const dvd = await dvdFilm(at('stripped'), 100);
+    const copied = [
+      '-fflags',
+      '+genpts',
+      '-i',
+      dvd,
+      '-map',
+      '0:v',
+      '-map',
+      '0:s',
+      '-c',
+      'copy',
+      at('stripped/dvd.mkv'),
+    ];
+    await tool('ffmpeg', ['-v', 'error', ...copied]);
+    const vobsub = await read(matroska('stripped/dvd.mkv'), [0, 100_000]);
+    const tracks = [
+      { codec: 'S_HDMV/PGS', codecPrivate: Buffer.alloc(0), packets: displaySetsOf(sup).slice(0, 60) },
+      { codec: 'S_VOBSUB', codecPrivate: Buffer.from(vobsub.header), packets: vobsub.packets },
+    ];
+    for (const track of tracks) {
+      const stripped = commonBegin(track.packets.map(({ bytes }) => bytes));
+      expect(stripped.length, track.codec).to.be.greaterThan(0);
+      writeFileSync(at('whole.mkv'), pictureFilm(track, Buffer.alloc(0)));
+      writeFileSync(at('stripped.mkv'), pictureFilm(track, stripped));
+      const found = await probedPackets(at('stripped.mkv'), 's:0');
+      expect(found.map(({ timeMs, md5: digest }) => `${timeMs} ${digest}`)).to.deep.equal(named(track.packets));
+      for (const stretch of [
+        [0, 20_000],
+        [33_500, 70_000],
+      ] as [number, number][]) {
+        const [whole, own] = [
+          await read(matroska('whole.mkv'), stretch),
+          await read(matroska('stripped.mkv'), stretch),
+        ];
+        expect(cis1(own).equals(cis1(whole)), `${track.codec} ${stretch.join()}`).to.equal(true);
+        expect(own.packets.length).to.be.greaterThan(1);
+        expect(named(track.packets)).to.include.members(named(own.packets));
+      }
+    }
+  });
+
   it('are at the times of the correction, pieces too', async () => {
     const sets = displaySetsOf(sup);
     const timing = { offsetMs: 500, rate: 1.02, pieces: [{ fromMs: 150_000, offsetMs: 20_000 }] };
@@ -193,6 +237,12 @@ describe('pictures of subtitle tracks', function () {
     expect(loaded).to.be.lessThan(64 << 20);
   });
 });
+
+/** The bytes with which each of them begins. */
+function commonBegin([first = Buffer.alloc(0), ...others]: readonly Buffer[]): Buffer {
+  const length = first.findIndex((byte, n) => others.some((other) => other[n] !== byte));
+  return first.subarray(0, length);
+}
 
 function segmentsOf(set: Buffer): Buffer[] {
   const parts: Buffer[] = [];

@@ -24,9 +24,9 @@ export interface Fit {
 }
 
 /** Milliseconds of one bin: to judge all rates, to compare the best of them, and to fit. */
-const ROUGH_MS = 80;
+export const ROUGH_MS = 80;
 const COARSE_MS = 40;
-const FINE_MS = 20;
+export const FINE_MS = 20;
 /** More cues are joined to their neighbours. */
 const MOST_SPANS = 2500;
 /** Parts of the text whose offsets are free while a rate is judged, so that a cut does not hide it. */
@@ -36,7 +36,7 @@ const BEST_RATES = 3;
 /** Speech that another offset must gain, ms: less is chance. */
 const SPLIT_MS = 7000;
 /** Another rate than 1 must be so much better. */
-const RATE_GAIN = 1.01;
+export const RATE_GAIN = 1.01;
 /** Offsets that are nearer to each other are one. */
 const SAME_MS = 80;
 
@@ -68,11 +68,12 @@ export function align(cues: readonly Span[], heard: Heard): Fit {
   };
 }
 
-const confidenceOf = (score: number, chance: number): number =>
+/** 0 for a score like that of the mirrored text. */
+export const confidenceOf = (score: number, chance: number): number =>
   Math.max(0, Math.min(1, (score / Math.max(1, chance) - 1) / CERTAIN));
 
 /** At most `MOST_SPANS` spans: neighbours with the shortest pauses between them become one. */
-function fewer(cues: readonly Span[]): Span[] {
+export function fewer(cues: readonly Span[]): Span[] {
   if (cues.length <= MOST_SPANS) return [...cues];
   const pauses = cues.map(({ startMs }, i) => startMs - (cues[i - 1]?.endMs ?? 0));
   const limit = pauses.toSorted((a, b) => b - a)[MOST_SPANS - 1] ?? 0;
@@ -217,61 +218,4 @@ function piecesOf({ offsets }: Path, { spans, shown, speech }: Fitted): Pick<Fit
     offsetMs: first?.offsetMs ?? 0,
     pieces: rest.map(({ from, offsetMs }) => ({ fromMs: Math.round(spans[from]?.startMs ?? 0), offsetMs })),
   };
-}
-
-/** Parts of the soundtrack that must agree on one offset, and how nearly. */
-const AGREEING = 3;
-const AGREE_MS = 300;
-/** At that offset each stretch has this share of its best score: near 1 where the text fits, below it behind a cut. */
-const LEAST_SHARE = 0.5;
-/** Speech of less than this in a stretch shows nothing, ms. */
-const TELLING_MS = 8000;
-
-/**
- * Fits cues by a few stretches of the soundtrack, with one offset for all of them. Undefined when the stretches do not
- * agree: then the whole soundtrack decides.
- */
-export function alignBySamples(cues: readonly Span[], heard: Heard): Fit | undefined {
-  const spans = fewer(cues);
-  const last = (spans.at(-1)?.endMs ?? 0) * Math.max(...RATES);
-  const rough = activity(heard, { binMs: ROUGH_MS, last });
-  const rates = RATES.map((rate) => ({ rate, ...bestOf(scoresOf(scaled(spans, rate), rough), rough) }));
-  const { rate } = rates.reduce((a, b) => (b.score > a.score * RATE_GAIN ? b : a));
-  const shown = scaled(spans, rate);
-  const fine = activity(heard, { binMs: FINE_MS, last });
-  const { score, offsetMs } = bestOf(scoresOf(shown, fine), fine);
-  const chance = bestOf(scoresOf(mirrored(shown), fine), fine).score;
-  const size = Math.ceil(heard.stretches.length / AGREEING);
-  for (let at = 0; at < heard.stretches.length; at += size) {
-    const part = activity(partOf(heard, at, size), { binMs: FINE_MS, last });
-    if (Math.abs(bestOf(scoresOf(shown, part), part).offsetMs - offsetMs) > AGREE_MS) return undefined;
-  }
-  if (!heard.stretches.every((_, at) => fitsStretch(shown, partOf(heard, at, 1), { last, offsetMs }))) return undefined;
-  const begins = shown.map(({ startMs }) => startMs + offsetMs);
-  const lead = leadOf(
-    begins,
-    heard.speech.map(({ startMs }) => startMs),
-  );
-  const confidence = confidenceOf(score, chance);
-  return { rate, offsetMs: Math.round(offsetMs + lead), pieces: [], confidence };
-}
-
-/** False where a stretch fits the text better at another offset: a scene is missing before or after it. */
-function fitsStretch(
-  shown: readonly Span[],
-  part: Heard,
-  { last, offsetMs }: { last: number; offsetMs: number },
-): boolean {
-  const sound = activity(part, { binMs: ROUGH_MS, last });
-  const scores = scoresOf(shown, sound);
-  const { score: best } = bestOf(scores, sound);
-  if (best * ROUGH_MS < TELLING_MS) return true;
-  const [at, by] = [Math.round(offsetMs / ROUGH_MS) + sound.lead, Math.floor(AGREE_MS / ROUGH_MS)];
-  return Math.max(...scores.subarray(Math.max(0, at - by), at + by + 1)) >= best * LEAST_SHARE;
-}
-
-function partOf({ speech, stretches }: Heard, at: number, size: number): Heard {
-  const part = stretches.slice(at, at + size);
-  const [from, to] = [part[0]?.startMs ?? 0, part.at(-1)?.endMs ?? 0];
-  return { stretches: part, speech: speech.filter(({ startMs, endMs }) => endMs > from && startMs < to) };
 }

@@ -66,13 +66,22 @@ export const binsOf = ({ startMs, endMs }: Span, { binMs }: Activity): [number, 
   return [from, Math.max(from + 1, Math.round(endMs / binMs))];
 };
 
-/** The score of spans at each offset: bins of speech within them beyond the average. */
-export function scoresOf(spans: readonly Span[], sound: Activity): Float64Array {
-  const { sums } = sound;
-  const scores = new Float64Array(sound.offsets);
+/** Offsets near one of them, ms. */
+interface Near {
+  nearMs: number;
+  byMs: number;
+}
+
+/** The score of spans at each offset: bins of speech within them beyond the average. It is 0 at offsets that are not near. */
+export function scoresOf(spans: readonly Span[], sound: Activity, near?: Near): Float64Array {
+  const { sums, lead, binMs, offsets } = sound;
+  const at = Math.round((near?.nearMs ?? 0) / binMs) + lead;
+  const by = near ? Math.ceil(near.byMs / binMs) : offsets;
+  const [first, end] = [Math.max(0, at - by), Math.min(offsets, at + by + 1)];
+  const scores = new Float64Array(offsets);
   for (const span of spans) {
     const [from, to] = binsOf(span, sound);
-    for (let o = 0; o < scores.length; o += 1)
+    for (let o = first; o < end; o += 1)
       scores[o] = (scores[o] as number) + (sums[to + o] as number) - (sums[from + o] as number);
   }
   return scores;

@@ -1,5 +1,3 @@
-import { findVoice, saveVoice } from '#areas/libraries/public.ts';
-import { openMedia } from '#areas/storage/public.ts';
 import { findSource } from '#areas/streaming/public.ts';
 import { announceSubtitles, getSubtitleRow, giveBackUse, putSync, type SyncEnd } from '#areas/subtitles/public.ts';
 import { ApiError } from '#kernel/errors.ts';
@@ -7,39 +5,24 @@ import type { Db } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { findSync, type Sync } from '#platform/subtitles/syncs.ts';
 import { shownAt, type Timing } from '#platform/subtitles/timing.ts';
-import { listen, listenToStretches, type Stretches, soundtrackOf } from '../../voice/listen.ts';
+import { soundtrackOf } from '../../voice/listen.ts';
 import { Postponed, type Work } from '../../work.ts';
 import type { Fit } from './align.ts';
-import type { Heard, Span } from './correlate.ts';
+import type { Span } from './correlate.ts';
 import { cuesOfTrack, type SubtitleRow, type TrackFilm } from './cues-of-track.ts';
-import { fitToAll, fitToStretches } from './fit.ts';
+import { heardFit, LEAST_CONFIDENCE } from './heard-fit.ts';
+import { Refusal } from './refusal.ts';
 
 /** Runs at once on the whole server. */
 const PLACES = 2;
 const TURN_MS = 1000;
 const FEWEST_CUES = 15;
-const STRETCHES = 12;
-const STRETCH_MS = 90_000;
-/** Of a shorter film the stretches are more than half; it is heard whole. */
-const SHORTEST_FILM_MS = 2 * STRETCHES * STRETCH_MS;
-/** Below it nothing changes. */
-const LEAST_CONFIDENCE = 0.5;
 /** A correction has at most so many pieces. */
 const MOST_PIECES = 64;
 /** A fit this near to the present times changes nothing. */
 const SAME_MS = 120;
 
 type Payload = JobPayload<'subtitles.sync'>;
-type Refused = Extract<SyncEnd, { refused: string }>['refused'];
-
-/** Nothing can be compared. */
-class Refusal extends Error {
-  readonly reason: Refused;
-  constructor(reason: Refused) {
-    super(reason);
-    this.reason = reason;
-  }
-}
 
 /** Fits a subtitle track to the speech of the default soundtrack, from the track's own times. */
 export async function syncSubtitle(payload: Payload, work: Work): Promise<SyncEnd> {
@@ -101,82 +84,6 @@ async function streamIdOf(db: Db, fileId: string, index: number): Promise<string
     .where({ file_id: fileId, kind: 'audio', stream_index: index, external_path: null })
     .first('id');
   return row?.id;
-}
-
-interface Comparing {
-  film: TrackFilm;
-  /** Index of the soundtrack. */
-  stream: number;
-  cues: readonly Span[];
-}
-
-interface Compared {
-  fit: Fit;
-  heard: Heard;
-}
-
-/** By the stored speech; else by twelve stretches, and where these do not agree by the whole soundtrack. */
-async function heardFit({ film, stream, cues }: Comparing, work: Work): Promise<Compared> {
-  const of = { ...film, streamIndex: stream };
-  const all = [{ startMs: 0, endMs: film.durationMs }];
-  const known = await findVoice(work.db, of);
-  if (known) return compared(cues, { speech: known, stretches: all });
-  const some = await byStretches({ film, stream, cues }, work);
-  if (some) return some;
-  const speech = await hear({ film, stream, progress: reporterOf(work, film.durationMs) }, work);
-  await saveVoice(work.db, of, speech);
-  return compared(cues, { speech, stretches: all });
-}
-
-const compared = async (cues: readonly Span[], heard: Heard): Promise<Compared> => ({
-  fit: await fitToAll(cues, heard),
-  heard,
-});
-
-/** Undefined for a short film, and where the stretches do not agree. */
-async function byStretches({ film, stream, cues }: Comparing, work: Work): Promise<Compared | undefined> {
-  const { durationMs } = film;
-  if (durationMs < SHORTEST_FILM_MS) return undefined;
-  const lengthMs = STRETCH_MS;
-  const starts = Array.from({ length: STRETCHES }, (_, n) =>
-    Math.round((durationMs / STRETCHES) * (n + 0.5) - lengthMs / 2),
-  );
-  const progress = reporterOf(work, 2 * STRETCHES * lengthMs);
-  const speech = await hear({ film, stream, progress, stretches: { starts, lengthMs } }, work);
-  const heard = { speech, stretches: starts.map((startMs) => ({ startMs, endMs: startMs + lengthMs })) };
-  const fit = await fitToStretches(cues, heard);
-  return fit && fit.confidence >= LEAST_CONFIDENCE ? { fit, heard } : undefined;
-}
-
-interface Hearing {
-  film: TrackFilm;
-  stream: number;
-  progress: (heardMs: number) => void;
-  /** Absent for the whole soundtrack. */
-  stretches?: Stretches;
-}
-
-async function hear({ film, stream, progress, stretches }: Hearing, work: Work): Promise<Span[]> {
-  const place = await openMedia(work, film);
-  if (place.kind !== 'there') throw new Refusal('storage');
-  const given = { file: place.absolute, probe: film.probe, stream: { index: stream }, progress, signal: work.signal };
-  const speech = await (stretches ? listenToStretches(given, stretches) : listen(given));
-  if (speech) return speech;
-  throw new Refusal((await openMedia(work, film)).kind === 'there' ? 'decode' : 'storage');
-}
-
-/** Reports the position in the soundtrack twice a second. */
-function reporterOf(work: Work, totalMs: number): (heardMs: number) => void {
-  let last = 0;
-  return (heardMs) => {
-    if (Date.now() - last < 500) return;
-    last = Date.now();
-    void report(work, heardMs, totalMs).catch(() => undefined);
-  };
-}
-
-function report(work: Work, done: number, total: number): Promise<void> {
-  return work.report(work.db, { done: Math.round(done), total: Math.round(total), unit: 'ms' });
 }
 
 function outcomeOf(fit: Fit, sync: Timing, cues: readonly Span[]): 'applied' | 'already-right' | 'no-match' {
