@@ -96,6 +96,7 @@ import * as guideWords from './20261128310000_guide_words.ts';
 import * as storageRelay from './20261128320000_storage_relay.ts';
 import * as uploadsWriting from './20261128330000_uploads_writing.ts';
 import * as searchBatches from './20261128340000_search_batches.ts';
+import * as guideContents from './20261129100000_guide_contents.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -212,4 +213,5 @@ export const migrations: Record<string, Migration> = {
   '20261128320000_storage_relay': storageRelay,
   '20261128330000_uploads_writing': uploadsWriting,
   '20261128340000_search_batches': searchBatches,
+  '20261129100000_guide_contents': guideContents,
 };
