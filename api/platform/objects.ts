@@ -192,7 +192,7 @@ export function objectsOf(options: ClientOptions, name: (bucket: string) => stri
     ...bucketParts(bucketClient({ ...options, retryOptions: { disableRetry: true } }), name, options.useSSL ?? true),
     async put(bucket, key, body) {
       if (body instanceof Readable) await spooled(body, (file) => client.fPutObject(name(bucket), key, file));
-      else await client.putObject(name(bucket), key, Buffer.from(body));
+      else await client.putObject(name(bucket), key, typeof body === 'string' ? Buffer.from(body) : body);
     },
     get: (bucket, key, range = {}) => readS3(client, { bucket: name(bucket), key, range }),
     async stat(bucket, key) {

@@ -1,7 +1,7 @@
 import { lookup as resolve } from 'node:dns/promises';
 import { type IncomingHttpHeaders, type IncomingMessage, request as plain, type RequestOptions } from 'node:http';
 import { request as tls } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type OnReadOpts } from 'node:net';
 import { interfaceAddresses, isInside, type Ranges, ranges, within } from './outbound-ranges.ts';
 
 const DENIED_NAMES = /(^|\.)(localhost|svc|cluster\.local)$/;
@@ -172,6 +172,8 @@ export interface Step {
   lookup: (name: string) => Promise<readonly Address[]>;
   judge: Judge;
   signal: AbortSignal;
+  /** Options of the connection. */
+  socket?: () => { onread: OnReadOpts };
 }
 
 /** Sends the request and follows redirects; resolves with the head of the response. */
@@ -221,13 +223,14 @@ async function before<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   }
 }
 
-function send({ url, options, signal }: Step, addresses: readonly Address[]): Promise<IncomingMessage> {
+function send({ url, options, signal, socket }: Step, addresses: readonly Address[]): Promise<IncomingMessage> {
   const requestOptions: RequestOptions = {
     method: options.method ?? 'GET',
     headers: { 'accept-encoding': 'identity', 'user-agent': 'Foyer', ...options.headers },
     lookup: pinnedTo(addresses),
     agent: false, // a connection of its own, and no proxy
     signal,
+    ...socket?.(),
   };
   return new Promise((done, fail) => {
     const request = (url.protocol === 'https:' ? tls : plain)(url, requestOptions, done);

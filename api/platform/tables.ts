@@ -624,6 +624,8 @@ export interface Tables {
     failures: Defaulted<number>;
     failing_since: Date | null;
     failure_reported: Defaulted<boolean>;
+    content: Buffer | null;
+    next_start_at: Date | null;
   };
   guide_titles: {
     id: Defaulted<number>;

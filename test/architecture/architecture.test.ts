@@ -139,6 +139,7 @@ describe('architecture', () => {
       'api/areas/storage/readers/relay.ts', // the API pods of this server
       'api/areas/storage/readers/webdav-redirects.ts', // by the judged agents of webdav.ts
       'workers/store-space.ts',
+      'workers/tuner/streams/outlet.ts', // a socket of this process, for its ffmpeg
       'workers/live/read-stream.ts', // a stream without end, by the judged agent of outbound-agent.ts
       'api/areas/server/docs-page.ts',
       'api/platform/media-bytes.ts', // reads from this process, on loopback

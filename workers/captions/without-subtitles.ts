@@ -54,7 +54,7 @@ export class SubtitleFilter {
   #collect(bytes: Buffer, start: number | undefined): void {
     if (start !== undefined) {
       const at = start + 1 + (bytes[start] ?? 0);
-      this.#coming = { head: bytes.subarray(0, at), section: Buffer.from(bytes.subarray(at)) };
+      this.#coming = { head: Buffer.from(bytes.subarray(0, at)), section: Buffer.from(bytes.subarray(at)) };
     } else if (this.#coming) {
       const { payload } = readPacket(bytes);
       this.#coming.section = Buffer.concat([this.#coming.section, bytes.subarray(payload)]);

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import fluent from 'fluent-ffmpeg';
@@ -55,7 +56,7 @@ export interface FfmpegEnd {
 
 export interface FfmpegProcess {
   readonly pid: number;
-  /** Outputs in the order of the command: descriptor 1, then 3, 4, … */
+  /** Outputs in the order of the command: descriptor 1 where it has no outlet, then 3, 4, … */
   readonly outputs: Readable[];
   /** Descriptor 0, if it was requested. */
   readonly input: Writable | null;
@@ -74,6 +75,8 @@ export interface FfmpegPipes {
   gpu: boolean;
   input?: boolean;
   moreInputs?: number;
+  /** Its first output goes there, in place of a pipe. */
+  outlet?: Socket;
 }
 
 /**
@@ -82,23 +85,23 @@ export interface FfmpegPipes {
  */
 export async function startFfmpeg(
   args: string[],
-  { outputs, gpu, input = false, moreInputs = 0 }: FfmpegPipes,
+  { outputs, gpu, input = false, moreInputs = 0, outlet }: FfmpegPipes,
 ): Promise<FfmpegProcess> {
   const { network } = await findJail();
   const words = [
-    ...['--core=0', '--nofile=256', ...(gpu ? [] : [`--as=${MAX_MEMORY}`])],
-    ...['nice', '-n', '5', ...(network && !args.some(isAddress) ? ['unshare', '-rn'] : [])],
+    ...limits(gpu, network && !args.some(isAddress)),
     ...['setpriv', '--pdeathsig', 'KILL', 'ffmpeg', ...args], // a killed worker leaves no encoder running
   ];
   const extra = Math.max(0, outputs - 1);
   const pipes = Array.from({ length: extra + moreInputs }, () => 'pipe' as const);
   const child = spawn('prlimit', words, {
-    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe', ...pipes],
+    stdio: [input ? 'pipe' : 'ignore', outlet ?? 'pipe', 'pipe', ...pipes],
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...(gpu ? gpuEnvironment() : {}) },
   });
+  const first = outlet ? [] : [child.stdout];
   return {
     pid: child.pid ?? 0,
-    outputs: [child.stdout, ...child.stdio.slice(3, 3 + extra)] as Readable[],
+    outputs: [...first, ...child.stdio.slice(3, 3 + extra)] as Readable[],
     input: child.stdin,
     moreInputs: child.stdio.slice(3 + extra) as Writable[],
     ended: endOf(child),
@@ -107,6 +110,11 @@ export async function startFfmpeg(
     resume: () => void child.kill('SIGCONT'),
   };
 }
+
+const limits = (gpu: boolean, isAlone: boolean): string[] => [
+  ...['--core=0', '--nofile=256', ...(gpu ? [] : [`--as=${MAX_MEMORY}`])],
+  ...['nice', '-n', '5', ...(isAlone ? ['unshare', '-rn'] : [])],
+];
 
 function gpuEnvironment(): Record<string, string> {
   const names = [

@@ -47,24 +47,24 @@ export async function clearPastYields(db: Db): Promise<void> {
     .update({ yields_at: null });
 }
 
-/** Ends streams of these tuners whose time to yield has come. Returns the sessions that watched them. */
-export async function takeYielded(db: Db, tunerIds: readonly string[]): Promise<string[]> {
-  const ended = await rowsOf<{ tuner_id: string; channel_id: string }>(
+/**
+ * Ends one stream of these tuners whose time to yield has come, that with the fewest viewers. Returns the sessions that watched it;
+ * undefined without such a stream.
+ */
+export async function takeYielded(db: Db, tunerIds: readonly string[]): Promise<string[] | undefined> {
+  const [ended] = await rowsOf<{ tuner_id: string; channel_id: string }>(
     db,
-    `update live_streams o set ended_at = now(), state = 'ended', state_reason = 'yielded'
-      where o.ended_at is null and o.yields_at <= now() and o.tuner_id = any(?::uuid[]) and not ${RECORDED}
+    `update live_streams set ended_at = now(), state = 'ended', state_reason = 'yielded'
+      where id = (select o.id from live_streams o
+        where o.ended_at is null and o.yields_at <= now() and o.tuner_id = any(?::uuid[]) and not ${RECORDED}
+        order by (select count(*) from playback_sessions p where p.item_id = o.channel_id and p.state <> 'stopped'), o.yields_at
+        limit 1)
       returning tuner_id, channel_id`,
     [[...tunerIds]],
   );
-  for (const { tuner_id: id } of ended) await announceStreams(db, id);
-  if (ended.length === 0) return [];
-  return db('playback_sessions')
-    .whereIn(
-      'item_id',
-      ended.map(({ channel_id: id }) => id),
-    )
-    .whereNot({ state: 'stopped' })
-    .pluck('id');
+  if (!ended) return undefined;
+  await announceStreams(db, ended.tuner_id);
+  return db('playback_sessions').where({ item_id: ended.channel_id }).whereNot({ state: 'stopped' }).pluck('id');
 }
 
 /** Whether a tuner of the channel has a slot that no one watches or records, or receives the channel already. */

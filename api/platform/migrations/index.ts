@@ -98,6 +98,7 @@ import * as uploadsWriting from './20261128330000_uploads_writing.ts';
 import * as searchBatches from './20261128340000_search_batches.ts';
 import * as creditedSingle from './20261129000000_credited_single.ts';
 import * as searchJoined from './20261129001000_search_joined.ts';
+import * as guideContents from './20261129100000_guide_contents.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -216,4 +217,5 @@ export const migrations: Record<string, Migration> = {
   '20261128340000_search_batches': searchBatches,
   '20261129000000_credited_single': creditedSingle,
   '20261129001000_search_joined': searchJoined,
+  '20261129100000_guide_contents': guideContents,
 };

@@ -104,6 +104,38 @@ describe('the item of a running recording', function () {
     expect(await db('recordings').where({ id: row.id }).first()).to.include({ item_id: row.item_id });
   });
 
+  it('goes to the trash with its file where the recording was deleted between the file and its scan', async () => {
+    for (const fileDeletion of [true, false]) {
+      const place = await newPlace('movies');
+      const { db } = place.api.deps;
+      await db('libraries')
+        .where({ id: place.libraryId })
+        .update({ settings: db.raw(`settings || ?::jsonb`, [JSON.stringify({ fileDeletion })]) });
+      const row = await running(place, { year: 2009 });
+      const path = pathOf(row, 'movies');
+      await place.put(path);
+      const { size } = await stat(join(place.path, path));
+      await db('recordings')
+        .where({ id: row.id })
+        .update({
+          ...{ state: 'cancelled', ended_at: new Date(), removed_at: new Date(), stop_at: new Date() },
+          ...{ file_path: path, file_folder_id: place.folderId },
+        });
+      await db.transaction((tx) => endItem(tx as never, row.id));
+      const checkpoint = { file: { path, size, appeared: true } };
+      const run = (): Promise<unknown> =>
+        finishLiveRecording({ recordingId: row.id }, { ...place.work(), checkpoint }).catch((error: unknown) => error);
+      if (fileDeletion) expect(await run()).to.be.instanceOf(Postponed);
+      await place.scan({ mode: 'deep' });
+      expect(await run()).to.deep.equal({});
+      const [film, ...others] = await db('items').where({ library_id: place.libraryId, trashed_at: null });
+      expect([film?.title, others.length], 'the library decides').to.deep.equal([
+        fileDeletion ? undefined : row.title,
+        0,
+      ]);
+    }
+  });
+
   it('goes with the parts when its folder could not be written for seven days', async () => {
     const place = await newPlace('livetv');
     const { db, objects } = place.api.deps;

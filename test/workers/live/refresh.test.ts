@@ -183,6 +183,36 @@ describe('refreshes of guides', function () {
     expect(JSON.stringify(row)).to.not.match(/secret@|hidden|quiet/);
   });
 
+  it('reads a guide whose bytes are the same only where its days bring more of it', async () => {
+    const { db } = place.api.deps;
+    const far = 15 * 24 * 60;
+    await take([
+      { at: 60, title: 'Near' },
+      { at: far, title: 'Far' },
+    ]);
+    const readAgain = async (): Promise<boolean> => {
+      const result = await createGuideRefresh()({ sourceId: source }, place.work());
+      return !(result as { unchanged: boolean }).unchanged;
+    };
+    const row = async () => (await db('guide_states').where({ source_id: source }).first()) ?? expect.fail('no state');
+    expect((await row()).next_start_at).to.deep.equal(minute(far));
+    expect(await readAgain()).to.equal(false);
+    expect(Date.parse((await state()).lastRefreshAt ?? '')).to.be.greaterThan(Date.now() - 30_000);
+    const inside = new Date(Date.now() + 14 * 24 * 3_600_000 - 60_000);
+    place.served.headers = { etag: '"same"' };
+    await db('guide_states').where({ source_id: source }).update({ next_start_at: inside, etag: '"same"' });
+    expect(await readAgain(), 'the days reach a programme that was left out').to.equal(true);
+    expect(place.served.requests.at(-1)?.headers).to.not.have.property('if-none-match');
+    expect((await row()).etag, 'a guide that was cut has its validators').to.equal('"same"');
+    place.served.headers = {};
+    expect(await readAgain()).to.equal(false);
+    await db('guide_sources').where({ id: source }).update({ shift_minutes: 30 });
+    expect(await readAgain(), 'its times move').to.equal(true);
+    expect((await kept()).map(({ start_at: at }) => at)).to.deep.equal([minute(90)]);
+    await db('guide_sources').where({ id: source }).update({ shift_minutes: 0 });
+    expect(await readAgain()).to.equal(true);
+  });
+
   it('refreshes due sources once, and deletes past days and channels that no guide names', async () => {
     const { db } = place.api.deps;
     await take(

@@ -41,6 +41,16 @@ describe('a stream that yields', () => {
     expect(await streamOf(watched)).to.include({ state_reason: 'yielded' });
   });
 
+  it('is the only one that ends where one slot is enough', async () => {
+    const [watched, other, recorded] = await channels();
+    await db().transaction((tx) => tune(tx, other, undefined));
+    await yieldAt(watched, -1000);
+    await yieldAt(other, -2000);
+    expect(await holdSlot(place.work(), recorded)).to.equal(undefined);
+    expect(await streamOf(other)).to.include({ state_reason: 'yielded' });
+    expect(await streamOf(watched)).to.include({ ended_at: null });
+  });
+
   it('is notified again for a later recording, once its time has passed', async () => {
     const [watched, first, second] = await channels();
     const times = { start_at: new Date(Date.now() - 1000), end_at: new Date(Date.now() + 600_000) };

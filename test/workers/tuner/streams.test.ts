@@ -39,7 +39,7 @@ async function read(url: string): Promise<Buffer> {
   const deps = { ...ways, networks, signal: AbortSignal.timeout(10_000) };
   const { bytes } = await openSource({ url, headers: {} }, deps);
   const chunks: Buffer[] = [];
-  for await (const chunk of bytes) chunks.push(chunk);
+  for await (const chunk of bytes) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
 
@@ -143,7 +143,7 @@ describe('sources of a tuner', () => {
         copy.end();
       })();
       const chunks: Buffer[] = [];
-      for await (const chunk of copy.read()) chunks.push(chunk);
+      for await (const chunk of copy.read()) chunks.push(Buffer.from(chunk));
       await written;
       writeFileSync(path, Buffer.concat(chunks));
       const shown = ['-count_packets', '-show_entries', 'stream=codec_name,nb_read_packets', '-of', 'csv=p=0', path];

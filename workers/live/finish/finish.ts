@@ -11,6 +11,7 @@ import {
   markCleared,
   notePlace,
   type RecordingRow,
+  trashRecording,
 } from '#areas/live-tv/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import { numbered } from '#areas/uploads/public.ts';
@@ -45,7 +46,7 @@ export async function finishLiveRecording({ recordingId }: JobPayload<'live.fini
   const notes = new Notes(work);
   try {
     if (isDiscarded) {
-      await dropUnfinished(work, row, notes);
+      await discard(work, row, notes);
       return {};
     }
     const itemId = row.finished_at === null ? await advance(work, row, notes) : row.item_id;
@@ -102,11 +103,29 @@ async function requireWanted(db: Db, id: string): Promise<void> {
   if (!row || row.state === 'cancelled') throw new Discarded();
 }
 
-/** Deletes the unfinished files of a deleted recording; the recorder removes its parts. */
-async function dropUnfinished(work: Work, row: RecordingRow, notes: Notes): Promise<void> {
+/** Nothing of a deleted recording stays in its folder; the recorder removes its parts. */
+async function discard(work: Work, row: RecordingRow, notes: Notes): Promise<void> {
   const way = await wayOf(work, row, notes);
   if (!way) return;
-  const { to } = way;
+  const path = await placedPath(row, way.to, notes);
+  if (path === undefined) await dropUnfinished(row, way);
+  else await trashPlaced(work, row, { folder: way.folder, path });
+}
+
+/** Scans would find a file that has appeared: it goes to the trash where its library allows that, once it has an item. */
+async function trashPlaced(work: Work, row: RecordingRow, place: Placed): Promise<void> {
+  const library = await work.db('libraries').where({ id: place.folder.libraryId }).first('settings');
+  if (library?.settings.fileDeletion !== true) return;
+  const file = await fileOf(work, place.folder, place.path);
+  if (!file) return scanFirst(work, row, place);
+  await work.db.transaction(async (tx) => {
+    await finishRecording(tx, row.id, file.itemId);
+    await trashRecording(tx, row, { accountId: row.account_id, enqueue: enqueuing(work, tx) });
+  });
+}
+
+/** Deletes the unfinished files of a deleted recording. */
+async function dropUnfinished(row: RecordingRow, { to, notes }: Way): Promise<void> {
   const { file } = notes.kept;
   if (file && file.path === row.file_path) await to.dropDraft(file.path);
   await rm(to.drafts, { recursive: true, force: true });
@@ -119,10 +138,7 @@ async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<str
   const { folder, to } = way;
   const path = (await placedPath(row, to, notes)) ?? (await to.inTurn(() => place(work, row, way)));
   const file = await fileOf(work, folder, path);
-  if (file === undefined) {
-    await scanPlace(work, row, { folder, path });
-    throw new Postponed(soon(1500));
-  }
+  if (file === undefined) return scanFirst(work, row, { folder, path });
   const { fileId, itemId } = file;
   await work.db.transaction(async (tx) => {
     await leaveTrash(tx, work, itemId);
@@ -153,10 +169,14 @@ async function placedPath({ file_path: noted }: RecordingRow, to: Destination, n
 async function leaveTrash(db: Db, work: Work, itemId: string): Promise<void> {
   const item = await db('items').where({ id: itemId }).whereNotNull('trashed_at').first('library_id');
   if (!item) return;
-  const enqueue = (name: string, payload: unknown, options?: object): Promise<string> =>
-    work.enqueue(db, name as never, { payload: payload as never, ...(options && { options }) });
-  await bringBack({ db, enqueue: enqueue as never }, item.library_id, [itemId]);
+  await bringBack({ db, enqueue: enqueuing(work, db) }, item.library_id, [itemId]);
 }
+
+/** Enqueues in a transaction, as a request does. */
+const enqueuing =
+  (work: Work, db: Db): Parameters<typeof trashRecording>[2]['enqueue'] =>
+  (name, payload, options = {}) =>
+    work.enqueue(db, name, { payload, options });
 
 /** Removes the parts, once no one watches them. */
 async function clear(work: Work, id: string): Promise<void> {
@@ -238,11 +258,17 @@ async function fileOf(
   return file?.item_id ? { fileId: file.id, itemId: file.item_id } : undefined;
 }
 
-async function scanPlace(
+interface Placed {
+  folder: Folder;
+  path: string;
+}
+
+/** Requests a scan of the file, and puts the job off until then. */
+async function scanFirst(
   { db }: Work,
   { account_id: accountId }: RecordingRow,
-  { folder, path }: { folder: Folder; path: string },
-): Promise<void> {
+  { folder, path }: Placed,
+): Promise<never> {
   const directory = dirname(path) === '.' ? undefined : inStorage(folder, dirname(path));
   const targets = [{ folderId: folder.id, path: directory }];
   await db.transaction((tx) =>
@@ -251,4 +277,5 @@ async function scanPlace(
       ...(accountId !== null && { byAccountId: accountId }),
     }),
   );
+  throw new Postponed(soon(1500));
 }

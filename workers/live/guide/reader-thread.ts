@@ -28,7 +28,7 @@ class GuideReader {
   #lines: string[] = [];
   #programs = 0;
   #skipped = 0;
-  #cut = false;
+  #nextStartMs: number | undefined;
 
   constructor(reading: Reading) {
     this.#reading = reading;
@@ -43,7 +43,8 @@ class GuideReader {
     reader.end();
     await this.#send(BATCH);
     if (this.#programs === 0) throw new GuideRefused('empty', 'the guide holds no programme of these days');
-    return { channels: [...this.#channels.values()], programs: this.#programs, skipped: this.#skipped, cut: this.#cut };
+    const [programs, skipped, nextStartMs] = [this.#programs, this.#skipped, this.#nextStartMs];
+    return { channels: [...this.#channels.values()], programs, skipped, nextStartMs };
   }
 
   #take(entry: Element): void {
@@ -70,7 +71,7 @@ class GuideReader {
       return;
     }
     const { startMs, endMs = startMs, channel } = programme;
-    if (startMs >= this.#reading.toMs) this.#cut = true;
+    if (startMs >= this.#reading.toMs) this.#nextStartMs = Math.min(this.#nextStartMs ?? startMs, startMs);
     if (endMs < this.#reading.fromMs || startMs >= this.#reading.toMs) return;
     if (!this.#channels.has(channel)) this.#takeChannel({ id: channel, names: [] }); // some guides name none
     this.#programs += 1;

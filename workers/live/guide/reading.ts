@@ -14,8 +14,8 @@ export interface Read {
   channels: GuideChannel[];
   programs: number;
   skipped: number;
-  /** Programmes of later days were left out: an unchanged guide is read again. */
-  cut: boolean;
+  /** Start of the first programme of later days, which was left out. */
+  nextStartMs: number | undefined;
 }
 
 export type Message = { lines: string } | { done: Read } | { refused: { code: GuideFault; message: string } };

@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import {
   copyIncoming,
   coverageOf,
   findGuideSource,
   findState,
+  type GuideState,
   guidePlaceOf,
   lockGuides,
   markStale,
@@ -31,6 +35,8 @@ import { readGuide } from './read-guide.ts';
 import type { Read } from './reading.ts';
 import { GuideRefused } from './refused.ts';
 
+/** Raised when a guide is read in another way. */
+const READING = 1;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Attempts after a failure. */
@@ -82,24 +88,52 @@ async function refresh(refreshing: Refreshing): Promise<object> {
   const folder = await mkdtemp(join(work.config.scratchDir, 'guide-'));
   const path = join(folder, 'guide');
   try {
-    const known = { etag: state?.etag ?? null, lastModified: state?.last_modified ?? null };
-    const fetched = await fetchGuide({ deps: work, place, signal: work.signal, outbound }, path, known);
-    const counts = fetched.unchanged ? {} : await takeOver(refreshing, { path, fetched });
+    const known = bringsMore(row, state) ? undefined : state;
+    const fetched = await fetchGuide({ deps: work, place, signal: work.signal, outbound }, path, {
+      ...{ etag: known?.etag ?? null, lastModified: known?.last_modified ?? null },
+    });
+    const counts = fetched.unchanged ? undefined : await taken(refreshing, { path, fetched, known });
     await succeeded(refreshing);
     await fetchLogos(work, outbound);
-    return { unchanged: fetched.unchanged, ...counts };
+    return { unchanged: counts === undefined, ...counts };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
+/** Whether the days of the source reach a programme now that was left out of its guide. */
+const bringsMore = ({ days }: SourceRow, state: GuideState | undefined): boolean =>
+  state?.next_start_at != null && state.next_start_at.getTime() < Date.now() + days * DAY_MS;
+
 interface Taking {
   path: string;
   fetched: Extract<Fetched, { unchanged: false }>;
+  /** What the last reading left, where the same guide needs no other one. */
+  known: GuideState | undefined;
+}
+
+/** Undefined for the bytes that were read last. */
+async function taken(refreshing: Refreshing, taking: Taking): Promise<object | undefined> {
+  const { work, row } = refreshing;
+  const { path, known, fetched } = taking;
+  const content = await contentOf(path, row, work.signal);
+  if (!known?.content?.equals(content)) return takeOver(refreshing, { path, fetched, content });
+  await putState(work.db, row.id, { etag: fetched.etag, last_modified: fetched.lastModified });
+  return undefined;
+}
+
+/** The digest of the bytes and of the settings by which they are read. */
+async function contentOf(path: string, row: SourceRow, signal: AbortSignal): Promise<Buffer> {
+  const digest = createHash('sha256').update(JSON.stringify([READING, row.shift_minutes, row.days]));
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), digest, { signal });
+  return digest.digest();
 }
 
 /** Reads the file and takes its guide over in one transaction: until its end the old guide is shown. */
-async function takeOver({ work, row }: Refreshing, { path, fetched }: Taking): Promise<object> {
+async function takeOver(
+  { work, row }: Refreshing,
+  { path, fetched, content }: Pick<Taking, 'path' | 'fetched'> & { content: Buffer },
+): Promise<object> {
   const now = Date.now();
   const reading = {
     ...{ path, shiftMs: row.shift_minutes * MINUTE_MS },
@@ -115,10 +149,10 @@ async function takeOver({ work, row }: Refreshing, { path, fetched }: Taking): P
     if (!read) throw new GuideRefused('unreadable', 'the guide was not read to its end');
     await putGuideChannels(tx, row.id, read.channels);
     const { twice, ...merged } = await mergeIncoming(tx, row.id);
-    const known = read.cut ? { etag: null, lastModified: null } : fetched;
     await putState(tx, row.id, {
       ...{ channels: read.channels.length, programs: merged.programs, skipped: read.skipped + twice },
-      ...{ etag: known.etag, last_modified: known.lastModified, coverage_until: await coverageOf(tx, row.id) },
+      ...{ etag: fetched.etag, last_modified: fetched.lastModified, coverage_until: await coverageOf(tx, row.id) },
+      ...{ content, next_start_at: read.nextStartMs === undefined ? null : new Date(read.nextStartMs) },
     });
     await matchSource(tx, row.id);
     await markStale(tx);

@@ -35,15 +35,17 @@ async function takeSlot(deps: Deps, channelId: string): Promise<Tuned | 'kept'> 
   return tuned;
 }
 
-/** A stream that yields ends only where no slot is free. */
+/** Streams that yield end only where no slot is free, and one by one until one is. */
 async function openSlot({ db, redis }: Deps, channelId: string): Promise<Tuned> {
   const tuners = (await tunersOfChannels(db, [channelId])).get(channelId) ?? [];
   const present = await presentTuners(redis, tuners);
   return db.transaction(async (tx) => {
-    const tuned = await tune(tx, channelId, present);
-    if (tuned.kind !== 'busy') return tuned;
-    for (const sessionId of await takeYielded(tx, tuners)) await stopSession(tx, sessionId, { reason: 'limit' });
-    return tune(tx, channelId, present);
+    for (;;) {
+      const tuned = await tune(tx, channelId, present);
+      const sessions = tuned.kind === 'busy' ? await takeYielded(tx, tuners) : undefined;
+      if (!sessions) return tuned;
+      for (const sessionId of sessions) await stopSession(tx, sessionId, { reason: 'limit' });
+    }
   });
 }
 

@@ -1,5 +1,6 @@
 import type { OpenAnswer } from '#platform/outbound-stream.ts';
 import { SourceFault } from './fault.ts';
+import { Pace, type Rests } from './pace.ts';
 
 const LIST_HEAD = '#EXTM3U';
 
@@ -7,6 +8,18 @@ const LIST_HEAD = '#EXTM3U';
 export async function* chunksOf({ body }: OpenAnswer): AsyncGenerator<Buffer> {
   try {
     yield* body as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new SourceFault('ended', (error as Error).message);
+  } finally {
+    body.destroy();
+  }
+}
+
+/** The body in chunks, each valid until the next one is requested; while `rests` is true, with pauses in which more bytes arrive. */
+export async function* batchesOf({ body, batches }: OpenAnswer, rests?: Rests): AsyncGenerator<Buffer> {
+  try {
+    const pace = new Pace(rests);
+    yield* batches((bytes) => pace.rest(bytes));
   } catch (error) {
     throw new SourceFault('ended', (error as Error).message);
   } finally {

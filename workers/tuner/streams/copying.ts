@@ -1,16 +1,15 @@
 // ffmpeg copies a broadcast into a clean transport stream.
 import type { ProbedStream } from '#platform/media.ts';
 import { type FfmpegProcess, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
-import { roomIn } from './pipes.ts';
+import { type Outlet, openOutlet } from './outlet.ts';
+import { Pace, type Rests } from './pace.ts';
+import { before } from './pipes.ts';
 
 /** Microseconds of the broadcast by which ffmpeg learns its streams. Sound may begin later than pictures. */
 const QUICK = 300_000;
 const PATIENT = 800_000;
 /** Bytes that are kept until ffmpeg gives some. */
 const MOST_HELD = 8 << 20;
-/** Chunks that come this close to one another go to ffmpeg together: each write wakes it up. */
-const TOGETHER_MS = 40;
-const TOGETHER_BYTES = 1 << 16;
 const NO_STREAM = 'Error initializing output stream';
 
 /** How ffmpeg reads so much of a broadcast. */
@@ -35,13 +34,11 @@ const argumentsOf = (analysed: number, silent: readonly number[]): string[] => [
  */
 export class StreamCopy {
   readonly #probe: Probe;
+  readonly #rests: Rests;
+  #outlet: Outlet | undefined;
   #ffmpeg: FfmpegProcess | undefined;
   #held: Buffer[] | undefined = [];
   #heldBytes = 0;
-  /** Chunks that wait to be written together, once the first bytes of the copy are there. */
-  #waiting: Buffer[] = [];
-  #waitingBytes = 0;
-  #writtenAt = 0;
   #analysed = QUICK;
   /** Numbers of announced sounds that are not sent. */
   #silent: number[] = [];
@@ -50,54 +47,44 @@ export class StreamCopy {
   /** The last words of ffmpeg. */
   words = '';
 
-  constructor(probe: Probe) {
+  /** `rests`: whether bytes of the copy may wait for a moment. */
+  constructor(probe: Probe, rests?: Rests) {
     this.#probe = probe;
+    this.#rests = rests;
   }
 
   async start(): Promise<void> {
-    const ffmpeg = await startFfmpeg(argumentsOf(this.#analysed, this.#silent), {
-      outputs: 1,
-      gpu: false,
-      input: true,
-    });
+    const outlet = await openOutlet();
+    const { theirs } = outlet;
+    const pipes = { outputs: 1, gpu: false, input: true, outlet: theirs };
+    const ffmpeg = await startFfmpeg(argumentsOf(this.#analysed, this.#silent), pipes);
+    theirs.destroy();
+    this.#outlet = outlet;
     ffmpeg.input?.on('error', () => undefined); // its exit shows why
     this.#ffmpeg = ffmpeg;
     for (const chunk of this.#held ?? []) ffmpeg.input?.write(chunk);
     if (this.#isOver) ffmpeg.input?.end();
-    if (this.#isKilled) ffmpeg.kill();
+    if (this.#isKilled) this.kill();
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when the chunk may change and there is room for more. */
   async write(chunk: Buffer, signal: AbortSignal): Promise<void> {
-    this.#hold(chunk);
-    this.#waiting.push(chunk);
-    this.#waitingBytes += chunk.length;
-    const isClose = this.#held === undefined && performance.now() - this.#writtenAt < TOGETHER_MS;
-    if (isClose && this.#waitingBytes < TOGETHER_BYTES) return;
-    if (!this.flush() && this.#ffmpeg?.input) await roomIn(this.#ffmpeg.input, signal);
-  }
-
-  /** Writes the chunks that wait; false when there is no room for more. */
-  flush(): boolean {
+    const kept = this.#held ? Buffer.from(chunk) : chunk;
+    this.#hold(kept);
     const input = this.#ffmpeg?.input;
-    const chunks = this.#waiting;
-    if (chunks.length === 0) return true;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    this.#writtenAt = performance.now();
-    if (!input?.writable) return true;
-    input.cork();
-    const hasRoom = chunks.map((chunk) => input.write(chunk)).every(Boolean);
-    input.uncork();
-    return hasRoom;
+    if (!input?.writable) return;
+    const written = Promise.withResolvers<void>();
+    input.write(kept, () => written.resolve());
+    if (input.writableLength > 0) await before(written.promise, signal);
   }
 
-  /** The bytes of the copy, until ffmpeg ends. */
+  /** The bytes of the copy, until ffmpeg ends, in chunks that are valid until the next one is requested. */
   async *read(): AsyncGenerator<Buffer> {
+    const pace = new Pace(() => !this.#isOver && this.#rests?.() === true);
     for (;;) {
-      const ffmpeg = this.#ffmpeg;
-      if (!ffmpeg) throw new Error('it was not started');
-      for await (const chunk of ffmpeg.outputs[0] as AsyncIterable<Buffer>) {
+      const [ffmpeg, outlet] = [this.#ffmpeg, this.#outlet];
+      if (!ffmpeg || !outlet) throw new Error('it was not started');
+      for await (const chunk of outlet.read((bytes) => pace.rest(bytes))) {
         this.#held = undefined;
         yield chunk;
       }
@@ -109,7 +96,6 @@ export class StreamCopy {
 
   /** No more bytes come. */
   end(): void {
-    this.flush();
     this.#isOver = true;
     this.#ffmpeg?.input?.end();
   }
@@ -117,6 +103,7 @@ export class StreamCopy {
   kill(): void {
     this.#isKilled = true;
     this.#ffmpeg?.kill();
+    this.#outlet?.close();
   }
 
   #hold(chunk: Buffer): void {

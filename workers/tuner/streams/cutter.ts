@@ -2,6 +2,7 @@ import type { SegmentCaptions } from '#platform/live/captions.ts';
 import { SubtitleFilter } from '#workers/captions/without-subtitles.ts';
 import { isStartAt, PACKET, ProgramTables, pidAt, readPacket, timeOf } from '#workers/transcode/packets.ts';
 import type { LiveCaptions } from './captions.ts';
+import { PieceBuffer } from './piece-buffer.ts';
 
 /** Length of a segment; it is cut at the first keyframe that is not much earlier. */
 export const TARGET_MS = 4000;
@@ -17,6 +18,8 @@ const PICTURE = 3600;
 /** A piece of a transport stream from one keyframe to another. */
 export interface Piece {
   bytes: Buffer;
+  /** The bytes are stored, and their memory may be used again. */
+  release?: (() => void) | undefined;
   /** Ms from the first keyframe of this stream. */
   atMs: number;
   durationMs: number;
@@ -44,11 +47,11 @@ export class LiveCutter {
   readonly #captions: LiveCaptions | undefined;
   readonly #lost: () => number;
   readonly #subtitles = new SubtitleFilter();
-  #rest: Buffer = Buffer.alloc(0);
+  /** The packet that began in the chunk before. */
+  readonly #rest = Buffer.alloc(PACKET);
+  #held = 0;
   readonly #tables = new ProgramTables();
-  /** Runs of packets of the current piece. */
-  #runs: Buffer[] = [];
-  #bytes = 0;
+  readonly #piece = new PieceBuffer();
   #count = 0;
   /** Ticks of 90 kHz without wraps: the first keyframe, the current piece, the last picture. */
   #first: number | undefined;
@@ -66,12 +69,24 @@ export class LiveCutter {
     this.#lost = lost;
   }
 
-  /** Works on runs of packets: an object for each packet would cost more than everything else of a tuner. */
+  /** Reads the chunk in place, in runs of packets: an object for each packet would cost more than everything else of a tuner. */
   push(chunk: Buffer): void {
-    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
-    const end = bytes.length - (bytes.length % PACKET);
+    let from = 0;
+    if (this.#held > 0) {
+      from = Math.min(PACKET - this.#held, chunk.length);
+      this.#held += chunk.copy(this.#rest, this.#held, 0, from);
+      if (this.#held < PACKET) return;
+      this.#take(this.#rest);
+    }
+    const end = chunk.length - ((chunk.length - from) % PACKET);
+    this.#take(chunk.subarray(from, end));
+    this.#held = chunk.copy(this.#rest, 0, end);
+  }
+
+  /** Whole packets. */
+  #take(bytes: Buffer): void {
     let [kept, heard] = [0, 0]; // up to where packets are in the piece, and in the captions
-    for (let at = 0; at < end; at += PACKET) {
+    for (let at = 0; at < bytes.length; at += PACKET) {
       const kind = this.#kindAt(bytes, at);
       if (kind === 'inside') continue;
       this.#keep(bytes.subarray(kept, at));
@@ -84,9 +99,8 @@ export class LiveCutter {
         this.#onPicture(packet);
       }
     }
-    this.#keep(bytes.subarray(kept, end));
-    this.#captions?.push(bytes.subarray(heard, end));
-    this.#rest = bytes.subarray(end);
+    this.#keep(bytes.subarray(kept));
+    this.#captions?.push(bytes.subarray(heard));
   }
 
   /** `table`: the packet is no track's, or may be left out. */
@@ -104,9 +118,8 @@ export class LiveCutter {
 
   #keep(run: Buffer): void {
     if (this.#first === undefined || this.#waits || run.length === 0) return;
-    this.#runs.push(run);
-    this.#bytes += run.length;
-    if (this.#bytes > MOST_BYTES) throw new NotCuttable('the broadcast has no keyframes');
+    this.#piece.add(run);
+    if (this.#piece.size > MOST_BYTES) throw new NotCuttable('the broadcast has no keyframes');
   }
 
   #onTable(received: Buffer): void {
@@ -154,15 +167,13 @@ export class LiveCutter {
     const durationMs = Math.max(1, (endMs ?? 0) - (atMs ?? 0));
     const ticks = ((this.#start % WRAP) + WRAP) % WRAP;
     const piece = {
-      bytes: Buffer.concat([...this.#tables.heads(this.#count), ...this.#runs]),
+      ...this.#piece.take(this.#tables.heads(this.#count)),
       atMs: atMs ?? 0,
       durationMs,
       afterHole: this.#afterHole,
       captions: this.#captions?.take(ticks, durationMs),
     };
     this.#afterHole = false;
-    this.#runs = [];
-    this.#bytes = 0;
     this.#start = until;
     this.#count += 1;
     this.#onPiece(piece);

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { BlockList, isIP } from 'node:net';
 import { SourceFault } from './fault.ts';
+import type { Rests } from './pace.ts';
 import { PacketQueue } from './packets.ts';
 
 /** Groups of the local network; everything else is no place to listen. */
@@ -46,7 +47,7 @@ export function payloadOf(packet: Buffer): Buffer | undefined {
 }
 
 /** Hears a multicast group of transport packets, plain or in RTP, until aborted. */
-export async function* readDatagrams(url: URL, signal: AbortSignal): AsyncGenerator<Buffer> {
+export async function* readDatagrams(url: URL, signal: AbortSignal, rests?: Rests): AsyncGenerator<Buffer> {
   const group = groupOf(url);
   const isRtp = url.protocol === 'rtp:';
   const packets = new PacketQueue();
@@ -59,7 +60,7 @@ export async function* readDatagrams(url: URL, signal: AbortSignal): AsyncGenera
   signal.addEventListener('abort', () => packets.end(new SourceFault('ended', 'stopped')), { once: true });
   try {
     await join(socket, group);
-    yield* packets.read();
+    yield* packets.read(rests);
   } finally {
     socket.close();
   }

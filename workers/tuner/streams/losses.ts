@@ -26,7 +26,8 @@ const NONE: Losses = { packets: 0, lost: 0, broken: 0, scrambled: 0 };
 export class PacketCounter {
   /** The last counter of each PID, with a mark once its packet was repeated. */
   readonly #last = new Uint8Array(PIDS).fill(UNKNOWN);
-  #rest: Buffer = Buffer.alloc(0);
+  readonly #rest = Buffer.alloc(PACKET);
+  #held = 0;
   #taken: Losses = { ...NONE };
   readonly total: Losses = { ...NONE };
 
@@ -42,16 +43,26 @@ export class PacketCounter {
     return { packets: this.total.packets - before.packets, lost: this.total.lost - before.lost };
   }
 
+  /** The chunk is read in place, with the packet that began in the chunk before. */
   push(chunk: Buffer): void {
-    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
-    let at = 0;
+    const missing = PACKET - this.#held;
+    if (this.#held === 0) this.#read(chunk, 0);
+    else if (this.#rest[0] === SYNC && chunk.length >= missing) {
+      chunk.copy(this.#rest, this.#held, 0, missing);
+      this.#count(this.#rest, 0);
+      this.#read(chunk, missing);
+    } else this.#read(Buffer.concat([this.#rest.subarray(0, this.#held), chunk]), 0);
+  }
+
+  #read(bytes: Buffer, from: number): void {
+    let at = from;
     while (at + PACKET <= bytes.length) {
       if (bytes[at] === SYNC) {
         this.#count(bytes, at);
         at += PACKET;
       } else at = nextSync(bytes, at);
     }
-    this.#rest = bytes.subarray(at);
+    this.#held = bytes.copy(this.#rest, 0, at);
   }
 
   #count(bytes: Buffer, at: number): void {

@@ -1,3 +1,5 @@
+import { Pace, type Rests } from './pace.ts';
+
 /** What waits for ffmpeg at most; the oldest packets are lost first, as on the network. */
 const MOST_BYTES = 12 << 20;
 /** Memory of a packet in addition to its bytes. */
@@ -28,14 +30,16 @@ export class PacketQueue {
     this.#wake();
   }
 
-  /** The packets, all that wait at once; `taken` is called when there is room again. */
-  async *read(taken = (): void => undefined): AsyncGenerator<Buffer> {
+  /** The packets, all that wait at once; while `rests` is true, with pauses. `taken` is called when there is room again. */
+  async *read(rests?: Rests, taken = (): void => undefined): AsyncGenerator<Buffer> {
+    const pace = new Pace(rests);
     for (;;) {
       if (this.#waiting.length > 0) {
         const bytes = Buffer.concat(this.#waiting.splice(0));
         this.#bytes = 0;
         taken();
         yield bytes;
+        await pace.rest(bytes.length);
       } else if (this.#fault) throw this.#fault;
       else
         await new Promise<void>((resolve) => {

@@ -14,3 +14,14 @@ export async function roomIn(input: Writable, signal: AbortSignal): Promise<void
     signal.addEventListener('abort', done, { once: true });
   });
 }
+
+/** Resolves with the work, or when the reception stops. */
+export async function before(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const stopped = Promise.withResolvers<void>();
+  signal.addEventListener('abort', stopped.resolve as () => void, { once: true });
+  try {
+    await Promise.race([work, stopped.promise]);
+  } finally {
+    signal.removeEventListener('abort', stopped.resolve as () => void);
+  }
+}

@@ -3,11 +3,12 @@ import { OutboundRefused } from '#platform/outbound.ts';
 import type { OutboundSocket } from '#platform/outbound-agent.ts';
 import type { OpenAnswer, OutboundStream } from '#platform/outbound-stream.ts';
 import { withoutCredential } from '../source.ts';
-import { chunksOf, textOf } from './bodies.ts';
+import { batchesOf, textOf } from './bodies.ts';
 import { readDatagrams } from './datagrams.ts';
 import { faultOfAnswer, SourceFault } from './fault.ts';
 import type { Get } from './hls/follow.ts';
 import { readHls } from './hls/index.ts';
+import type { Rests } from './pace.ts';
 import { openRtsp } from './rtsp/index.ts';
 
 /** Time to the head of the response: a device locks on its signal first. */
@@ -30,10 +31,11 @@ export interface ReaderDeps {
   /** Networks in which sources may be. */
   networks: Pick<OutboundOptions, 'allow' | 'always'>;
   signal: AbortSignal;
+  rests?: Rests;
 }
 
 export interface Reading {
-  /** A transport stream. */
+  /** A transport stream, in chunks that are valid until the next one is requested. */
   bytes: AsyncIterable<Buffer>;
   /** Silence after which the source has failed. */
   silentMs: number;
@@ -48,7 +50,7 @@ export interface Reading {
 export async function openSource(source: SourceAddress, deps: ReaderDeps): Promise<Reading> {
   const protocol = URL.canParse(source.url) ? new URL(source.url).protocol : '';
   if (protocol === 'udp:' || protocol === 'rtp:') {
-    return { bytes: readDatagrams(new URL(source.url), deps.signal), ...STREAM };
+    return { bytes: readDatagrams(new URL(source.url), deps.signal, deps.rests), ...STREAM };
   }
   if (protocol === 'rtsp:') return { bytes: await openRtsp(source, deps), ...STREAM };
   if (protocol === 'http:' || protocol === 'https:') return openHttp(source, deps);
@@ -63,7 +65,7 @@ async function openHttp(source: SourceAddress, deps: ReaderDeps): Promise<Readin
   const sent = { ...common, headers: { ...agent, ...secret }, secretHeaders: Object.keys(secret) };
   const answer = await request(url, sent, deps.send);
   const isList = LIST_TYPE.test(answer.headers['content-type'] ?? '') || /\.m3u8$/i.test(new URL(answer.url).pathname);
-  if (!isList) return { bytes: chunksOf(answer), ...STREAM };
+  if (!isList) return { bytes: batchesOf(answer, deps.rests), ...STREAM };
   const text = await textOf(answer);
   // A list may name another host, which gets no credentials.
   const get: Get = (address, range) => {

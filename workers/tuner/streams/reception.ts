@@ -5,7 +5,7 @@ import type { StreamFault } from '#platform/live/streams.store.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import { LiveCaptions } from './captions.ts';
 import { StreamCopy } from './copying.ts';
-import { LiveCutter, type Piece } from './cutter.ts';
+import { LiveCutter, type Piece, TARGET_MS } from './cutter.ts';
 import type { KeeperDeps } from './deps.ts';
 import { factsOf } from './facts.ts';
 import { SourceFault } from './fault.ts';
@@ -133,7 +133,7 @@ export class Reception {
   }
 
   async #receive(): Promise<void> {
-    const copy = new StreamCopy((bytes, limits) => this.#streamsOf('copy', bytes, limits));
+    const copy = new StreamCopy((bytes, limits) => this.#streamsOf('copy', bytes, limits), this.#rests);
     const started = copy.start();
     started.catch(() => undefined);
     try {
@@ -151,7 +151,13 @@ export class Reception {
     const { signal } = this.#stop;
     for (;;) {
       try {
-        return await openSource(this.#attempt.source, { send, connect, networks: networks(), signal });
+        return await openSource(this.#attempt.source, {
+          send,
+          connect,
+          networks: networks(),
+          signal,
+          rests: this.#rests,
+        });
       } catch (error) {
         const isBusy = error instanceof SourceFault && error.reason === 'busy';
         if (!isBusy || Date.now() - releasedAt() > FREED_MS) throw error;
@@ -165,10 +171,7 @@ export class Reception {
     const lost = (): number => this.#packets.total.lost;
     const cutter = new LiveCutter((piece) => this.#onPiece(piece), { captions, lost });
     const output = this.#read(copy, cutter);
-    const watch = setInterval(() => {
-      copy.flush();
-      this.#requireBytes(reading);
-    }, 250);
+    const watch = setInterval(() => this.#requireBytes(reading), 250);
     this.#heardAt = performance.now();
     try {
       for await (const chunk of reading.bytes) {
@@ -193,9 +196,11 @@ export class Reception {
     }
   }
 
+  /** Whether bytes may wait for a moment; those of the first picture wait for nothing. */
+  readonly #rests = (): boolean => this.#cutMs >= TARGET_MS;
+
   #isAhead(): boolean {
-    if (this.#waiting > MOST_WAITING) return true;
-    return this.#cutMs - (performance.now() - this.#cutSince) > MOST_AHEAD_MS;
+    return this.#waiting > MOST_WAITING || this.#cutMs - (performance.now() - this.#cutSince) > MOST_AHEAD_MS;
   }
 
   async #pace(): Promise<void> {
@@ -249,7 +254,7 @@ export class Reception {
     const before = this.#made;
     this.#next = { ...this.#next, sequence: segment.sequence + 1, discontinuity: segment.discontinuity };
     this.#made = segment;
-    await this.#deps.spool.put(channelId, segment, piece);
+    await this.#deps.spool.put(channelId, segment, this.#live ? piece : { ...piece, release: undefined }); // probed below
     this.#notes.services(piece);
     if (!this.#live) await this.#goLive(piece, segment);
     if (isNew && before) this.#notes.hole(segmentEnd(before), segment.startMs);

@@ -33,6 +33,7 @@ interface Held {
   channelId: string;
   segment: LiveSegment;
   bytes?: Buffer | undefined;
+  release?: (() => void) | undefined;
 }
 
 const CAPTIONS = '.json';
@@ -73,15 +74,16 @@ export class Spool {
   async put(
     channelId: string,
     segment: LiveSegment,
-    { bytes, captions }: Pick<Piece, 'bytes' | 'captions'>,
+    { bytes, captions, release }: Pick<Piece, 'bytes' | 'captions' | 'release'>,
   ): Promise<void> {
     const inMemory = this.#held.reduce((sum, one) => sum + (one.bytes?.length ?? 0), bytes.length);
-    const held = { channelId, segment, ...(inMemory <= MOST_MEMORY && { bytes }) };
+    const held = { channelId, segment, ...(inMemory <= MOST_MEMORY && { bytes, release }) };
     const path = this.#path(held);
     await this.#makeRoom(bytes.length);
     if (captions) await writeFile(captionsOf(path), JSON.stringify(captions));
     await writeFile(`${path}.part`, bytes);
     await rename(`${path}.part`, path);
+    if (!held.bytes) release?.();
     this.#held.push(held);
     this.#upload();
   }
@@ -128,6 +130,7 @@ export class Spool {
     for (let next = this.#held[0]; next && !this.#stopped; next = this.#held[0]) {
       try {
         await this.#store(next);
+        next.release?.();
         this.#held = this.#held.filter((one) => one !== next);
       } catch (error) {
         this.#deps.log.warn({ err: (error as Error).message }, 'segment not stored yet');

@@ -21,5 +21,11 @@ export { type DueReminder, takeDueReminders } from './reminders.store.ts';
 export { GuidePlace, openPlace, TRY_MS, type Tried as GuideTried } from './sources/orders.ts';
 export { guidePlaceOf, nextRefresh, uploadedBytes } from './sources/source-rules.ts';
 export { findSourceRow as findGuideSource, type SourceRow as GuideSourceRow } from './sources/sources.store.ts';
-export { coverageOf, findDueSources, findState, putState } from './sources/states.store.ts';
+export {
+  coverageOf,
+  findDueSources,
+  findState,
+  putState,
+  type StateRow as GuideState,
+} from './sources/states.store.ts';
 export { deleteOldPrograms, deleteUnlisted, deleteUnusedTitles, findUnlisted } from './trim.store.ts';

@@ -4,6 +4,7 @@ import { type OutboundOptions, OutboundRefused } from '#platform/outbound.ts';
 import type { OutboundSocket } from '#platform/outbound-agent.ts';
 import { type Credential, credentialOf } from '../../source.ts';
 import { SourceFault } from '../fault.ts';
+import type { Rests } from '../pace.ts';
 import { RtspConnection } from './connection.ts';
 import { Moved, RtspSession } from './session.ts';
 
@@ -20,6 +21,7 @@ export interface RtspSource {
 }
 
 export interface RtspDeps {
+  rests?: Rests;
   connect: OutboundSocket;
   networks: Pick<OutboundOptions, 'allow' | 'always'>;
   signal: AbortSignal;
@@ -73,7 +75,7 @@ async function opened(place: Place, deps: RtspDeps, late: AbortSignal): Promise<
   try {
     deps.signal.throwIfAborted();
     await Promise.race([session.play(), failsAt(late)]);
-    return session.read();
+    return session.read(deps.rests);
   } catch (error) {
     await session.close();
     throw error;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamFault } from '#platform/live/streams.store.ts';
 import { SourceFault } from '../fault.ts';
+import type { Rests } from '../pace.ts';
 import { PacketQueue } from '../packets.ts';
 import type { RtspConnection } from './connection.ts';
 import { type Description, describedBy } from './description.ts';
@@ -65,9 +66,9 @@ export class RtspSession {
   }
 
   /** The bytes of the transport stream. */
-  async *read(): AsyncGenerator<Buffer> {
+  async *read(rests?: Rests): AsyncGenerator<Buffer> {
     try {
-      yield* this.#packets.read(() => this.#connection.resume());
+      yield* this.#packets.read(rests, () => this.#connection.resume());
     } finally {
       await this.close();
     }
