@@ -60,7 +60,7 @@ export async function soundOf(file: string, probe: ProbedFile, signal: AbortSign
       },
     },
     {
-      writing: ['-map', '[meter]', '-c:a', 'pcm_s16le', '-f', 's16le'],
+      writing: ['-map', '[meter]', '-c:a', 'pcm_mulaw', '-f', 'mulaw'],
       take: async (output: AsyncIterable<Buffer>) => {
         for await (const chunk of output) meter.add(chunk);
       },
@@ -82,24 +82,28 @@ export const printBytes = (print: Uint32Array): Buffer => {
   return bytes;
 };
 
-/** The loudness of samples as they come. */
+/** Squares of the 16-bit samples that the bytes of mu-law stand for: exact to a quarter of a decibel, in half the bytes. */
+const SQUARES = Float64Array.from({ length: 256 }, (_, byte) => {
+  const code = ~byte & 0xff;
+  const magnitude = ((((code & 15) << 3) + 132) << ((code >> 4) & 7)) - 132;
+  return magnitude ** 2;
+});
+
+/** The loudness of samples of mu-law as they come. */
 class Meter {
   readonly #steps: number[] = [];
-  #left: Buffer = Buffer.alloc(0);
   #samples = 0;
   #sum = 0;
 
   add(chunk: Buffer): void {
-    const bytes = this.#left.length > 0 || chunk.byteOffset % 2 > 0 ? Buffer.concat([this.#left, chunk]) : chunk;
-    const samples = new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
-    for (let at = 0; at < samples.length; ) {
-      const end = Math.min(samples.length, at + Math.ceil((this.#steps.length + 1) * STEP_SAMPLES - this.#samples));
-      this.#sum += squares(samples, at, end);
+    for (let at = 0; at < chunk.length; ) {
+      const left = Math.ceil((this.#steps.length + 1) * STEP_SAMPLES) - this.#samples;
+      const end = Math.min(chunk.length, at + left);
+      this.#sum += squares(chunk, at, end);
       this.#samples += end - at;
+      if (end - at === left) this.#step();
       at = end;
-      if (this.#samples >= (this.#steps.length + 1) * STEP_SAMPLES) this.#step();
     }
-    this.#left = bytes.subarray(samples.length * 2);
   }
 
   /** A step has 220 or 221 samples. */
@@ -113,12 +117,9 @@ class Meter {
   }
 }
 
-function squares(samples: Int16Array, from: number, to: number): number {
+function squares(samples: Buffer, from: number, to: number): number {
   let sum = 0;
-  for (let at = from; at < to; at += 1) {
-    const sample = samples[at] as number;
-    sum += sample * sample;
-  }
+  for (let at = from; at < to; at += 1) sum += SQUARES[samples[at] as number] as number;
   return sum;
 }
 
