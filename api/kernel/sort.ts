@@ -13,7 +13,7 @@ export interface SortField {
   descends?: boolean;
   /** A list by this field walks an index with nulls last; other fields sort the filtered rows. */
   indexed?: boolean;
-  /** The order is circular from here, for the shuffle of a day. */
+  /** The order is circular from here, for the shuffle of a day. It has no direction: a sign is passed over. */
   start?: number;
 }
 export type SortTable = Record<string, SortField>;
@@ -67,7 +67,7 @@ export function parseSort(text: string | undefined, table: SortTable, fallback: 
     const name = word.replace(/^-/, '');
     const field = Object.hasOwn(table, name) ? table[name] : undefined;
     if (!field) throw invalid(['query', 'sort'], 'unknown_field', `cannot sort by ${name}`);
-    return { ...field, name, descending: word.startsWith('-') };
+    return { ...field, name, descending: field.start === undefined && word.startsWith('-') };
   });
   if (terms.length > 3) throw invalid(['query', 'sort'], 'too_big', 'at most three fields');
   if (new Set(terms.map((term) => term.name)).size < terms.length) {

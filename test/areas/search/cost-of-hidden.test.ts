@@ -109,7 +109,7 @@ describe('a question about a hidden item', function () {
     return id;
   }
 
-  /** What each way to ask for a word or an id answers and reads. */
+  /** Each request that takes a word or an id. */
   const questions: Record<string, Question> = {
     searchAll: (by, q) => by.searchAll({ query: { q } }),
     searchItems: (by, q) => by.searchItems({ query: { q } }),

@@ -232,6 +232,13 @@ describe('Stats', () => {
         await play(id, { startedAt: at(time) });
       expect(await grouped({ from: '2025-10-26', to: '2025-10-26' })).to.deep.equal({ '2025-10-26': 4 });
       expect((await grouped({ from: '2025-10-26', to: '2025-10-26', groupBy: 'hour' }))['02']).to.equal(2);
+      await live('America/Havana'); // 2 November 2025 has two midnights, an hour apart
+      for (const time of ['2025-11-02T03:59:00Z', '2025-11-02T04:30:00Z', '2025-11-02T05:30:00Z'])
+        await play(id, { startedAt: at(time) });
+      expect(await grouped({ from: '2025-11-01', to: '2025-11-02' })).to.deep.equal({
+        '2025-11-01': 1,
+        '2025-11-02': 2,
+      });
       await live('Asia/Kathmandu'); // +05:45
       await play(id, { startedAt: at('2025-06-01T18:14:00Z') });
       await play(id, { startedAt: at('2025-06-01T18:15:00Z') });

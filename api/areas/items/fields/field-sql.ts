@@ -221,8 +221,14 @@ const ANY = 'true';
 const UNWATCHED = 'not coalesce(ks.watched, false)';
 const STARTED = '(ks.watched or ks.position_ms > 0)';
 
+/**
+ * Whether the profile has watched `i`, looked up item by item: with the joined state, which the planner may read by a hash, a page in the
+ * order of an index would read its whole library.
+ */
+const WATCHED = 'exists (select from item_states w where w.item_id = i.id and w.profile_id = ?::uuid and w.watched)';
+
 interface StateSql {
-  /** Condition for an item that is played itself, over `s`. */
+  /** Condition for an item that is played itself: over `s`, or with a `?` for the profile. */
   leaf: string;
   /** Condition for a container, with a `?` for the sub-query of each member of `leaves`. */
   container: string;
@@ -235,19 +241,20 @@ function stateOf({ leaf, container, leaves }: StateSql): Where<Pick<FilterContex
   const isTrue = `(case when i.type = any(${containersSql}) then ${container} else ${leaf} end)`;
   return (query, condition, { who }) => {
     const expected = (condition.values[0] === 'true') === (condition.op === 'eq');
-    const subQueries = leaves.map((match) => leavesIn(query, who, match));
-    query.whereRaw(expected ? isTrue : `not ${isTrue}`, subQueries as unknown as string[]);
+    const subQueries: unknown[] = leaves.map((match) => leavesIn(query, who, match));
+    const profile = leaf.includes('?') ? [who.profileId || null] : [];
+    query.whereRaw(expected ? isTrue : `not ${isTrue}`, [...subQueries, ...profile] as string[]);
   };
 }
 
 /** A container is watched when it holds playable items and all are watched. */
 export const watched = stateOf({
-  leaf: 'coalesce(s.watched, false)',
+  leaf: WATCHED,
   container: '(not exists ? and exists ?)',
   leaves: [UNWATCHED, ANY],
 });
 export const unwatched = stateOf({
-  leaf: `not coalesce(s.watched, false)`,
+  leaf: `not ${WATCHED}`,
   container: 'exists ?',
   leaves: [UNWATCHED],
 });

@@ -2,17 +2,10 @@
 import type { Knex } from 'knex';
 import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { rowsOf } from '#platform/rows.ts';
 import { knownPerson } from '../persons.ts';
 import type { Span } from '../span.ts';
-import {
-  type Grouping,
-  type StatFigures,
-  type StatGroup,
-  type Stats,
-  type StatsQuery,
-  timeGroups,
-} from '../stats.schemas.ts';
+import type { Grouping, StatFigures, StatGroup, Stats, StatsQuery, timeGroups } from '../stats.schemas.ts';
+import { isTime, type Time, timeKey } from './times.ts';
 
 const MOST_GROUPS = 1100;
 /** Key of plays whose person, library or item the caller may not know. */
@@ -22,6 +15,8 @@ export interface Wanted {
   call: Call;
   query: StatsQuery;
   span: Span;
+  /** Every time of the span by which it is grouped; none for other groups. */
+  times: readonly Time[];
 }
 
 type Range = Pick<Span, 'start' | 'end'>;
@@ -101,27 +96,11 @@ interface Key {
   isShared?: boolean;
 }
 
-const local = 's.at at time zone ?';
-const dated = (unit: string, shape = 'YYYY-MM-DD'): Omit<Key, 'bindings'> => ({
-  sql: `date_trunc('${unit}', ${local})`,
-  text: (column) => `to_char(${column}, '${shape}')`,
-});
-const times: Record<(typeof timeGroups)[number], Omit<Key, 'bindings'>> = {
-  day: dated('day'),
-  week: dated('week'),
-  month: dated('month', 'YYYY-MM'),
-  hour: { sql: `extract(hour from ${local})`, text: (column) => `lpad(${column}::text, 2, '0')` },
-  weekday: { sql: `extract(isodow from ${local})`, text: (column) => `${column}::text` },
-};
-
-const isTime = (grouping: Grouping): grouping is (typeof timeGroups)[number] =>
-  (timeGroups as readonly string[]).includes(grouping);
-
 const withItem = (query: Knex.QueryBuilder): void => void query.leftJoin('items as i', 'i.id', 's.item_id');
 
 /** The key of a group; `split` takes the same words. */
-function keyOf({ call, span }: Wanted, grouping: Grouping): Key {
-  if (isTime(grouping)) return { ...times[grouping], bindings: [span.timeZone] };
+function keyOf({ call, span, times }: Wanted, grouping: Grouping): Key {
+  if (isTime(grouping)) return timeKey(grouping, times, span.timeZone);
   const known = knownPerson(call);
   const person = (column: string): Key => ({
     sql: `case when ${known.sql} then ${column}::text else '${OTHERS}' end`,
@@ -177,19 +156,6 @@ async function splitsIn(wanted: Wanted): Promise<Map<string, { key: string; play
     playedMs: number;
   }[];
   return Map.groupBy(rows, ({ of }) => of);
-}
-
-/** Every key of a time, so that one without plays is listed too. */
-async function timesIn({ call, span }: Wanted, grouping: (typeof timeGroups)[number]): Promise<string[]> {
-  if (grouping === 'hour') return Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
-  if (grouping === 'weekday') return Array.from({ length: 7 }, (_, day) => String(day + 1));
-  const shape = grouping === 'month' ? 'YYYY-MM' : 'YYYY-MM-DD';
-  const rows = await rowsOf<{ key: string }>(
-    call.db,
-    `select to_char(t, ?) as key from generate_series(date_trunc(?, ?::timestamp), ?::timestamp, ?::interval) t`,
-    [shape, grouping, span.from, span.to, `1 ${grouping}`],
-  );
-  return rows.map(({ key }) => key);
 }
 
 const NOTHING: StatFigures = {
@@ -290,7 +256,7 @@ export async function groupsOf(wanted: Wanted): Promise<Pick<Stats, 'totals' | '
   const { totals, found } = await groupsIn(wanted);
   const there = new Map(found.map((row) => [row.key, row]));
   const rows = isTime(groupBy)
-    ? (await timesIn(wanted, groupBy)).map((key) => there.get(key) ?? { ...NOTHING, key, whole: false })
+    ? wanted.times.map(({ key }) => there.get(key) ?? { ...NOTHING, key, whole: false })
     : found;
   const keys = rows.map(({ key }) => key);
   const labels = await labelsOf(wanted, groupBy, keys);

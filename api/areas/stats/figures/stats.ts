@@ -7,6 +7,7 @@ import type { Stats, StatsQuery } from '../stats.schemas.ts';
 import { readContent } from './content.store.ts';
 import { deliveryOf } from './delivery.ts';
 import { groupsOf, totalsOf, type Wanted } from './groups.ts';
+import { isTime, timesOf } from './times.ts';
 import { topOf } from './top.ts';
 
 /** Throws 403 for anything beyond the caller's own profile without `session:manage`. */
@@ -23,7 +24,8 @@ async function visibleLibraries({ db, who }: Call): Promise<Set<string>> {
 export async function readStats(call: Call, query: StatsQuery): Promise<Stats> {
   refuseOthers(call, query);
   const span = await spanOf(call.db, query, zoneOf(call, query.scope));
-  const wanted: Wanted = { call, query, span };
+  const times = isTime(query.groupBy) ? await timesOf(call.db, span, query.groupBy) : [];
+  const wanted: Wanted = { call, query, span, times };
   const includes = new Set(query.include);
   const { from, to, timeZone } = span;
   const [top, { totals, groups }] = await Promise.all([topOf(wanted), groupsOf(wanted)]);
