@@ -1,4 +1,4 @@
-// A list of HLS of which one sound is not to be had.
+// A list of HLS of which one sound cannot be read.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ describe('the sounds of a list of HLS', function () {
     expect(faults.map((fault) => /404|SAMPLE-AES/.exec(fault)?.[0])).to.deep.equal(['404', 'SAMPLE-AES']);
   });
 
-  it('are left out where none is to be had', async () => {
+  it('are left out where none can be read', async () => {
     const { codecs, faults } = await received(['missing.m3u8']);
     expect([codecs, faults.length]).to.deep.equal([['h264'], 1]);
   });

@@ -10,7 +10,7 @@ export interface HlsSource extends FollowedList {
   note: (fault: Error) => void;
 }
 
-/** The transport stream of a list of HLS, from its live edge on. Sound that is not to be had, or of a kind that is not read, is left out. */
+/** The transport stream of a list of HLS, from its live edge on. Sound that cannot be read is left out. */
 export async function* readHls(of: HlsSource): AsyncGenerator<Buffer> {
   const { pictures, audioUrls } = await listsOf(of);
   const [first, heard] = await Promise.all([pictures.next(), soundOf(of, audioUrls)]);
