@@ -1,7 +1,7 @@
 // A provider of HLS on a socket; ffmpeg makes its segments.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -33,6 +33,7 @@ export async function provider(): Promise<Provider> {
   const server = createServer((request, response) => {
     const name = (request.url ?? '').slice(1);
     made.requests.push(name);
+    if (!existsSync(join(made.folder, name))) return void response.writeHead(404).end();
     const body = readFileSync(join(made.folder, name));
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
     if (made.takesRanges && to !== undefined)

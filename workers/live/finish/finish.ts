@@ -103,7 +103,7 @@ async function requireWanted(db: Db, id: string): Promise<void> {
   if (!row || row.state === 'cancelled') throw new Discarded();
 }
 
-/** Nothing of a deleted recording stays in its folder; the recorder removes its parts. */
+/** A deleted recording leaves no file in its folder; the recorder removes its parts. */
 async function discard(work: Work, row: RecordingRow, notes: Notes): Promise<void> {
   const way = await wayOf(work, row, notes);
   if (!way) return;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutboundOptions } from '#platform/outbound.ts';
 import { OutboundRefused } from '#platform/outbound.ts';
 import type { OutboundSocket } from '#platform/outbound-agent.ts';
@@ -13,6 +14,8 @@ import { openRtsp } from './rtsp/index.ts';
 
 /** Time to the head of the response: a device locks on its signal first. */
 const HEAD_MS = 8000;
+/** Time in which a device frees a slot. */
+const FREED_MS = 3000;
 /** Silence of a stream, and of a list, whose segments come one by one. */
 const STREAM = { silentMs: 3000, hasCounters: true };
 const LIST = { silentMs: 15_000, hasCounters: false };
@@ -32,6 +35,8 @@ export interface ReaderDeps {
   networks: Pick<OutboundOptions, 'allow' | 'always'>;
   signal: AbortSignal;
   rests?: Rests;
+  /** Takes faults with which the source goes on. */
+  note?: (fault: Error) => void;
 }
 
 export interface Reading {
@@ -57,6 +62,19 @@ export async function openSource(source: SourceAddress, deps: ReaderDeps): Promi
   throw new SourceFault('refused', 'this kind of address is not read');
 }
 
+/** As `openSource`, for a device that needs a moment to free the slot of a stream that has just ended. */
+export async function openFreed(source: SourceAddress, deps: ReaderDeps, releasedAt: () => number): Promise<Reading> {
+  for (;;) {
+    try {
+      return await openSource(source, deps);
+    } catch (error) {
+      const isBusy = error instanceof SourceFault && error.reason === 'busy';
+      if (!isBusy || Date.now() - releasedAt() > FREED_MS) throw error;
+      await sleep(200, undefined, { signal: deps.signal });
+    }
+  }
+}
+
 async function openHttp(source: SourceAddress, deps: ReaderDeps): Promise<Reading> {
   const { url, headers } = withoutCredential(source.url);
   const agent = source.userAgent ? { 'user-agent': source.userAgent } : {};
@@ -77,7 +95,8 @@ async function openHttp(source: SourceAddress, deps: ReaderDeps): Promise<Readin
     };
     return request(address, { ...own, headers }, deps.send);
   };
-  return { bytes: readHls({ text, url: answer.url, get, signal: deps.signal }), ...LIST };
+  const note = (fault: Error): void => deps.note?.(fault);
+  return { bytes: readHls({ text, url: answer.url, get, signal: deps.signal, note }), ...LIST };
 }
 
 async function request(url: string, options: OutboundOptions, send: OutboundStream): Promise<OpenAnswer> {
@@ -86,7 +105,7 @@ async function request(url: string, options: OutboundOptions, send: OutboundStre
     answer = await send(url, options);
   } catch (error) {
     const refused = error instanceof OutboundRefused && error.reason !== 'time';
-    throw new SourceFault(refused ? 'refused' : 'unreachable', (error as Error).message);
+    throw new SourceFault(refused ? 'refused' : 'unreachable', (error as Error).message, { cause: error });
   }
   if (answer.status === 200 || (answer.status === 206 && options.headers?.['range'])) return answer;
   answer.body.destroy();

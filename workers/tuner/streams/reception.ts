@@ -11,12 +11,10 @@ import { factsOf } from './facts.ts';
 import { SourceFault } from './fault.ts';
 import { PacketCounter } from './losses.ts';
 import { StreamNotes } from './notes.ts';
-import { openSource, type Reading, type SourceAddress } from './reader.ts';
+import { openFreed, type Reading, type SourceAddress } from './reader.ts';
 
 /** Time to the first bytes after the head of the response. */
 const FIRST_BYTES_MS = 5000;
-/** Time in which a device frees a slot. */
-const FREED_MS = 3000;
 /** A clock of the broadcast that differs by more is set again. */
 const DRIFT_MS = 8000;
 /** The first segments may be too short to probe. */
@@ -145,25 +143,12 @@ export class Reception {
     }
   }
 
-  /** A device needs a moment to free the slot of a stream that has just ended. */
-  async #open(): Promise<Reading> {
-    const { networks, send, connect, releasedAt } = this.#deps;
-    const { signal } = this.#stop;
-    for (;;) {
-      try {
-        return await openSource(this.#attempt.source, {
-          send,
-          connect,
-          networks: networks(),
-          signal,
-          rests: this.#rests,
-        });
-      } catch (error) {
-        const isBusy = error instanceof SourceFault && error.reason === 'busy';
-        if (!isBusy || Date.now() - releasedAt() > FREED_MS) throw error;
-        await sleep(200, undefined, { signal });
-      }
-    }
+  #open(): Promise<Reading> {
+    const { networks, send, connect, releasedAt, log } = this.#deps;
+    const { source, channelId: channel } = this.#attempt;
+    const note = ({ message: err }: Error): void => log.warn({ channel, err }, 'a part of the source is left out');
+    const deps = { send, connect, networks: networks(), signal: this.#stop.signal, rests: this.#rests, note };
+    return openFreed(source, deps, releasedAt);
   }
 
   async #pump(reading: Reading, copy: StreamCopy): Promise<void> {

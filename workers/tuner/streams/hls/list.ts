@@ -57,8 +57,8 @@ const linesOf = (text: string): string[] => text.split(/\r?\n/).map((line) => li
 
 export interface Variant {
   url: string;
-  /** The list of its sound, where that is not in its own segments. */
-  audioUrl: string | undefined;
+  /** Lists of its sound, the best one first, where that is not in its own segments. */
+  audioUrls: string[];
 }
 
 /** The best variant of a master list; undefined for a media list. */
@@ -75,12 +75,15 @@ export function bestVariant(text: string, base: string): Variant | undefined {
     if (!best || next.bandwidth > best.bandwidth) best = { ...next, url: resolved(line, base) };
     next = undefined;
   }
-  return best && { url: best.url, audioUrl: soundOf(lines, best.group, base) };
+  return best && { url: best.url, audioUrls: soundsOf(lines, best.group, base) };
 }
 
-/** The default sound of a group, else that of the variant itself, which has no address, else the first. */
-function soundOf(lines: readonly string[], group: string | undefined, base: string): string | undefined {
-  if (group === undefined) return undefined;
+/** Renditions that are tried. */
+const MOST_SOUNDS = 4;
+
+/** The default sound of a group before its others; none where that of the variant itself is chosen, which has no address. */
+function soundsOf(lines: readonly string[], group: string | undefined, base: string): string[] {
+  if (group === undefined) return [];
   const sounds = lines
     .filter((line) => line.startsWith(RENDITION))
     .map((line) => attributesOf(line.slice(RENDITION.length)))
@@ -89,8 +92,9 @@ function soundOf(lines: readonly string[], group: string | undefined, base: stri
     sounds.find((values) => values.get('DEFAULT') === 'YES') ??
     sounds.find((values) => !values.has('URI')) ??
     sounds[0];
-  const address = chosen?.get('URI');
-  return address === undefined ? undefined : resolved(address, base);
+  if (!chosen?.has('URI')) return [];
+  const addresses = [chosen, ...sounds].flatMap((values) => values.get('URI') ?? []);
+  return [...new Set(addresses.map((address) => resolved(address, base)))].slice(0, MOST_SOUNDS);
 }
 
 const whole = (text: string): number => Number.parseInt(text, 10) || 0;
