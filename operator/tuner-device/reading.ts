@@ -3,7 +3,15 @@ import { isIP, isIPv6 } from 'node:net';
 import { selectorOf } from '../media-server/desired/meta.ts';
 import { blocks, near, type Place, placeOf, tcp } from '../media-server/desired/network-peers.ts';
 import type { EgressRule, Manifest } from '../runtime/manifest.ts';
-import type { Tuner } from './desired.ts';
+import type { MediaServerSpec } from '../schemas/media-server.ts';
+import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
+
+interface Tuner {
+  spec: TunerDeviceSpec;
+  server: { name: string; spec: MediaServerSpec };
+  /** Referenced values. */
+  secrets: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
 
 /** Of the streams of an HDHomeRun. */
 const STREAM_PORT = 5004;

@@ -230,7 +230,7 @@ describe('speech workers', function () {
     expect((await speech()).map(({ metadata }) => metadata.name)).to.not.include(name);
     const text = await (await call(done.subtitle?.file ?? '')).text();
     for (const word of ['evening', 'garden', 'milk', 'London', 'window', 'river'])
-      expect(text.split(word).length - 1, `${word} is said four times`).to.equal(4);
+      expect(text.split(word).length - 1, `${word} is heard four times`).to.equal(4);
     await noPod();
   });
 });

@@ -1,5 +1,5 @@
-// A device of two channels in a pod: the streams in /antenna, sent from the first request on to all who tune in, and its log of slots. Runs
-// without the sources of the product, so it imports nothing of them.
+// A device of two channels in a pod: the streams in /antenna, sent from the first request on to all who tune in. It runs
+// in a pod without these sources, so it imports none.
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 

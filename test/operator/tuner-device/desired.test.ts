@@ -101,7 +101,7 @@ describe('the pod of a tuner', () => {
         if (policy) expect(podSelector.matchLabels).to.include({ 'app.kubernetes.io/component': 'workers' });
       });
 
-    it('by nothing of its own where the server names its networks', () => {
+    it('by no policy of its own where the server names its networks', () => {
       const names = made(['192.168.7.0/24'], { hdhomerun: { address: '192.168.1.20' } }).map(
         ({ metadata }) => metadata.name,
       );
