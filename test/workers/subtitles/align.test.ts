@@ -127,7 +127,7 @@ describe('a text that is out of time', function () {
       }
     });
 
-  /** What is heard of a short film first. */
+  /** The stretches of a short film that are heard first, with their speech. */
   function firstOf({ lengthMs, speech }: Film) {
     const stretches = firstStretches(lengthMs);
     const parts = stretches.flatMap((stretch) =>
