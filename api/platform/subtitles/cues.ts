@@ -42,7 +42,8 @@ function codesOf(words: string): string {
 
 /** Cues in order of their start. Invalid parts are skipped, because the file is untrusted. */
 export function parseCues(text: string, format: string): Cue[] {
-  const plain = text.replace(/\r\n?/g, '\n').replace(/\0/g, '');
+  // Two of the characters stand for the brackets of kept tags.
+  const plain = text.replace(/\r\n?/g, '\n').replaceAll('\0', '').replaceAll('\u0001', '').replaceAll('\u0002', '');
   const substation = ['ass', 'ssa'].includes(format) || /^\[Script Info\]/im.test(plain.slice(0, 2000));
   const cues = substation ? substationCues(plain) : blockCues(plain);
   const valid = cues.filter((cue) => cue.endMs > cue.startMs && cue.text !== '').slice(0, MOST_CUES);
@@ -64,7 +65,7 @@ function blockCues(text: string): Cue[] {
 }
 
 function blockCue(lines: readonly string[]): Cue | undefined {
-  const at = lines.findIndex((line) => ARROW.test(line));
+  const at = lines.findIndex((line) => line.includes('-->') && ARROW.test(line));
   const arrow = lines[at] ?? '';
   const [, start, end] = ARROW.exec(arrow) ?? [];
   if (start === undefined || end === undefined) return undefined;
@@ -146,7 +147,15 @@ function switched(open: Set<string>, tag: string, on: boolean): string {
 
 /** Keeps the tags that WebVTT shares with SubRip and removes all other markup. */
 function cleaned(text: string): string {
-  const kept = inBraces(text, '{\\', () => '')
+  return (/[{<>&]/.test(text) ? withoutMarkup(text) : text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+function withoutMarkup(text: string): string {
+  return inBraces(text, '{\\', () => '')
     .replace(/<(\/?)(i|b|u)>/gi, (_, slash: string, tag: string) => `\u0001${slash}${tag.toLowerCase()}\u0002`)
     .replace(/<[^<>]{0,200}>/g, '')
     .replace(/&(?!(amp|lt|gt|nbsp|lrm|rlm|#\d+);)/g, '&amp;')
@@ -154,11 +163,6 @@ function cleaned(text: string): string {
     .replace(/>/g, '&gt;')
     .replaceAll('\u0001', '<')
     .replaceAll('\u0002', '>');
-  return kept
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('\n');
 }
 
 /** `1:02:03,4`, `02:03.456`; hours are optional. */

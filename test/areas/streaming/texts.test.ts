@@ -23,6 +23,12 @@ describe('parseCues', () => {
     ]);
   });
 
+  it('lets no control characters stand for the brackets of tags', () => {
+    const text =
+      '1\n00:00:01,000 --> 00:00:02,000\n\u0001script\u0002 & <i>so</i>\n\n2\n00:00:03,000 --> 00:00:04,000\n\u0001b\u0002';
+    expect(parseCues(text, 'srt').map((cue) => cue.text)).to.deep.equal(['script &amp; <i>so</i>', 'b']);
+  });
+
   it('reads SubStation by its own field order, keeps italics, drops drawings', () => {
     const text =
       '[Script Info]\n[Events]\nFormat: Start, End, Style, Text\nDialogue: 0:00:02.50,0:00:04.00,D,{\\an8\\i1}Hello{\\i0}, you\\Nthere\nDialogue: 0:00:03.00,0:00:04.00,D,{\\pos(96,144)}here\nDialogue: 0:00:01.00,0:00:04.00,D,{\\p1}m 0 0 l 1 1{\\p0}\nComment: 0:00:01.00,0:00:04.00,D,no';

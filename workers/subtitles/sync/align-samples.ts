@@ -30,8 +30,10 @@ export function alignBySamples(cues: readonly Span[], heard: Heard): Fit | undef
   const begins = shown.map(({ startMs }) => startMs + offsetMs);
   const lead = leadOf(begins, startsOf(heard));
   const size = Math.ceil(heard.stretches.length / PARTS);
-  for (let at = 0; at < heard.stretches.length; at += size)
-    if (Math.abs(leadOf(begins, startsOf(partOf(heard, at, size))) - lead) > SAME_LEAD_MS) return undefined;
+  for (let at = 0; at < heard.stretches.length; at += size) {
+    const own = leadOf(begins, startsOf(partOf(heard, at, size)));
+    if (own !== 0 && Math.abs(own - lead) > SAME_LEAD_MS) return undefined; // it is 0 where too few cues show it
+  }
   const judged = heard.stretches.map((_, at) => judgeStretch(shown, partOf(heard, at, 1), { last, offsetMs }));
   if (
     judged.includes('differs') ||
