@@ -127,11 +127,7 @@ describe('a text that is out of time', function () {
       }
     });
 
-<<<<<<< HEAD
-  /** The parts of a short film that are heard first. */
-=======
   /** The stretches of a short film that are heard first, with their speech. */
->>>>>>> n19
   function firstOf({ lengthMs, speech }: Film) {
     const stretches = firstStretches(lengthMs);
     const parts = stretches.flatMap((stretch) =>
