@@ -2,7 +2,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { selectorOf } from '../media-server/desired/meta.ts';
 import { blocks, near, type Place, placeOf, tcp } from '../media-server/desired/network-peers.ts';
-import type { EgressRule, Manifest } from '../runtime/manifest.ts';
+import type { EgressRule, Manifest, NetworkPolicyPeer } from '../runtime/manifest.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
 
@@ -15,8 +15,13 @@ interface Tuner {
 
 /** Of the streams of an HDHomeRun. */
 const STREAM_PORT = 5004;
-/** Metadata services of clouds, and the pod itself. */
-const NEVER = /^(169\.254\.|127\.|fe[89ab]|::1$)/i;
+/** Metadata services of clouds, by the private network that they are in. */
+const METADATA: Record<string, string[]> = {
+  '100.64.0.0/10': ['100.100.100.200/32'],
+  'fc00::/7': ['fd00:ec2::254/128'],
+};
+/** Those services, the pod itself, and IPv4 that is written as IPv6. */
+const NEVER = /^(169\.254\.|127\.|100\.100\.100\.200$|fd00:ec2::254$|fe[89ab]|::1$|::ffff:)/i;
 
 /** The policies of the server let workers reach the internet and the networks of spec.network.allow.live alone. */
 export function readingPolicy(
@@ -36,9 +41,14 @@ export function readingPolicy(
   ];
 }
 
+const PRIVATE: NetworkPolicyPeer[] = near.map(({ ipBlock: { cidr = '' } = {} }) => {
+  const except = METADATA[cidr];
+  return { ipBlock: { cidr, ...(except && { except }) } };
+});
+
 function rulesFor(tuner: Tuner): EgressRule[] {
   const source = sourceOf(tuner);
-  if (source.length === 0) return [{ to: near }]; // an address that only the row of the tuner, or its broadcast, has
+  if (source.length === 0) return [{ to: PRIVATE }]; // an address that only the row of the tuner, or its broadcast, has
   const places = [...source, ...guideOf(tuner)].map(({ host, port }) => ({ host: host.replace(/^\[|\]$/g, ''), port }));
   const exact = places.filter(({ host }) => isIP(host) !== 0 && !NEVER.test(host)).map(({ host }) => host);
   const named = places.filter(({ host }) => isIP(host) === 0).map(({ port }) => port);
@@ -46,7 +56,7 @@ function rulesFor(tuner: Tuner): EgressRule[] {
   const cidrs = [...new Set(exact)].sort().map((host) => `${host}/${isIPv6(host) ? 128 : 32}`);
   return [
     ...(cidrs.length > 0 ? [{ to: blocks(cidrs) }] : []),
-    ...(ports.length > 0 ? [{ to: near, ports: tcp(...ports) }] : []),
+    ...(ports.length > 0 ? [{ to: PRIVATE, ports: tcp(...ports) }] : []),
   ];
 }
 

@@ -86,7 +86,14 @@ describe('the pod of a tuner', () => {
         ...(['by a playlist of a Secret', { m3u: { urlSecretRef: { name: 's', key: 'url' } } }] as const),
         ...([new Map([['s', { url }]]), ['10.9.8.7/32']] as const),
       ],
-      ['but not at the metadata address of a node', { m3u: { url: 'http://169.254.169.254/' } }, new Map(), undefined],
+      ...['169.254.169.254', '100.100.100.200', '[fd00:ec2::254]', '[::ffff:169.254.169.254]', '127.0.0.1'].map(
+        (host): (typeof cases)[number] => [
+          `but not at ${host}`,
+          { m3u: { url: `http://${host}/` } },
+          new Map(),
+          undefined,
+        ],
+      ),
     ];
     for (const [title, source, secrets, expected] of cases)
       it(title, () => {
@@ -100,6 +107,13 @@ describe('the pod of a tuner', () => {
         expect(policy && opened).to.deep.equal(expected);
         if (policy) expect(podSelector.matchLabels).to.include({ 'app.kubernetes.io/component': 'workers' });
       });
+
+    it('by private networks without the metadata services in them', () => {
+      const policy = made([], { hdhomerun: {} }).find(({ metadata }) => metadata.name === 'tv-tuner-reading')
+        ?.spec as Egress;
+      const except = policy.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock.except ?? []));
+      expect(except).to.deep.equal(['100.100.100.200/32', 'fd00:ec2::254/128']);
+    });
 
     it('by no policy of its own where the server names its networks', () => {
       const names = made(['192.168.7.0/24'], { hdhomerun: { address: '192.168.1.20' } }).map(

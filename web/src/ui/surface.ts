@@ -44,6 +44,8 @@ export class Surface {
   #base = 0;
   #lastTop = 0;
   #frame = 0;
+  /** Rows in the viewport when cells were painted last. */
+  #visible: Range = { first: 0, last: -1 };
   #timers: ReturnType<typeof setTimeout>[] = [];
   /** The item of the tab stop. */
   index = 0;
@@ -123,6 +125,12 @@ export class Surface {
     return row?.children[index % this.#layout.columns] as HTMLElement | undefined;
   }
 
+  /** Whether an item is in the viewport, while its cell is painted. */
+  sees(index: number): boolean {
+    const row = rowOf(index, this.#layout);
+    return row >= this.#visible.first && row <= this.#visible.last;
+  }
+
   indexOf(target: EventTarget | null): number | undefined {
     const cell = (target as Element | null)?.closest<HTMLElement>('[data-index]');
     return cell ? Number(cell.dataset['index']) : undefined;
@@ -174,6 +182,7 @@ export class Surface {
       return;
     }
     const { first, last } = keptRows(this.top, this.#viewport, layout);
+    this.#visible = visibleRows(this.top, this.#viewport, layout);
     const pinned = this.#held ? rowOf(this.index, layout) : -1;
     for (const [row, element] of this.#rows) {
       if ((row >= first && row <= last) || row === pinned) continue;
