@@ -349,14 +349,13 @@ describe('upload.finish on a WebDAV server that changes the files that it gets',
     there = await webdavPlace();
     await there.put('photos/a.txt', Buffer.from('a'));
     const { hostname, port } = new URL(String(there.settings['url']));
-    const server = createServer(async (incoming, answer) => {
+    const server = createServer((incoming, answer) => {
       const { method, url: path, headers } = incoming;
-      const body = await bodyOf(incoming);
       const passed = request({ hostname, port, method, path, headers }, (found) => {
         answer.writeHead(found.statusCode ?? 500, found.headers);
         found.pipe(answer);
       });
-      passed.end(body);
+      void bodyOf(incoming).then((body) => passed.end(body));
     }).listen(0, '127.0.0.1');
     await new Promise((done) => server.once('listening', done));
     atEnd(() => server.close());
