@@ -2299,6 +2299,8 @@ export interface Tables {
     ended_at: Date | null;
     placing_parts: string | null;
     writing: Defaulted<boolean>;
+    placed: Defaulted<boolean>;
+    changed_tries: Defaulted<number>;
   };
   visibility_classes: {
     id: Defaulted<number>;

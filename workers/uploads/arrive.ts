@@ -38,6 +38,11 @@ export async function arrive(work: Work, row: UploadRow): Promise<string> {
   return sha256;
 }
 
+/** Whether the stored object still has the hash that it arrived with. */
+export async function isIntact(work: Work, { id, sha256 }: UploadRow): Promise<boolean> {
+  return (await readObject(work, keyOf(id))).sha256 === sha256;
+}
+
 async function readObject(work: Work, key: string): Promise<{ sha256: string; head: Buffer; size: number }> {
   const hash = createHash('sha256');
   let head = Buffer.alloc(0);

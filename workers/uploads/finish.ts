@@ -8,6 +8,8 @@ import {
   hasEnded,
   KEPT_DAYS,
   keyOf,
+  noteChanged,
+  notePlaced,
   noteStorageGone,
   noteUnnamed,
   takeTurn,
@@ -22,8 +24,8 @@ import { DiskFull, saysFull } from '#platform/disk.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { rowsOf } from '#platform/rows.ts';
 import { Postponed, type Work } from '../work.ts';
-import { arrive, BUCKET, Unfit } from './arrive.ts';
-import { Cancelled, StorageGone } from './naming.ts';
+import { arrive, BUCKET, isIntact, Unfit } from './arrive.ts';
+import { Cancelled, Changed, StorageGone } from './naming.ts';
 import { type Partner, partnerOf, waitsFor } from './partner.ts';
 import { itemsWith } from './same-file.ts';
 import { targetOf } from './target.ts';
@@ -52,8 +54,9 @@ export async function finishUpload({ uploadId }: JobPayload<'upload.finish'>, wo
     await advance(work, row);
   } catch (error) {
     if (error instanceof Cancelled || (await hasEnded(work.db, row.id))) return {};
-    const reason = reasonOf(error, row);
-    if (!reason) throw error instanceof StorageGone ? await putOff(work, row) : error;
+    const fault = error instanceof Changed ? await causeOf(work, row.id) : error;
+    const reason = reasonOf(fault, row);
+    if (!reason) throw fault instanceof StorageGone ? await putOff(work, row) : fault;
     await end(work, row, { state: 'failed', reason });
   }
   return {};
@@ -66,6 +69,18 @@ function reasonOf(error: unknown, { gone_since: since }: UploadRow): string | un
   if (error instanceof Unfit) return error.reason;
   if (error instanceof StorageGone && since && Date.now() - since.getTime() > KEPT_DAYS * DAY_MS) return 'storage-away';
   return error instanceof DiskFull || saysFull(error) ? FULL : undefined;
+}
+
+/** Tries with a storage that does not keep the bytes that it gets; the pauses between them double. */
+const MOST_CHANGED = 5;
+
+/** Bytes that cannot match end the upload: at once when the stored object is damaged, after some tries when the storage changes them. */
+async function causeOf(work: Work, id: string): Promise<Unfit | Postponed> {
+  const row = existing(await work.db('uploads').where({ id }).first());
+  if (!(await isIntact(work, row))) return new Unfit('corrupt');
+  const tries = await noteChanged(work.db, id);
+  if (tries >= MOST_CHANGED) return new Unfit('checksum-mismatch');
+  return new Postponed(soon(2 ** (tries - 1) * MINUTE_MS));
 }
 
 async function advance(work: Work, row: UploadRow): Promise<void> {
@@ -88,6 +103,7 @@ async function advance(work: Work, row: UploadRow): Promise<void> {
     const album = await directoryOfAlbum(work.db, row, folder.id);
     await target.place(importing, { album, partner });
   }
+  await notePlaced(work.db, row.id);
   await settle(work, existing(await work.db('uploads').where({ id: row.id }).first()));
 }
 

@@ -8,8 +8,19 @@ import { type Partner, stemOf } from './partner.ts';
 
 /** The storage of the folder cannot be written now. */
 export class StorageGone extends Error {}
+/** The storage is there, and does not hold the bytes that arrived: it changed or lost them, or they are damaged in the object store. */
+export class Changed extends Error {}
 /** The upload was cancelled meanwhile. */
 export class Cancelled extends Error {}
+
+/**
+ * A file that an upload placed stays its file when the storage changes it: with another name it would be changed again, and each time
+ * be one file more. Throws `Changed` when it is not there.
+ */
+export function requireKept(isThere: boolean): true {
+  if (!isThere) throw new Changed('the storage lost the file');
+  return true;
+}
 
 export interface Wanted {
   /** Directory of an album, in the storage. */

@@ -10,7 +10,7 @@ import { extensionOf, keyOf, notePlace, type UploadFolder, type UploadRow } from
 import { requireSpace, whileSpace } from '#platform/disk.ts';
 import type { Work } from '../work.ts';
 import { BUCKET } from './arrive.ts';
-import { Cancelled, nameOf, pathOf, StorageGone, type Wanted } from './naming.ts';
+import { Cancelled, Changed, nameOf, pathOf, requireKept, StorageGone, type Wanted } from './naming.ts';
 
 const HIDDEN = '.foyer-uploads';
 
@@ -35,12 +35,14 @@ export async function topOf(
 const absoluteOf = ({ folder, absolute }: Top, path: string): string =>
   join(absolute, folder.path === '' ? path : path.slice(folder.path.length + 1));
 
-/** Whether the upload's file already lies where its row says. */
+/** Whether the upload's file already lies where its row says. Throws `Changed` when it was there and is lost. */
 export async function isPlaced(top: Top, row: UploadRow): Promise<boolean> {
-  if (row.path === null) return false;
+  if (row.path === null || row.folder_id !== top.folder.id) return false;
   const path = absoluteOf(top, row.path);
   const found = await lstat(path).catch(() => undefined);
-  return found?.isFile() === true && found.size === row.size_bytes && (await hashOf(path)) === row.sha256;
+  const isFile = found?.isFile() === true;
+  if (row.placed) return requireKept(isFile);
+  return isFile && found.size === row.size_bytes && (await hashOf(path)) === row.sha256;
 }
 
 async function hashOf(path: string): Promise<string> {
@@ -50,8 +52,8 @@ async function hashOf(path: string): Promise<string> {
 }
 
 /**
- * Puts the file in its folder and notes where, first in the row and then on the disk. Throws `StorageGone`, `Cancelled`, `Unfit`, and
- * the error of a full disk.
+ * Puts the file in its folder and notes where, first in the row and then on the disk. Throws `StorageGone`, `Changed`, `Cancelled`,
+ * `Unfit`, and the error of a full disk.
  */
 export async function placeUpload(
   work: Work,
@@ -105,7 +107,7 @@ async function write(work: Work, row: UploadRow, draft: string): Promise<void> {
   } finally {
     await file.close();
   }
-  if (hash.digest('hex') !== row.sha256) throw new Error('the object changed while it was read');
+  if (hash.digest('hex') !== row.sha256) throw new Changed('the object changed while it was read');
   const time = row.modified_at ?? row.taken_at;
   if (time) await utimes(draft, time, time);
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   Absent,
+  Altered,
   addressOf,
   joined,
   Occupied,
@@ -28,7 +29,7 @@ import type { Db } from '#platform/db.ts';
 import { DiskFull } from '#platform/disk.ts';
 import type { Work } from '../work.ts';
 import { BUCKET, Unfit } from './arrive.ts';
-import { Cancelled, nameOf, pathOf, StorageGone, type Wanted } from './naming.ts';
+import { Cancelled, Changed, nameOf, pathOf, requireKept, StorageGone, type Wanted } from './naming.ts';
 
 export interface RemoteTop {
   folder: UploadFolder;
@@ -44,47 +45,37 @@ export async function remoteTopOf({ db, config }: Work, folder: UploadFolder): P
   });
 }
 
-/** The bytes were others than announced, here or there. */
-const isChanged = (error: unknown): boolean => error instanceof Unsent && error.cause === undefined;
-
 /** Faults of the storage as the job knows them. */
 async function reported<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Absent || isChanged(error)) throw new StorageGone('the file was lost', { cause: error });
-    if (error instanceof Unsent) throw error.cause;
+    if (error instanceof Absent) throw new StorageGone('the file was lost', { cause: error });
+    if (error instanceof Unsent) throw error.cause ?? new Changed(error.message, { cause: error });
     if (!(error instanceof StorageFault)) throw error;
     if (error.reason === 'full') throw new DiskFull(error.message, { cause: error });
     throw new StorageGone(error.message, { cause: error });
   }
 }
 
-/** Files whose bytes this process has compared; a scan is waited for in many steps. */
-const compared = new Set<string>();
-const MOST_COMPARED = 1000;
-
-/** Whether the upload's file already lies where its row says. Throws `StorageGone`. */
+/** Whether the upload's file already lies where its row says. Throws `Changed` when it was there and is lost, and `StorageGone`. */
 export async function isPlacedRemotely({ folder, reader }: RemoteTop, row: UploadRow): Promise<boolean> {
   const { path, size_bytes: size } = row;
   if (path === null || row.folder_id !== folder.id) return false;
   return reported(async () => {
     const found = await reader.stat(path);
-    if (found?.kind !== 'file' || found.size !== size) return false;
-    const key = `${row.id} ${found.modifiedMs} ${path}`;
-    if (compared.has(key)) return true;
+    const isFile = found?.kind === 'file';
+    if (row.placed) return requireKept(isFile);
+    if (!isFile || found.size !== size) return false;
     const hash = createHash('sha256');
     await pipeline(streamOf({ reader, path }, { start: 0, end: size - 1 }), hash);
-    if (hash.digest('hex') !== row.sha256) return false;
-    if (compared.size >= MOST_COMPARED) compared.clear();
-    compared.add(key);
-    return true;
+    return hash.digest('hex') === row.sha256;
   });
 }
 
 /**
- * Puts the file in its folder and notes where, first in the row and then on the storage. Throws `StorageGone`, `Cancelled`, `Unfit`
- * and `DiskFull`.
+ * Puts the file in its folder and notes where, first in the row and then on the storage. Throws `StorageGone`, `Changed`, `Cancelled`,
+ * `Unfit` and `DiskFull`.
  */
 export async function placeRemotely(
   work: Work,
@@ -179,8 +170,8 @@ async function appear(
     await reader.place?.(path, file, { signal });
   } catch (error) {
     if (error instanceof Occupied) return false;
-    // Tried for days, a storage that changes its files would get one more by each attempt.
-    if (isChanged(error) && (await reader.stat(path))) throw new Unfit('checksum-mismatch');
+    // Each try would leave one more file. Only `Altered` proves that the file at the path is this upload's.
+    if (error instanceof Altered) throw new Unfit('checksum-mismatch');
     throw error;
   } finally {
     clearInterval(progress);

@@ -7,11 +7,11 @@ import { dropDrafts, isPlaced, placeUpload, topOf } from './place.ts';
 import { dropDraft, isPlacedRemotely, placeRemotely, remoteTopOf } from './remote.ts';
 
 export interface Target {
-  /** Whether the upload's file already lies where its row says. */
+  /** Whether the upload's file already lies where its row says. Throws `Changed` when it was there and is lost. */
   holds: (row: UploadRow) => Promise<boolean>;
   /** Deletes the unfinished file that an earlier try left when its worker died. */
   tidy: (row: UploadRow) => Promise<void>;
-  /** Puts the file in its folder. Throws `StorageGone`, `Cancelled`, `Unfit`, and the error of a full disk. */
+  /** Puts the file in its folder. Throws `StorageGone`, `Changed`, `Cancelled`, `Unfit`, and the error of a full disk. */
   place: (row: UploadRow, wanted: Wanted) => Promise<void>;
 }
 

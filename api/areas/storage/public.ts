@@ -5,7 +5,16 @@ export { answerChecks } from './checks/pods.ts';
 export { lookAtFolder, rememberStorage } from './checks/remember.ts';
 export { holdClocksBy } from './clocks.ts';
 export { removeFoldersBy } from './delete.ts';
-export { Absent, joined, type Listed, Occupied, StorageFault, type StorageReader, Unsent } from './readers/reader.ts';
+export {
+  Absent,
+  Altered,
+  joined,
+  type Listed,
+  Occupied,
+  StorageFault,
+  type StorageReader,
+  Unsent,
+} from './readers/reader.ts';
 export { takePersonalHosts } from './registry.ts';
 export { mediaRelay } from './relay/serve.ts';
 export { folderOnStorage, readerById } from './serving/folders.ts';

@@ -134,6 +134,8 @@ function rowOf({ who, client }: Call, draft: Draft, file: AnnouncedFile): Upload
     parts_id: null,
     folder_id: null,
     placing_parts: null,
+    placed: false,
+    changed_tries: 0,
     writing: false,
     path: null,
     gone_since: null,

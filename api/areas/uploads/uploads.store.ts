@@ -139,7 +139,7 @@ export async function notePlace(
   const noted = await db('uploads')
     .where({ id })
     .whereNull('ended_at')
-    .update({ ...place, updated_at: db.fn.now() });
+    .update({ ...place, placed: false, updated_at: db.fn.now() });
   return noted > 0;
 }
 
@@ -150,6 +150,20 @@ export async function noteAppearing(db: Db, id: string): Promise<boolean> {
     .whereNull('ended_at')
     .update({ writing: false, updated_at: db.fn.now() });
   return noted > 0;
+}
+
+/** The file has its name: from now on the file at that path is the upload's, also when the storage changes it. */
+export async function notePlaced(db: Db, id: string): Promise<void> {
+  await db('uploads').where({ id, placed: false }).update({ placed: true });
+}
+
+/** Counts a try after which an available storage did not hold the bytes that it got; returns the count. */
+export async function noteChanged(db: Db, id: string): Promise<number> {
+  const [row] = await db('uploads')
+    .where({ id })
+    .update({ changed_tries: db.raw('changed_tries + 1'), placed: false, gone_since: null, error_reason: null })
+    .returning('changed_tries');
+  return row?.changed_tries ?? 0;
 }
 
 /** A worker stopped before the file got its name: the upload can be cancelled again. */

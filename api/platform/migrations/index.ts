@@ -99,6 +99,7 @@ import * as searchBatches from './20261128340000_search_batches.ts';
 import * as creditedSingle from './20261129000000_credited_single.ts';
 import * as searchJoined from './20261129001000_search_joined.ts';
 import * as guideContents from './20261129100000_guide_contents.ts';
+import * as uploadsPlaced from './20261129110000_uploads_placed.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
@@ -218,4 +219,5 @@ export const migrations: Record<string, Migration> = {
   '20261129000000_credited_single': creditedSingle,
   '20261129001000_search_joined': searchJoined,
   '20261129100000_guide_contents': guideContents,
+  '20261129110000_uploads_placed': uploadsPlaced,
 };

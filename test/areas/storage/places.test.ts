@@ -10,7 +10,13 @@ import { LOOPBACK, s3Place, webdavPlace } from '#support/remote-places.ts';
 import { atEnd } from '#support/stores.ts';
 import { parsedSettings } from '../../../api/areas/storage/places.ts';
 import { openReader } from '../../../api/areas/storage/readers/open.ts';
-import { type NewFile, Occupied, type StorageReader } from '../../../api/areas/storage/readers/reader.ts';
+import {
+  Altered,
+  type NewFile,
+  Occupied,
+  type StorageReader,
+  Unsent,
+} from '../../../api/areas/storage/readers/reader.ts';
 import { readerOfStorage } from '../../../api/areas/storage/registry.ts';
 import { sealSecrets } from '../../../api/areas/storage/storages.store.ts';
 
@@ -95,5 +101,48 @@ describe('a bucket without conditional writes', function () {
       expect((await reader.stat(`own-${path}`))?.size).to.equal(bytes.length);
     }
     expect(refused()).to.be.at.least(3);
+  });
+});
+
+describe('a bucket that does not keep the objects that it gets', function () {
+  this.timeout(60_000);
+
+  it('is reported as one that altered or lost the object', async () => {
+    const place = await s3Place();
+    const { hostname, port } = new URL(String(place.settings['endpoint']));
+    let answers: ((size: string) => { status: number; size: string }) | undefined;
+    const server = createServer((incoming, answer) => {
+      const { method, url: path, headers } = incoming;
+      const passed = request({ hostname, port, method, path, headers }, (found) => {
+        const size = found.headers['content-length'] ?? '0';
+        const isFound = method === 'HEAD' && found.statusCode === 200;
+        const changed = (isFound && answers?.(size)) || { status: found.statusCode ?? 500, size };
+        const sized = found.headers['content-length'] && { 'content-length': changed.size };
+        answer.writeHead(changed.status, { ...found.headers, ...sized });
+        found.pipe(answer);
+      });
+      return incoming.pipe(passed);
+    }).listen(0, '127.0.0.1');
+    await new Promise((done) => server.once('listening', done));
+    atEnd(() => server.close());
+    const endpoint = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+    const settings = parsedSettings('s3', { ...place.settings, endpoint });
+    const networks = { mediaRoots: [], clusterNetworks: [], apiServerNetworks: [], storageNetworks: ['127.0.0.0/8'] };
+    const reader = openReader({ config: networks }, { ...place, settings });
+    atEnd(() => reader.close());
+    const placing = (path: string): Promise<unknown> => {
+      const bytes = randomBytes(1000);
+      const body = async function* (): AsyncGenerator<Buffer> {
+        yield bytes;
+      };
+      return (reader.place?.(path, fileOf(bytes, body())) ?? Promise.resolve()).catch((error: Error) => error);
+    };
+    expect(await placing('kept.jpg')).to.equal(undefined);
+    answers = () => ({ status: 200, size: '900' });
+    expect(await placing('altered.jpg')).to.be.instanceOf(Altered);
+    answers = () => ({ status: 404, size: '0' });
+    const lost = await placing('lost.jpg');
+    expect(lost).to.be.instanceOf(Unsent);
+    expect(lost).to.not.be.instanceOf(Altered);
   });
 });

@@ -3,6 +3,8 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import sharp from 'sharp';
+import type { UploadRow } from '#areas/uploads/public.ts';
+import { arrive } from '#workers/uploads/arrive.ts';
 import { finishUpload } from '#workers/uploads/finish.ts';
 import { sweepUploads } from '#workers/uploads/sweep.ts';
 import { newUploadPlace, sha256Of, type UploadPlace } from './support.ts';
@@ -149,6 +151,26 @@ describe('upload.finish', function () {
     await db('uploads').where({ id }).update({ state: 'importing', ended_at: null, item_id: null });
     expect((await place.finish(id)).state).to.equal('finished');
     expect(await place.tree()).to.deep.equal(['2020/06/a.jpg']);
+  });
+
+  it('keeps to its file when another program changes it after it got its name', async () => {
+    const id = await place.send({ name: 'a.jpg', bytes: await photo(TAKEN) });
+    const waits = await finishUpload({ uploadId: id }, place.work()).then(String, (error: Error) => error.message);
+    expect(waits, 'for the scan').to.equal('postponed');
+    const changed = await photo();
+    await writeFile(join(place.path, '2020/06/a.jpg'), changed);
+    expect(await place.finish(id)).to.include({ state: 'finished' });
+    expect(await place.tree()).to.deep.equal(['2020/06/a.jpg']);
+    expect((await readFile(join(place.path, '2020/06/a.jpg'))).equals(changed)).to.equal(true);
+  });
+
+  it('ends when the stored object was damaged after it arrived', async () => {
+    const { db, objects } = place.api.deps;
+    const id = await place.send({ name: 'a.jpg', bytes: await photo(TAKEN) });
+    await arrive(place.work(), (await db('uploads').where({ id }).first()) as UploadRow);
+    await objects.put('foyer-uploads', `uploads/${id}`, await photo(TAKEN));
+    expect(await place.finish(id)).to.include({ state: 'failed', errorReason: 'corrupt' });
+    expect(await place.tree()).to.deep.equal([]);
   });
 
   it('can be cancelled again after a worker died between the row and the file', async () => {

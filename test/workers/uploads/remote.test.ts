@@ -1,18 +1,21 @@
 // Uploads into libraries on remote storages, with real servers.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { type Listed, readerById, type StorageReader, Unsent } from '#areas/storage/public.ts';
+import { Altered, type Listed, readerById, type StorageReader, Unsent } from '#areas/storage/public.ts';
 import type { UploadRow } from '#areas/uploads/public.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
-import { LOOPBACK, type RemotePlace, remotePlaces } from '#support/remote-places.ts';
-import { eventually } from '#support/stores.ts';
+import { LOOPBACK, type RemotePlace, remotePlaces, webdavPlace } from '#support/remote-places.ts';
+import { atEnd, eventually } from '#support/stores.ts';
 import { arrive } from '#workers/uploads/arrive.ts';
 import { finishUpload } from '#workers/uploads/finish.ts';
 import { isPlacedRemotely, placeRemotely } from '#workers/uploads/remote.ts';
+import { Postponed } from '#workers/work.ts';
 import { newUploadPlace, type UploadPlace } from './support.ts';
 
 const photo = (side = 20): Promise<Buffer> =>
@@ -56,6 +59,11 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       (await reader.list('photos/2020/06', { most: 100 })).entries.map(({ name }) => name).sort();
     const read = async (name: string, size: number): Promise<Buffer> =>
       reader.read(`photos/2020/06/${name}`, { start: 0, length: size });
+    const outcomeOf = (id: string): Promise<string> =>
+      finishUpload({ uploadId: id }, place.work()).then(
+        () => 'done',
+        (error: Error) => error.message,
+      );
     const items = (): Promise<unknown[]> => api.deps.db('items').where({ library_id: place.libraryId, type: 'photo' });
 
     it('makes one item and one file, and never writes over a file', async () => {
@@ -226,7 +234,7 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
       expect(await two.isTidy()).to.equal(true);
     });
 
-    it('waits where the storage lost or changed the file, and fails where it holds a changed one', async () => {
+    it('knows a file that was lost, one that was changed, and one that was changed under its name', async () => {
       const { db } = api.deps;
       const id = await place.send({ name: 'lost.png', bytes: await photo() });
       const sent = await db('uploads').where({ id }).first();
@@ -243,11 +251,17 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
         await placing({
           place: (path, file, way) => reader.place?.(path, { ...file, open: others }, way) as Promise<void>,
         }),
-      ).to.equal('StorageGone: the file was lost');
+      ).to.match(/^Changed: /);
       expect((await names()).filter((name) => /^lost|upload/.test(name))).to.deep.equal([]);
+      const occupying = async (path: string): Promise<void> => {
+        await there.put(path, Buffer.from('theirs'));
+        throw new Unsent('the storage holds other bytes than were sent');
+      };
+      expect(await placing({ place: occupying }), 'the file at the path is another one').to.match(/^Changed: /);
+      expect((await read('lost.png', 100)).toString()).to.equal('theirs');
       const changed = async (...given: Parameters<NonNullable<StorageReader['place']>>): Promise<void> => {
         await reader.place?.(...given);
-        throw new Unsent('the storage holds another size than was sent');
+        throw new Altered('the storage holds another size than was sent');
       };
       expect(await placing({ place: changed })).to.equal('Unfit: checksum-mismatch');
       const lost = async (path: string): Promise<Listed | undefined> => {
@@ -256,6 +270,40 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
         return found;
       };
       expect(await placing({ stat: lost })).to.equal('StorageGone: the file was lost');
+    });
+
+    it('keeps to its file when the storage changes it after it got its name', async () => {
+      const id = await place.send({ name: 'exif.png', bytes: await photo() });
+      expect(await outcomeOf(id)).to.equal('postponed');
+      const changed = await photo(30);
+      await there.put('photos/2020/06/exif.png', changed);
+      expect(await place.finish(id)).to.include({ state: 'finished' });
+      expect((await names()).filter((name) => /^exif|upload/.test(name))).to.deep.equal(['exif.png']);
+      expect((await read('exif.png', changed.length)).equals(changed)).to.equal(true);
+    });
+
+    it('ends after five files that the storage lost after they got their names', async () => {
+      const id = await place.send({ name: 'moved.png', bytes: await photo() });
+      for (let round = 1; round <= 5; round += 1) {
+        expect(await outcomeOf(id), 'places it').to.equal('postponed');
+        expect(await there.has('photos/2020/06/moved.png')).to.equal(true);
+        await reader.remove('photos/2020/06/moved.png');
+        expect(await outcomeOf(id), 'does not place it at once').to.equal(round < 5 ? 'postponed' : 'done');
+        expect(await there.has('photos/2020/06/moved.png')).to.equal(false);
+      }
+      expect(await place.read(id)).to.include({ state: 'failed', errorReason: 'checksum-mismatch' });
+    });
+
+    it('ends at once when the stored object was damaged after it arrived', async () => {
+      const { db, objects } = api.deps;
+      const [bytes, other] = [await photo(), await photo()];
+      expect(other).to.have.lengthOf(bytes.length);
+      const id = await place.send({ name: 'damaged.png', bytes });
+      await arrive(place.work(), (await db('uploads').where({ id }).first()) as UploadRow);
+      await objects.put('foyer-uploads', `uploads/${id}`, other);
+      expect(await outcomeOf(id)).to.equal('done');
+      expect(await place.read(id)).to.include({ state: 'failed', errorReason: 'corrupt' });
+      expect((await names()).filter((name) => /^damaged|upload/.test(name))).to.deep.equal([]);
     });
 
     it('waits while the storage does not answer, and refuses one that is read-only', async () => {
@@ -279,3 +327,94 @@ for (const [kind, start] of Object.entries(remotePlaces)) {
     });
   });
 }
+
+describe('upload.finish on a WebDAV server that changes the files that it gets', function () {
+  this.timeout(120_000);
+  let api: Api;
+  let there: RemotePlace;
+  let place: UploadPlace;
+  let puts = 0;
+  let changes = true;
+  let meanwhile: () => Promise<void> = async () => undefined;
+
+  async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
+    const body = await buffer(incoming);
+    if (incoming.method !== 'PUT') return body;
+    puts += 1;
+    await meanwhile();
+    return changes ? Buffer.concat([body.subarray(0, -1), Buffer.from([~(body.at(-1) ?? 0)])]) : body;
+  }
+
+  before(async () => {
+    there = await webdavPlace();
+    await there.put('photos/a.txt', Buffer.from('a'));
+    const { hostname, port } = new URL(String(there.settings['url']));
+    const server = createServer((incoming, answer) => {
+      const { method, url: path, headers } = incoming;
+      const passed = request({ hostname, port, method, path, headers }, (found) => {
+        answer.writeHead(found.statusCode ?? 500, found.headers);
+        found.pipe(answer);
+      });
+      void bodyOf(incoming).then((body) => passed.end(body));
+    }).listen(0, '127.0.0.1');
+    await new Promise((done) => server.once('listening', done));
+    atEnd(() => server.close());
+    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}/dav`;
+    api = await startApi(LOOPBACK);
+    const admin = await api.given.owner();
+    const { secrets } = there;
+    const settings = { ...there.settings, url };
+    changes = false; // a check of a storage writes too
+    const made = await api
+      .as(admin)
+      .createStorage({ body: { name: 'changing', kind: 'webdav', settings, secrets, readOnly: false } });
+    expect(made.status, JSON.stringify(made.body)).to.equal(201);
+    place = await newUploadPlace(api);
+    await rm(place.path, { recursive: true });
+    const body = { folders: [{ storageId: made.body.id, path: 'photos' }] };
+    const changed = await api.as(admin).updateLibrary({ params: { id: place.libraryId }, body });
+    expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
+  });
+
+  beforeEach(() => {
+    changes = true;
+    puts = 0;
+    meanwhile = async () => undefined;
+  });
+
+  /** Milliseconds until the next try; undefined when the upload ended. */
+  async function pauseOf(id: string): Promise<number | undefined> {
+    try {
+      await finishUpload({ uploadId: id }, place.work());
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Postponed)) throw error;
+      return error.runAt.getTime() - Date.now();
+    }
+  }
+
+  it('tries five times in pauses that double, and ends', async () => {
+    const id = await place.send({ name: 'x.png', bytes: await photo() });
+    for (const minutes of [1, 2, 4, 8]) {
+      expect(await pauseOf(id)).to.be.within(minutes * 60_000 - 5000, minutes * 60_000);
+      const { state, errorReason } = await place.read(id);
+      expect([state, errorReason], 'the storage answers').to.deep.equal(['importing', undefined]);
+    }
+    expect(await pauseOf(id)).to.equal(undefined);
+    expect(await place.read(id)).to.include({ state: 'failed', errorReason: 'checksum-mismatch' });
+    expect(puts).to.equal(5);
+    expect(await there.has('photos/2020/06/x.png')).to.equal(false);
+    expect(await there.has(`photos/2020/06/.foyer-upload-${id}`)).to.equal(false);
+  });
+
+  it('takes no file of another for its own, and goes on once files stay as they are', async () => {
+    const id = await place.send({ name: 'y.png', bytes: await photo() });
+    meanwhile = () => there.put('photos/2020/06/y.png', Buffer.from('theirs'));
+    expect(await pauseOf(id)).to.be.above(50_000);
+    expect(await place.read(id)).to.include({ state: 'importing' });
+    changes = false;
+    meanwhile = async () => undefined;
+    expect(await place.finish(id)).to.include({ state: 'finished' });
+    expect(await there.has('photos/2020/06/y-2.png')).to.equal(true);
+  });
+});

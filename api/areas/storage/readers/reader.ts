@@ -104,6 +104,9 @@ export class Occupied extends Error {}
 /** The file to place could not be read, has other bytes than announced or sent, or is not wanted any more: no fault that the storage reports. */
 export class Unsent extends Error {}
 
+/** The file has its final name, and the storage holds other bytes there than were sent; never thrown for a draft. */
+export class Altered extends Unsent {}
+
 /** Joins path segments and leaves out empty ones. */
 export const joined = (...parts: string[]): string =>
   parts

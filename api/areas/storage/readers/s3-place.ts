@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Client } from 'minio';
 import { appearing, sent } from './placing.ts';
-import { type NewFile, Occupied, type Placing, Unsent } from './reader.ts';
+import { Altered, type NewFile, Occupied, type Placing, Unsent } from './reader.ts';
 
 const MIB = 1 << 20;
 /** Of one part, which is in memory while it is sent. */
@@ -22,8 +22,9 @@ interface Target {
 export async function placeObject(target: Target, file: NewFile & Placing): Promise<void> {
   await requireFree(target);
   await sent(file, (body) => putParts(target, body, file));
-  const { size } = await target.client.statObject(target.bucketName, target.objectName);
-  if (size !== file.size) throw new Unsent('the bucket holds another size than was sent');
+  const found = await findObject(target);
+  if (!found) throw new Unsent('the bucket lost the object');
+  if (found.size !== file.size) throw new Altered('the bucket holds another size than was sent');
 }
 
 /** Parts that are not there any more are no fault. */
@@ -33,11 +34,15 @@ export async function dropParts({ client, bucketName, objectName }: Target, id: 
   });
 }
 
-async function requireFree({ client, bucketName, objectName }: Target): Promise<void> {
-  const found = await client.statObject(bucketName, objectName).catch((error: unknown) => {
+async function findObject({ client, bucketName, objectName }: Target): Promise<{ size: number } | undefined> {
+  return client.statObject(bucketName, objectName).catch((error: unknown) => {
     if (!['NotFound', 'NoSuchKey'].includes(codeOf(error))) throw error;
+    return undefined;
   });
-  if (found) throw occupied();
+}
+
+async function requireFree(target: Target): Promise<void> {
+  if (await findObject(target)) throw occupied();
 }
 
 const occupied = (): Occupied => new Occupied('an object is there already');
