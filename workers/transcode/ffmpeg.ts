@@ -98,13 +98,15 @@ export async function startFfmpeg(
     stdio: [input ? 'pipe' : 'ignore', outlet ?? 'pipe', 'pipe', ...pipes],
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...(gpu ? gpuEnvironment() : {}) },
   });
+  const ended = endOf(child);
+  if (child.stdin === undefined) throw new Error((await ended).words); // no descriptors were left for its pipes
   const first = outlet ? [] : [child.stdout];
   return {
     pid: child.pid ?? 0,
     outputs: [...first, ...child.stdio.slice(3, 3 + extra)] as Readable[],
     input: child.stdin,
     moreInputs: child.stdio.slice(3 + extra) as Writable[],
-    ended: endOf(child),
+    ended,
     kill: () => void child.kill('SIGKILL'),
     rest: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
