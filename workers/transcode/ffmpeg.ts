@@ -99,7 +99,7 @@ export async function startFfmpeg(
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...(gpu ? gpuEnvironment() : {}) },
   });
   const ended = endOf(child);
-  if (child.stdin === undefined) throw new Error((await ended).words); // no descriptors were left for its pipes
+  await requirePipes(child, ended);
   const first = outlet ? [] : [child.stdout];
   return {
     pid: child.pid ?? 0,
@@ -111,6 +111,11 @@ export async function startFfmpeg(
     rest: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
   };
+}
+
+/** Node makes no pipes where no descriptors are left for them. */
+async function requirePipes({ stdin }: ChildProcess, ended: Promise<FfmpegEnd>): Promise<void> {
+  if (stdin === undefined) throw new Error((await ended).words);
 }
 
 const limits = (gpu: boolean, isAlone: boolean): string[] => [
