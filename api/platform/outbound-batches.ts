@@ -44,6 +44,8 @@ export function createBatchReads(): BatchReads {
 class Batch {
   readonly #body: IncomingMessage;
   #bytes = Buffer.allocUnsafeSlow(READ_BYTES);
+  /** TLS emits bytes after a pause too, which must not change those that were taken. */
+  #spare = Buffer.allocUnsafeSlow(READ_BYTES);
   #size = 0;
   #fault: Error | null | undefined;
   #wake = (): void => undefined;
@@ -65,9 +67,11 @@ class Batch {
   }
 
   take(): Buffer | undefined {
+    if (this.#size === 0) return undefined;
     const bytes = this.#bytes.subarray(0, this.#size);
+    [this.#bytes, this.#spare] = [this.#spare, this.#bytes];
     this.#size = 0;
-    return bytes.length > 0 ? bytes : undefined;
+    return bytes;
   }
 
   async more(): Promise<void> {

@@ -1,13 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { join } from 'node:path';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { Provider } from 'oidc-provider';
-import { atEnd, temporaryFolder } from './stores.ts';
+import { trustedCertificate } from './certificate.ts';
+import { atEnd } from './stores.ts';
 
 export const CLIENT = { id: 'foyer', secret: 'a secret of forty characters and not fewer' };
 export const REDIRECT = 'https://app.example/back';
@@ -40,20 +37,9 @@ export interface OidcServer {
   sign(claims: Record<string, unknown>, header?: { typ?: string }): Promise<string>;
 }
 
-/** For loopback, trusted by this process alone. */
-function certificate(): { key: Buffer; cert: Buffer } {
-  const folder = temporaryFolder('oidc');
-  const file = (name: string) => join(folder, name);
-  const subject = ['-subj', '/CN=oidc.test', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const made = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', file('key'), '-out', file('cert'), '-days', '2'];
-  execFileSync('openssl', ['req', ...made, ...subject], { stdio: 'ignore' });
-  return { key: readFileSync(file('key')), cert: readFileSync(file('cert')) };
-}
-
 /** A real OpenID provider on loopback, over TLS: it signs `next` in without a prompt. */
 export async function startOidcServer(): Promise<OidcServer> {
-  const { key, cert } = certificate();
-  setDefaultCACertificates([...getCACertificates('default'), cert.toString()]);
+  const { key, cert } = trustedCertificate('oidc');
   const pair = await generateKeyPair('RS256', { extractable: true });
   const jwk: JWK = { ...(await exportJWK(pair.privateKey)), kid: 'of-the-provider', use: 'sig', alg: 'RS256' };
   const server = createServer({ key, cert }).listen(0, '127.0.0.1');

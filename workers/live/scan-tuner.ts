@@ -4,7 +4,9 @@ import {
   type LastScan,
   liveNetworks,
   liveOutbound,
+  lockGuides,
   markStale,
+  matchUnmapped,
   sealOwnGuide,
   secretsOf,
   type TunerRow,
@@ -42,6 +44,7 @@ export async function scanTuner(payload: ScanPayload, work: Work, seams: Partial
   try {
     const lineup = await read(row, keys, { payload, work, seams });
     const counts = await write(row, keys, { lineup, work, prune: payload.prune ?? false });
+    if (counts.added > 0) await mapAdded(work);
     await markStale(work.db);
     const lastScan = { ...counts, at: new Date().toISOString(), durationMs: Math.round(performance.now() - began) };
     await finish(row, keys, { lineup, lastScan, work });
@@ -51,6 +54,14 @@ export async function scanTuner(payload: ScanPayload, work: Work, seams: Partial
     if (!work.signal.aborted) await fail(row, work, error as Error);
     throw wordsOf(error as Error);
   }
+}
+
+/** Channels that were added get a guide where one names them. */
+async function mapAdded({ db }: Work): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockGuides(tx);
+    await matchUnmapped(tx);
+  });
 }
 
 interface Reading {

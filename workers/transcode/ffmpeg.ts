@@ -98,17 +98,24 @@ export async function startFfmpeg(
     stdio: [input ? 'pipe' : 'ignore', outlet ?? 'pipe', 'pipe', ...pipes],
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...(gpu ? gpuEnvironment() : {}) },
   });
+  const ended = endOf(child);
+  await requirePipes(child, ended);
   const first = outlet ? [] : [child.stdout];
   return {
     pid: child.pid ?? 0,
     outputs: [...first, ...child.stdio.slice(3, 3 + extra)] as Readable[],
     input: child.stdin,
     moreInputs: child.stdio.slice(3 + extra) as Writable[],
-    ended: endOf(child),
+    ended,
     kill: () => void child.kill('SIGKILL'),
     rest: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
   };
+}
+
+/** Node makes no pipes where no descriptors are left for them. */
+async function requirePipes({ stdin }: ChildProcess, ended: Promise<FfmpegEnd>): Promise<void> {
+  if (stdin === undefined) throw new Error((await ended).words);
 }
 
 const limits = (gpu: boolean, isAlone: boolean): string[] => [

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
 import { createLog } from '#platform/log.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -164,6 +165,18 @@ describe('tuners', function () {
     const deep = await channels();
     expect(deep.map(({ name }) => name)).to.include.members(['One UHD', 'Eleven']);
     expect(device.requests).to.include('POST /lineup.post?scan=start');
+  });
+
+  it('maps the channels that a scan adds to a guide that names them', async () => {
+    const { db } = api.deps;
+    const [tuner] = (await asAdmin().listTuners()).body.items;
+    const source = newId();
+    await db('guide_sources').insert({ id: source, name: 'Guide', kind: 'xmltv', enabled: true });
+    await db('guide_channels').insert({ source_id: source, guide_id: 'twelve.example', names: ['Twelve'] });
+    device.lineup = [...device.lineup, { GuideNumber: '12', GuideName: 'Twelve' }];
+    await scan(tuner?.id ?? '');
+    expect(await db('live_channels').where({ guide_source_id: source }).pluck('name')).to.deep.equal(['Twelve']);
+    await db('guide_sources').where({ id: source }).delete();
   });
 
   it('reads programs in the name of HDHomeRun and old devices without discover.json', async () => {

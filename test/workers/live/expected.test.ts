@@ -1,6 +1,7 @@
 // The item of a running recording, and the scan that brings its file.
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RecordingRow } from '#areas/live-tv/public.ts';
 import { newId } from '#platform/ids.ts';
@@ -10,6 +11,7 @@ import { partsOfPath } from '#workers/live/finish/names.ts';
 import { endItem, giveItem } from '#workers/live/recorder/item.ts';
 import { FinalFailure, Postponed } from '#workers/work.ts';
 import { newPlace, type Place } from '../scan/support.ts';
+import { attemptsOf } from './support.ts';
 
 describe('the item of a running recording', function () {
   this.timeout(60_000);
@@ -134,6 +136,57 @@ describe('the item of a running recording', function () {
         0,
       ]);
     }
+  });
+
+  it('goes to the trash with its file where the recording is deleted during the last step', async () => {
+    const place = await newPlace('movies', { fileDeletion: true });
+    const { db } = place.api.deps;
+    const row = await running(place, { year: 2009 });
+    const path = pathOf(row, 'movies');
+    await place.put(path);
+    await place.scan({ mode: 'deep' });
+    const placed = { file_path: path, file_folder_id: place.folderId };
+    await db('recordings')
+      .where({ id: row.id })
+      .update({ state: 'completed', ended_at: new Date(), recorded_ms: 1, ...placed });
+    const { size } = await stat(join(place.path, path));
+    const checkpoint = { file: { path, size, appeared: true } };
+    const run = (): Promise<unknown> =>
+      finishLiveRecording({ recordingId: row.id }, { ...place.work(), checkpoint }).catch((error: unknown) => error);
+    const deletion = await db.transaction();
+    await deletion('recordings').where({ id: row.id }).update({ state: 'cancelled', stop_at: new Date() });
+    const last = run();
+    await sleep(500); // it waits for the row
+    await deletion.commit();
+    expect(await last).to.be.instanceOf(Postponed);
+    expect(await run()).to.deep.equal({});
+    expect((await db('items').where({ id: row.item_id }).first()).trashed_at).to.be.instanceOf(Date);
+  });
+
+  it('is none where no scan takes the file of a deleted recording: the pauses grow, and the file stays', async () => {
+    const place = await newPlace('movies', { fileDeletion: true });
+    const { db } = place.api.deps;
+    const row = await running(place, { year: 2009 });
+    const path = pathOf(row, 'movies');
+    await place.put(path);
+    const { size } = await stat(join(place.path, path));
+    const placed = { file_path: path, file_folder_id: place.folderId };
+    await db('recordings')
+      .where({ id: row.id })
+      .update({ state: 'cancelled', ended_at: new Date(), stop_at: new Date(), ...placed });
+    const file = { path, size, appeared: true };
+    const attempt = attemptsOf(() => place.work(), { file });
+    const run = (checkpoint?: object): Promise<unknown> => {
+      const work = checkpoint ? { ...place.work(), checkpoint } : attempt();
+      return finishLiveRecording({ recordingId: row.id }, work).catch((error: unknown) => error);
+    };
+    const secondsTo = ({ runAt }: Postponed): number => (runAt.getTime() - Date.now()) / 1000;
+    expect(secondsTo((await run()) as Postponed)).to.be.within(0, 2);
+    expect(attempt().checkpoint).to.have.property('itemlessSince');
+    const minutesAgo = (minutes: number) => ({ file, itemlessSince: Date.now() - minutes * 60_000 });
+    expect(secondsTo((await run(minutesAgo(4))) as Postponed)).to.be.within(50, 65);
+    expect(await run(minutesAgo(31))).to.deep.equal({});
+    expect((await stat(join(place.path, path))).size).to.equal(size);
   });
 
   it('goes with the parts when its folder could not be written for seven days', async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { liveOutbound } from '#areas/live-tv/public.ts';
 import { enqueueRefreshes } from '#workers/live/guide/keeper.ts';
 import { createGuideRefresh } from '#workers/live/guide/refresh.ts';
 import { trimLive } from '#workers/live/trim.ts';
@@ -211,6 +212,55 @@ describe('refreshes of guides', function () {
     expect((await kept()).map(({ start_at: at }) => at)).to.deep.equal([minute(90)]);
     await db('guide_sources').where({ id: source }).update({ shift_minutes: 0 });
     expect(await readAgain()).to.equal(true);
+  });
+
+  it('maps a channel that is new although the server sends no guide', async () => {
+    const { db } = place.api.deps;
+    place.served.headers = { etag: '"mapped"' };
+    await take([{ at: 60, title: 'Same' }]);
+    const channel = await place.channel('31', { name: 'One' });
+    await db('recording_plan').update({ stale: false });
+    expect(await createGuideRefresh()({ sourceId: source }, place.work())).to.deep.equal({ unchanged: true });
+    const row = await db('live_channels').where({ id: channel }).first();
+    expect([row.guide_source_id, row.guide_channel_id]).to.deep.equal([source, 'one.example']);
+    expect((await db('recording_plan').first()).stale, 'rules find its programmes').to.equal(true);
+    await db('live_channels').where({ id: channel }).delete();
+    place.served.headers = {};
+  });
+
+  it('reads a guide again whose source was changed during the refresh', async () => {
+    const { db, config } = place.api.deps;
+    const outbound = liveOutbound(config);
+    const refreshed = async (shiftMinutes?: number): Promise<object> => {
+      const changing: typeof outbound = async (...request) => {
+        const answer = await outbound(...request);
+        if (shiftMinutes !== undefined)
+          await place.admin.updateGuideSource({ params: { id: source }, body: { shiftMinutes } } as never);
+        return answer;
+      };
+      const result = await createGuideRefresh(changing)({ sourceId: source }, place.work());
+      await db('jobs').where({ kind: 'live.guide' }).update({ state: 'completed' });
+      return result;
+    };
+    const isDue = async (): Promise<boolean> => Date.parse((await state()).nextRefreshAt ?? '') <= Date.now();
+    const starts = async () => (await kept()).map(({ start_at: at }) => at);
+    await take([{ at: 60, title: 'Old' }]);
+    place.served.headers = { etag: '"new"' };
+    place.served.body = guideOf([{ at: 60, title: 'New' }]);
+    for (const [shift, guide] of [
+      [30, 'a new guide'],
+      [15, 'the same bytes'],
+    ] as const) {
+      if (shift === 15) await db('guide_states').where({ source_id: source }).update({ etag: null });
+      await refreshed(shift);
+      expect(await isDue(), guide).to.equal(true);
+      expect(await refreshed(), guide).to.include({ unchanged: false });
+      expect(await starts(), guide).to.deep.equal([minute(60 + shift)]);
+      expect(await refreshed(), guide).to.deep.equal({ unchanged: true });
+      expect(await isDue(), guide).to.equal(false);
+    }
+    place.served.headers = {};
+    await place.admin.updateGuideSource({ params: { id: source }, body: { shiftMinutes: 0 } } as never);
   });
 
   it('refreshes due sources once, and deletes past days and channels that no guide names', async () => {

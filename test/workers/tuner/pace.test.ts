@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createOutboundSocket } from '#platform/outbound-agent.ts';
 import { createOutboundStream } from '#platform/outbound-stream.ts';
+import { trustedCertificate } from '#support/certificate.ts';
 import { atEnd } from '#support/stores.ts';
 import { broadcast } from '#support/tuner-box.ts';
 import { LiveCutter, type Piece } from '#workers/tuner/streams/cutter.ts';
@@ -25,14 +27,16 @@ describe('the pace of a tuner', function () {
   this.timeout(30_000);
 
   /** The body that a server answers in many small writes, read with pauses. */
-  async function heard(answer: (response: ServerResponse) => Promise<void>): Promise<Heard> {
-    const server = createServer((_request, response) => void answer(response)).listen(0, '127.0.0.1');
+  async function heard(answer: (response: ServerResponse) => Promise<void>, scheme = 'http'): Promise<Heard> {
+    const listener: RequestListener = (_request, response) => void answer(response);
+    const server = scheme === 'https' ? createTlsServer(trustedCertificate('pace'), listener) : createServer(listener);
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     atEnd(() => {
       server.closeAllConnections();
       server.close();
     });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/auto/v1`;
+    const url = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/auto/v1`;
     const networks = { always: ['127.0.0.0/8'] };
     const deps = { send: createOutboundStream(), connect: createOutboundSocket(), networks, rests: () => true };
     const { bytes } = await openSource({ url, headers: {} }, { ...deps, signal: AbortSignal.timeout(20_000) });
@@ -69,6 +73,20 @@ describe('the pace of a tuner', function () {
       expect(found.chunks).to.be.within(2, WRITES / 3);
       expect(found.fault).to.equal(undefined);
     }
+  });
+
+  it('leaves a chunk as it is while TLS decrypts more records', async () => {
+    const found = await heard(async (response) => {
+      response.writeHead(200, { 'content-length': String(sent.length) });
+      for (let at = 0; at < sent.length; at += 1000) {
+        response.write(sent.subarray(at, at + 1000));
+        await turn(); // one record each
+      }
+      response.end();
+    }, 'https');
+    expect(found.fault).to.equal(undefined);
+    expect(found.bytes.equals(sent)).to.equal(true);
+    expect(found.chunks).to.be.greaterThan(2);
   });
 
   it('gives the bytes that came before the connection was cut', async () => {

@@ -8,6 +8,7 @@ import {
   findRecording,
   finishRecording,
   isWatchedGrowing,
+  lockRecording,
   markCleared,
   notePlace,
   type RecordingRow,
@@ -33,6 +34,10 @@ const MINUTE_MS = 60_000;
 /** A target that is unavailable or full is tried for so long; the parts stay. */
 const KEPT_MS = 7 * 24 * 60 * MINUTE_MS;
 const AWAY = 'TARGET_AWAY';
+/** A scan of one folder takes about so long. */
+const SCAN_MS = 1500;
+/** The file of a deleted recording waits for its item for so long. */
+const ITEMLESS_MS = 30 * MINUTE_MS;
 
 /** The recording was deleted while its file was made. */
 class Discarded extends Error {}
@@ -94,12 +99,11 @@ interface Way {
 async function wayOf(work: Work, row: RecordingRow, notes: Notes): Promise<Way | undefined> {
   const folder = await folderOf(work.db, { ...row, folder_id: row.file_folder_id ?? row.folder_id });
   if (!folder) return undefined;
-  const appears = () => requireWanted(work.db, row.id);
+  const appears = async () => requireWanted(await findRecording(work.db, row.id));
   return { folder, to: await destinationOf(work, folder, { recordingId: row.id, notes, appears }), notes };
 }
 
-async function requireWanted(db: Db, id: string): Promise<void> {
-  const row = await findRecording(db, id);
+function requireWanted(row: RecordingRow | undefined): void {
   if (!row || row.state === 'cancelled') throw new Discarded();
 }
 
@@ -109,19 +113,27 @@ async function discard(work: Work, row: RecordingRow, notes: Notes): Promise<voi
   if (!way) return;
   const path = await placedPath(row, way.to, notes);
   if (path === undefined) await dropUnfinished(row, way);
-  else await trashPlaced(work, row, { folder: way.folder, path });
+  else await trashPlaced(work, row, { folder: way.folder, path, notes });
 }
 
 /** Scans would find a file that has appeared: it goes to the trash where its library allows that, once it has an item. */
-async function trashPlaced(work: Work, row: RecordingRow, place: Placed): Promise<void> {
+async function trashPlaced(work: Work, row: RecordingRow, place: Placed & { notes: Notes }): Promise<void> {
   const library = await work.db('libraries').where({ id: place.folder.libraryId }).first('settings');
   if (library?.settings.fileDeletion !== true) return;
   const file = await fileOf(work, place.folder, place.path);
-  if (!file) return scanFirst(work, row, place);
+  if (!file) return waitForItem(work, row, place);
   await work.db.transaction(async (tx) => {
     await finishRecording(tx, row.id, file.itemId);
     await trashRecording(tx, row, { accountId: row.account_id, enqueue: enqueuing(work, tx) });
   });
+}
+
+/** The pause grows. Where no scan gives the file an item, the file stays. */
+async function waitForItem(work: Work, row: RecordingRow, { notes, ...place }: Placed & { notes: Notes }) {
+  const { itemlessSince = Date.now() } = notes.kept;
+  await notes.keep({ itemlessSince });
+  const waitedMs = Date.now() - itemlessSince;
+  if (waitedMs <= ITEMLESS_MS) await scanFirst(work, row, { ...place, pauseMs: Math.max(SCAN_MS, waitedMs / 4) });
 }
 
 /** Deletes the unfinished files of a deleted recording. */
@@ -141,6 +153,7 @@ async function advance(work: Work, row: RecordingRow, notes: Notes): Promise<str
   if (file === undefined) return scanFirst(work, row, { folder, path });
   const { fileId, itemId } = file;
   await work.db.transaction(async (tx) => {
+    requireWanted(await lockRecording(tx, row.id));
     await leaveTrash(tx, work, itemId);
     // The file may belong to another item after all, such as a film that came in the meantime.
     if (row.item_id !== itemId) await endItem(tx, row.id);
@@ -261,13 +274,15 @@ async function fileOf(
 interface Placed {
   folder: Folder;
   path: string;
+  /** Until the job runs again. */
+  pauseMs?: number;
 }
 
 /** Requests a scan of the file, and puts the job off until then. */
 async function scanFirst(
   { db }: Work,
   { account_id: accountId }: RecordingRow,
-  { folder, path }: Placed,
+  { folder, path, pauseMs = SCAN_MS }: Placed,
 ): Promise<never> {
   const directory = dirname(path) === '.' ? undefined : inStorage(folder, dirname(path));
   const targets = [{ folderId: folder.id, path: directory }];
@@ -277,5 +292,5 @@ async function scanFirst(
       ...(accountId !== null && { byAccountId: accountId }),
     }),
   );
-  throw new Postponed(soon(1500));
+  throw new Postponed(soon(pauseMs));
 }

@@ -6,6 +6,8 @@ import type { Work } from '#workers/work.ts';
 const Kept = z.object({
   /** Unix ms of the first refusal. */
   since: z.number().optional(),
+  /** Unix ms since which the file of a deleted recording waits for its item. */
+  itemlessSince: z.number().optional(),
   /** The parts of an unfinished object, by its path in the storage. */
   parts: z.object({ path: z.string(), id: z.string() }).optional(),
   /** The file, written before it appears: by then another file may have its name. */

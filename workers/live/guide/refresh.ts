@@ -18,11 +18,13 @@ import {
   openPlace,
   putGuideChannels,
   putState,
+  readsAlike,
   type GuideSourceRow as SourceRow,
   TRY_MS,
   type GuideTried as Tried,
 } from '#areas/live-tv/public.ts';
 import { notify } from '#areas/notifications/public.ts';
+import type { Db } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { ringOf } from '#platform/keys.ts';
 import type { Outbound } from '#platform/outbound.ts';
@@ -92,7 +94,7 @@ async function refresh(refreshing: Refreshing): Promise<object> {
     const fetched = await fetchGuide({ deps: work, place, signal: work.signal, outbound }, path, {
       ...{ etag: known?.etag ?? null, lastModified: known?.last_modified ?? null },
     });
-    const counts = fetched.unchanged ? undefined : await taken(refreshing, { path, fetched, known });
+    const counts = fetched.unchanged ? await matchAgain(refreshing) : await taken(refreshing, { path, fetched, known });
     await succeeded(refreshing);
     await fetchLogos(work, outbound);
     return { unchanged: counts === undefined, ...counts };
@@ -117,9 +119,28 @@ async function taken(refreshing: Refreshing, taking: Taking): Promise<object | u
   const { work, row } = refreshing;
   const { path, known, fetched } = taking;
   const content = await contentOf(path, row, work.signal);
-  if (!known?.content?.equals(content)) return takeOver(refreshing, { path, fetched, content });
-  await putState(work.db, row.id, { etag: fetched.etag, last_modified: fetched.lastModified });
-  return undefined;
+  const marks = { etag: fetched.etag, last_modified: fetched.lastModified, content };
+  if (known?.content?.equals(content)) return matchAgain(refreshing, marks);
+  return takeOver(refreshing, { path, marks });
+}
+
+/** By which the same guide is known. */
+type Marks = Pick<GuideState, 'etag' | 'last_modified' | 'content'>;
+
+/** Nothing was read: channels that are new are mapped to the guide that is there, and rules find its programmes. */
+async function matchAgain({ work, row }: Refreshing, marks?: Marks): Promise<undefined> {
+  await work.db.transaction(async (tx) => {
+    await lockGuides(tx);
+    if (marks) await putMarks(tx, row, marks);
+    await matchSource(tx, row.id);
+    await markStale(tx);
+  });
+}
+
+/** A source that was changed during the refresh gets none, so that it is read again. */
+async function putMarks(tx: Db, row: SourceRow, marks: Marks): Promise<void> {
+  const none = { etag: null, last_modified: null, content: null };
+  await putState(tx, row.id, (await readsAlike(tx, row)) ? marks : none);
 }
 
 /** The digest of the bytes and of the settings by which they are read. */
@@ -132,7 +153,7 @@ async function contentOf(path: string, row: SourceRow, signal: AbortSignal): Pro
 /** Reads the file and takes its guide over in one transaction: until its end the old guide is shown. */
 async function takeOver(
   { work, row }: Refreshing,
-  { path, fetched, content }: Pick<Taking, 'path' | 'fetched'> & { content: Buffer },
+  { path, marks }: Pick<Taking, 'path'> & { marks: Marks },
 ): Promise<object> {
   const now = Date.now();
   const reading = {
@@ -151,9 +172,10 @@ async function takeOver(
     const { twice, ...merged } = await mergeIncoming(tx, row.id);
     await putState(tx, row.id, {
       ...{ channels: read.channels.length, programs: merged.programs, skipped: read.skipped + twice },
-      ...{ etag: fetched.etag, last_modified: fetched.lastModified, coverage_until: await coverageOf(tx, row.id) },
-      ...{ content, next_start_at: read.nextStartMs === undefined ? null : new Date(read.nextStartMs) },
+      coverage_until: await coverageOf(tx, row.id),
+      next_start_at: read.nextStartMs === undefined ? null : new Date(read.nextStartMs),
     });
+    await putMarks(tx, row, marks);
     await matchSource(tx, row.id);
     await markStale(tx);
     return { ...merged, skipped: read.skipped + twice };
@@ -163,9 +185,12 @@ async function takeOver(
 async function succeeded({ work, row }: Refreshing): Promise<void> {
   const after = new Date();
   const timezone = work.settings.get('server.timeZone');
-  await putState(work.db, row.id, {
-    ...{ refreshed_at: after, next_at: nextRefresh(row, { after, timezone }), error: null },
-    ...{ failures: 0, failing_since: null, failure_reported: false },
+  await work.db.transaction(async (tx) => {
+    const next = (await readsAlike(tx, row)) ? nextRefresh(row, { after, timezone }) : after;
+    await putState(tx, row.id, {
+      ...{ refreshed_at: after, next_at: next, error: null },
+      ...{ failures: 0, failing_since: null, failure_reported: false },
+    });
   });
 }
 

@@ -57,8 +57,11 @@ export class StreamCopy {
     const outlet = await openOutlet();
     const { theirs } = outlet;
     const pipes = { outputs: 1, gpu: false, input: true, outlet: theirs };
-    const ffmpeg = await startFfmpeg(argumentsOf(this.#analysed, this.#silent), pipes);
-    theirs.destroy();
+    const started = startFfmpeg(argumentsOf(this.#analysed, this.#silent), pipes).finally(() => theirs.destroy());
+    const ffmpeg = await started.catch((error: unknown) => {
+      outlet.close();
+      throw error;
+    });
     this.#outlet = outlet;
     ffmpeg.input?.on('error', () => undefined); // its exit shows why
     this.#ffmpeg = ffmpeg;

@@ -1,6 +1,6 @@
 // The output of ffmpeg through a socket that can be left unread: Node reads a pipe of a child as soon as it has bytes.
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rmdir } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ export interface Outlet {
   close: () => void;
 }
 
+/** Throws when the system has no more descriptors. */
 export async function openOutlet(): Promise<Outlet> {
   const folder = await mkdtemp(join(tmpdir(), 'foyer-'));
   const server = createServer();
@@ -25,11 +26,14 @@ export async function openOutlet(): Promise<Outlet> {
     await once(server, 'listening');
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const reads = new Reads(path);
-    const [theirs] = await accepted;
+    const [theirs] = await Promise.race([accepted, reads.closed]).catch((error: unknown) => {
+      reads.close();
+      throw error;
+    });
     return { theirs, read: (rest) => reads.read(rest), close: () => reads.close() };
   } finally {
-    server.close();
-    await rm(folder, { recursive: true, force: true });
+    server.close(); // it deletes its socket
+    await rmdir(folder).catch(() => undefined);
   }
 }
 
@@ -40,6 +44,8 @@ class Reads {
   #size = 0;
   #isOver = false;
   #wake = (): void => undefined;
+  /** Rejects when the socket is closed. */
+  readonly closed: Promise<never>;
 
   constructor(path: string) {
     const callback = (size: number): boolean => {
@@ -48,10 +54,16 @@ class Reads {
       return false;
     };
     this.#socket = connect({ path, onread: { buffer: this.#bytes, callback } });
-    this.#socket.on('error', () => undefined); // the end of the process shows why
+    let fault = new Error('the outlet is closed');
+    this.#socket.on('error', (error) => {
+      fault = error;
+    });
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.closed = promise;
     this.#socket.on('close', () => {
       this.#isOver = true;
       this.#wake();
+      reject(fault);
     });
   }
 

@@ -20,7 +20,11 @@ export { copyIncoming, lockGuides, mergeIncoming, putGuideChannels } from './ref
 export { type DueReminder, takeDueReminders } from './reminders.store.ts';
 export { GuidePlace, openPlace, TRY_MS, type Tried as GuideTried } from './sources/orders.ts';
 export { guidePlaceOf, nextRefresh, uploadedBytes } from './sources/source-rules.ts';
-export { findSourceRow as findGuideSource, type SourceRow as GuideSourceRow } from './sources/sources.store.ts';
+export {
+  findSourceRow as findGuideSource,
+  readsAlike,
+  type SourceRow as GuideSourceRow,
+} from './sources/sources.store.ts';
 export {
   coverageOf,
   findDueSources,

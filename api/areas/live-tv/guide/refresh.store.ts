@@ -10,14 +10,14 @@ const LOCK = 4_712_064;
 /** A programme keeps its id when it moves by at most this. */
 const MOVES = `interval '3 hours'`;
 
-/** Until the end of the transaction no other guide is taken over and no title is deleted. */
+/** Until the end of the transaction no other guide is taken over and no title is deleted. Another guide may take minutes. */
 export async function lockGuides(db: Db): Promise<void> {
+  await db.raw('set local statement_timeout = 0');
   await db.raw('select pg_advisory_xact_lock(?)', [LOCK]);
 }
 
-/** Fills the temporary table of the transaction with lines of COPY. */
+/** Fills the temporary table of the transaction, which holds the lock, with lines of COPY. */
 export async function copyIncoming(db: Db, columns: readonly string[], lines: AsyncIterable<string>): Promise<void> {
-  await db.raw('set local statement_timeout = 0');
   await db.raw(`
     create temp table guide_incoming (
       n int not null, id uuid not null, guide_id text not null, start_at timestamptz not null, end_at timestamptz,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ManagedBy } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { type Keys, seal, sign, unseal } from '#platform/keys.ts';
@@ -33,6 +34,18 @@ export async function listSourceRows(db: Db): Promise<SourceRow[]> {
 
 export async function findSourceRow(db: Db, id: string): Promise<SourceRow | undefined> {
   return db('guide_sources').where({ id }).first();
+}
+
+/** Whether the guide is still read in the same way; it stays so until the transaction ends. */
+export async function readsAlike(db: Db, row: SourceRow): Promise<boolean> {
+  const { id, days, shift_minutes, secrets, upload_id } = row;
+  const now = await db('guide_sources').where({ id }).forShare().first();
+  return isDeepStrictEqual(now && [now.days, now.shift_minutes, now.secrets, now.upload_id], [
+    days,
+    shift_minutes,
+    secrets,
+    upload_id,
+  ]);
 }
 
 export async function insertSourceRow(
