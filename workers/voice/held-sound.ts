@@ -30,6 +30,10 @@ export class HeldSound {
     return read ? new HeldSound(samples.subarray(0, filled), await VoiceDetector.load(), given.signal) : undefined;
   }
 
+  get lengthMs(): number {
+    return (this.#samples.length / SAMPLE_BYTES / VOICE_RATE) * 1000;
+  }
+
   /** The speech of some parts, in order, on the film's clock. */
   async speechIn(parts: readonly Speech[], progress: (heardMs: number) => void): Promise<Speech[]> {
     const speech: Speech[] = [];

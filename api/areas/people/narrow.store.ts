@@ -61,40 +61,30 @@ const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
  */
 export async function narrowToName(viewer: Viewer, q: string): Promise<Narrowing> {
   const start = `% ${escaped(q)}%`;
-  const started = await named(viewer, `' ' || folded like foyer_fold(:start)`, { start });
-  if (started.count > FEW)
+  const started = await named(viewer, `' ' || w.folded like foyer_fold(:start)`, { start });
+  if (started.length > FEW)
     return (query) => {
       const has = `select true from person_names w where w.person_id = p.id and ' ' || w.folded like foyer_fold(?) limit 1`;
       query.whereRaw(`coalesce((${has}), false)`, [start]);
     };
-  if (started.ids.length > 0) return amongst(started.ids);
-  const alike = `folded % left(foyer_fold(:q), 100) and similarity(folded, left(foyer_fold(:q), 100)) > 0.4`;
-  return amongst((await named(viewer, alike, { q })).ids);
+  if (started.length > 0) return amongst(started);
+  const alike = `w.folded % left(foyer_fold(:q), 100) and similarity(w.folded, left(foyer_fold(:q), 100)) > 0.4`;
+  return amongst(await named(viewer, alike, { q }));
 }
 
-interface Named {
-  /** Names, at most one more than `FEW`. */
-  count: number;
-  /** Their people whom the caller may see. */
-  ids: string[];
-}
-
-async function named(viewer: Viewer, condition: string, values: Record<string, string>): Promise<Named> {
+/** The people of names whom the caller may see: a hidden one takes no place. One for each name, at most one more than `FEW`. */
+async function named(viewer: Viewer, condition: string, values: Record<string, string>): Promise<string[]> {
   const { db } = viewer;
-  const few = db
-    .from('person_names')
-    .whereRaw(condition, values)
-    .limit(FEW + 1)
-    .select('person_id');
   const visible = db
     .from('people as p')
-    .whereRaw('p.id in (select person_id from few)')
+    .whereRaw('p.id = w.person_id')
     .modify((query) => onlyVisiblePeople(query, viewer))
-    .select('p.id');
-  const [found] = await db
-    .withMaterialized('few', few)
-    .select<Named[]>(
-      db.raw('(select count(*)::int from few) as count, array(?) as ids', [visible as unknown as string]),
-    );
-  return found ?? { count: 0, ids: [] };
+    .select(db.raw('true'))
+    .limit(1);
+  return db
+    .from('person_names as w')
+    .whereRaw(condition, values)
+    .whereRaw('coalesce((?), false)', [visible as unknown as string]) // no join, which would begin with all who are visible
+    .limit(FEW + 1)
+    .pluck('w.person_id');
 }

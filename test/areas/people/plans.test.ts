@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
-import { type GivenLibrary, givenItem, givenLibrary } from '#support/given-items.ts';
+import { type GivenLibrary, givenCredit, givenItem, givenLibrary } from '#support/given-items.ts';
 
 const PEOPLE = 2400;
 const HIDDEN = 18;
+/** More names than are looked up one by one. */
+const MANY = 1100;
 
 interface PeopleQuery {
   role?: 'director';
@@ -106,5 +108,20 @@ describe('lists of many people', function () {
     expect(await listed(child, { role: 'writer' })).to.deep.equal([['Zoe'], 1]);
     expect(await listed(owner, { q: 'zoee' }), 'alike where none begins so').to.deep.equal([['Zoe'], 1]);
     expect((await api.as(child).listPeople({ query: { role: 'narrator' } })).body.page.total).to.equal(0);
+  });
+
+  it('by text name the visible person who is alike, however many hidden names begin so', async () => {
+    const { db } = api.deps;
+    const hidden = await givenItem(db, films, { top: true, age_years: HIDDEN });
+    await db.raw(
+      `with made as (insert into people (id, name, name_folded) select foyer_new_id(), 'Vora ' || n, 'vora ' || n
+         from generate_series(1, ?::int) n returning id)
+       insert into credits (id, item_id, person_id, role, position)
+       select gen_random_uuid(), ?, id, 'actor', 0 from made`,
+      [MANY, hidden],
+    );
+    await givenCredit(db, await givenItem(db, films, { top: true, age_years: 6 }), { name: 'Vor' });
+    const { body } = await api.as(child).listPeople({ query: { q: 'vora' } });
+    expect(body.items.map(({ name }) => name)).to.deep.equal(['Vor']);
   });
 });

@@ -82,6 +82,8 @@ describe('a question about a hidden item', function () {
       ...[[films, 18, 'Wexford C'] as const, [shows, 6, 'Wexford C'] as const],
     ])
       await givenTag(db, library, await givenItem(db, library, { top: true, age_years: age }), ['genre', genre]);
+    const hiddenShow = await givenItem(db, shows, { top: true, age_years: 18 });
+    for (let n = 0; n < 25; n += 1) await givenTag(db, shows, hiddenShow, ['genre', `Wexford B ${n}`]);
     for (const [age, name] of [
       [18, 'Zoee Adler'],
       [6, 'Zoe'],

@@ -1,7 +1,9 @@
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { findVoice } from '#areas/libraries/public.ts';
+import { findSource } from '#areas/streaming/public.ts';
 import { newId } from '#platform/ids.ts';
 import { errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
@@ -13,6 +15,7 @@ import { atEnd, eventually } from '#support/stores.ts';
 import { linesOf, moved, rightOf, type Span, sidecar, spokenFilm } from '#support/timed-texts.ts';
 import { handlers } from '#workers/handlers.ts';
 import { startRuntime } from '#workers/runtime.ts';
+import { fixtures } from '../../../hack/fixtures/index.ts';
 
 describe('a subtitle that is fitted to the soundtrack', function () {
   this.timeout(120_000);
@@ -90,6 +93,20 @@ describe('a subtitle that is fitted to the soundtrack', function () {
     } finally {
       process.env['PATH'] = PATH;
     }
+  });
+
+  it('hears a film to its end though its container names a shorter length', async () => {
+    const { db } = api.deps;
+    const path = join(api.mediaRoot, 'Longer.wav');
+    copyFileSync(join((await fixtures()).real, 'speech/two_cities.wav'), path);
+    const longer = await probedFilm(api, library, path);
+    await db('media_files').where({ id: longer.fileId }).update({ duration_ms: 20_000 });
+    const { status } = await admin.autoSyncSubtitle({ params: await text(longer, linesOf(3, 180_000)) });
+    expect(status).to.equal(200);
+    const source = await findSource(db, longer.fileId);
+    expect(source?.durationMs).to.equal(20_000);
+    const speech = source && (await findVoice(db, { ...source, streamIndex: 0 }));
+    expect(speech?.at(-1)?.endMs).to.be.greaterThan(30_000);
   });
 
   it('of another film changes nothing, and one that is right stays as it is', async () => {

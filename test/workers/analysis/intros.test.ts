@@ -2,6 +2,7 @@ import { mkdir, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { findIntros } from '#workers/analysis/intros/intros.ts';
+import { SOUND_VERSION } from '#workers/analysis/intros/sound.ts';
 import { type MadeEpisode, writeEpisode } from './season.ts';
 import { type AnalysedPlace, newAnalysedPlace } from './support.ts';
 
@@ -93,5 +94,16 @@ describe('analysis.intros', function () {
     const again = after.filter((row) => !before.some((old) => old.file_id === row.file_id && old.xmin === row.xmin));
     expect(again.map(({ file_id: id }) => id)).to.deep.equal([fileId]);
     expect(await db('markers').where({ file_id: fileId }).select('id')).to.deep.equal(marked);
+  });
+
+  it('leaves the sound that a newer version stored', async () => {
+    const { db } = place.api.deps;
+    const fileId = await place.fileId('Episode 1');
+    const newer = { file_id: fileId, version: SOUND_VERSION + 1 };
+    await db('intro_sounds').where({ file_id: fileId }).update({ version: newer.version });
+    const { jobId } = place.work();
+    await db('analyses').where({ name: 'introDetection' }).update({ state: 'queued', job_id: jobId, tries: 1 });
+    await findIntros({ libraryId: place.libraryId }, { ...place.work(), jobId });
+    expect(await db('intro_sounds').where({ file_id: fileId }).select('file_id', 'version')).to.deep.equal([newer]);
   });
 });

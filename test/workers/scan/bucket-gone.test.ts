@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import type { Client } from 'minio';
 import { requestScan } from '#areas/scanning/public.ts';
+import { observeStorage } from '#areas/storage/public.ts';
 import { bucketClient } from '#platform/objects.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { LOOPBACK, s3Place } from '#support/remote-places.ts';
@@ -20,11 +21,14 @@ import { newPlace, type Place, type StoredScan, seen } from './support.ts';
 const FILMS = 12;
 /** Requests of a scan before the bucket goes: the root and some folders are listed by then. */
 const LISTED = 6;
+const FOREIGN = 'library/Other (2002)/Other (2002).mkv';
 
 interface Bucket {
   /** With every object that it has. */
   remove(): Promise<void>;
   makeEmpty(): Promise<void>;
+  /** Made again with a film that was not in it. */
+  fill(): Promise<void>;
   /** The bucket and its objects, as they were before `remove`. */
   bringBack(): Promise<void>;
 }
@@ -47,8 +51,13 @@ function bucketOf(client: Client, name: string): Bucket {
       await eventually(async () => !(await isThere()));
     },
     makeEmpty,
+    async fill() {
+      await makeEmpty();
+      await client.putObject(name, FOREIGN, Buffer.from('other'));
+    },
     async bringBack() {
       await makeEmpty();
+      await client.removeObject(name, FOREIGN);
       for (const [key, bytes] of objects) await client.putObject(name, key, bytes);
     },
   };
@@ -136,7 +145,9 @@ for (const readOnly of [true, false])
       const watching = watchStorages(place.work(stop.signal), stop.signal, { lookMs: 100 });
       try {
         await eventually(async () => {
-          const row = await api.deps.db('storages').where({ id: storageId }).first();
+          const { db } = api.deps;
+          await db('storages').where({ id: storageId }).update({ changes: [] }); // many changes would hold it at degraded
+          const row = await db('storages').where({ id: storageId }).first();
           const proof = row?.identity.sample?.length ? 'sample' : row?.marked_at ? 'marker' : '';
           return [proof, `${row?.state} ${row?.reason ?? ''}`].includes(what);
         }, 30_000);
@@ -151,19 +162,25 @@ for (const readOnly of [true, false])
       items: (await place.items()).map((item) => [item.id, item.title, item.availability, item.trashed_at]),
     });
 
-    for (const [how, reason, state, again] of [
+    const differs = `suspect ${readOnly ? 'sample-differs' : 'marker-missing'}`;
+    for (const [how, refill, state, again] of [
       ['deleted', undefined, 'unavailable bucket-missing', 'storage-unavailable'],
-      ['deleted and made again empty', 'storage-suspect', 'suspect root-empty', 'storage-suspect'],
+      ['deleted and made again empty', 'makeEmpty', 'suspect root-empty', 'storage-suspect'],
+      ['deleted and made again with another film', 'fill', differs, 'storage-suspect'],
     ] as const)
       it(`and is ${how} loses no item, and is scanned when it is back`, async () => {
         const before = await kept();
+        const { db } = api.deps;
+        await db('storages').where({ id: storageId }).update({ changes: [] }); // many changes would hold it at degraded
+        const row = await db('storages').where({ id: storageId }).first();
+        expect(row && (await observeStorage(place.work(), row)).ok, 'proved shortly before').to.equal(true);
         after(LISTED, async () => {
           await bucket.remove();
-          if (reason) await bucket.makeEmpty();
+          if (refill) await bucket[refill]();
         });
         const [folder] = (await scan()).folders;
         expect(folder).to.include({ state: 'interrupted', missing: 0 });
-        expect(folder?.reason).to.equal(reason);
+        expect(folder?.reason).to.equal(refill && again);
         expect(await kept()).to.deep.equal(before);
         await observed(state);
         expect((await scan()).folders[0]).to.include({ state: 'skipped', reason: again });

@@ -1,10 +1,16 @@
-import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, open, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { trackBytes, writeTrack } from '#support/music-files.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { readContent, readTogether } from '#workers/probe/content/pool.ts';
 import { sampledHash } from '#workers/probe/sampled-hash.ts';
+import { readTracks } from '#workers/scan/engine/read-tracks.ts';
+import type { Scan } from '#workers/scan/engine/scan.ts';
+import type { ScannedFolder } from '#workers/scan/store/context.ts';
 import { newPlace } from './support.ts';
 
 const tags = { TALB: 'Album', TPE1: 'Artist', TIT2: 'Title' };
@@ -50,6 +56,24 @@ describe('tracks that are read together', function () {
       undefined,
       'Title',
     ]);
+  });
+
+  it('are kept from a group that takes too long, after which a scan reads each file alone', async () => {
+    const root = temporaryFolder('tracks');
+    const paths = Array.from({ length: 20 }, (_, n) => `${n}.mp3`);
+    const [, slow = '', ...others] = paths.map((path) => join(root, path));
+    for (const path of [join(root, '0.mp3'), ...others]) await writeTrack(path, tags);
+    await promisify(execFile)('mkfifo', [slow]); // its open waits for a writer
+    const scan = {
+      ...{ library: { type: 'music' }, tops: { all: async () => [root] }, together: { isSlow: false } },
+      ...{ options: { concurrency: 1 }, signal: new AbortController().signal },
+    } as unknown as Scan;
+    const read = async () => [...(await readTracks(scan, { root } as ScannedFolder, paths)).keys()];
+    const reading = read();
+    await sleep(4500);
+    await (await open(slow, 'w')).close();
+    expect(await reading).to.deep.equal(['0.mp3']);
+    expect(await read()).to.deep.equal([]);
   });
 
   it('are written 500 at a time, also from many small folders', async () => {

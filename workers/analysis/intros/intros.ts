@@ -79,7 +79,8 @@ async function listen(work: Work, file: SeasonFile): Promise<Sound | undefined> 
       .db('intro_sounds')
       .insert({ file_id, version: SOUND_VERSION, size_bytes, modified_ms, print, loudness })
       .onConflict('file_id')
-      .merge();
+      .merge()
+      .whereRaw('excluded.version >= intro_sounds.version'); // a pod of a newer version may have stored its own
   }
   await work.keep(work.db, { heard: file_id });
   work.signal.throwIfAborted();

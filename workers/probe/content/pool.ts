@@ -40,7 +40,7 @@ interface Together<K> {
 
 /**
  * Reads several small files by one message, because a message costs as much as the tags of a file. Undefined for those that could not be
- * read, and for all when they took too long together: `readContent` then finds the fault of each.
+ * read: `readContent` then finds the fault of each. Fewer results than paths, in their order, when the files took too long together.
  */
 export async function readTogether<K extends ContentKind>(
   { kind, paths, within }: Together<K>,
@@ -50,7 +50,7 @@ export async function readTogether<K extends ContentKind>(
     const answers = await inThread((worker) => request(worker, { kind, paths, within }, signal));
     return answers.map((answer) => ('content' in answer ? (answer.content as Content<K>) : undefined));
   } catch (error) {
-    if (error instanceof ProbeError) return paths.map(() => undefined);
+    if (error instanceof ProbeError) return [];
     throw error;
   }
 }

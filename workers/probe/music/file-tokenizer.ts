@@ -99,11 +99,16 @@ export class BlockFile extends AbstractTokenizer {
 
   #load(at: number, length: number): Kept {
     const buffer = (at === 0 ? this.#head : this.#other)?.buffer ?? spare.pop() ?? Buffer.allocUnsafeSlow(LARGEST);
+    this.#keep(at, undefined); // a read that fails leaves foreign bytes in the buffer
     const count = this.#read(buffer.subarray(0, length), at);
     const kept = { at, buffer, bytes: buffer.subarray(0, count) };
+    this.#keep(at, kept);
+    return kept;
+  }
+
+  #keep(at: number, kept: Kept | undefined): void {
     if (at === 0) this.#head = kept;
     else this.#other = kept;
-    return kept;
   }
 
   /** Reads to the size that the file had, so that its end costs no read of its own. */

@@ -12,7 +12,7 @@ const TOGETHER = 16;
 
 /**
  * Hashes and tags of music on a local storage by path, by one opening of each file. Without those that could not be read together,
- * and empty for all other types.
+ * and empty for all other types. After the first group that takes too long, a scan reads each file alone: the mount is slow.
  */
 export async function readTracks(
   scan: Scan,
@@ -26,8 +26,10 @@ export async function readTracks(
     paths.slice(n * TOGETHER, (n + 1) * TOGETHER),
   );
   await inLanes(groups, { lanes: scan.options.concurrency, signal: scan.signal }, async (group) => {
+    if (scan.together.isSlow) return;
     const absolute = group.map((path) => join(folder.root, path));
     const tracks = await readTogether({ kind: 'track', paths: absolute, within }, scan.signal);
+    if (tracks.length < group.length) scan.together.isSlow = true;
     for (const [n, track] of tracks.entries()) if (track) found.set(group[n] as string, track);
   });
   return found;

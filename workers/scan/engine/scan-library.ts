@@ -101,6 +101,7 @@ async function prepare(work: Work, { begun, libraryId, token, signal, options }:
     unsettled: [],
     looks: new Looks(),
     tops: new LibraryTops(folders),
+    together: { isSlow: false },
     saved,
     doubted: [],
   };

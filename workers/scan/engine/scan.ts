@@ -71,6 +71,8 @@ export interface Scan {
   /** File system checks in folders of other libraries, each of which may hang. */
   looks: Looks;
   tops: LibraryTops;
+  /** Whether reading several files together took too long. */
+  together: { isSlow: boolean };
   /** What Foyer wrote next to media. */
   saved: SavedFiles;
   /** Directories of this library to write again, because their items changed elsewhere. */

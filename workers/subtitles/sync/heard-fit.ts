@@ -20,6 +20,8 @@ const LONG_FILM_MS = 2 * STRETCHES * STRETCH_MS;
 const FIRST_STRETCHES = 5;
 const FIRST_SHARE = 1 / 3;
 const FIRST_MS = 60_000;
+/** Decoded behind the length that the container names. Sound there shows that the film is longer. */
+const BEHIND_MS = 1000;
 /** Of a shorter film the stretches are most; it is heard whole. */
 const SHORTEST_FILM_MS = 600_000;
 
@@ -64,12 +66,15 @@ type Found = Compared | { speech: Span[] };
 /** Decodes a film once. Listening takes most of the processor: the parts between the first stretches only when they are needed. */
 async function hearShort({ film, stream, cues }: Comparing, work: Work): Promise<Found> {
   const { durationMs } = film;
-  const sound = await opened({ film, stream, totalMs: durationMs }, work, (given) => HeldSound.read(given, durationMs));
+  const sound = await opened({ film, stream, totalMs: durationMs }, work, (given) =>
+    HeldSound.read(given, durationMs + BEHIND_MS),
+  );
   const progress = reporterOf(work, durationMs);
   const stretches = firstStretches(durationMs);
   const speech = await sound.speechIn(stretches, progress);
   const some = stretches.length > 0 ? await byStretches(cues, { speech, stretches }) : undefined;
   if (some) return some;
+  if (sound.lengthMs > durationMs + BEHIND_MS / 2) return hearWhole({ film, stream }, work);
   const rest = between(stretches, durationMs);
   const done = durationMs - rest.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
   const others = await sound.speechIn(rest, (heardMs) => progress(done + heardMs));
@@ -104,7 +109,11 @@ async function hearLong({ film, stream, cues }: Comparing, work: Work): Promise<
   const some = await opened({ film, stream, totalMs }, work, (given) => listenToStretches(given, { starts, lengthMs }));
   const stretches = starts.map((startMs) => ({ startMs, endMs: startMs + lengthMs }));
   const found = await byStretches(cues, { speech: some, stretches });
-  return found ?? { speech: await opened({ film, stream, totalMs: durationMs }, work, listen) };
+  return found ?? hearWhole({ film, stream }, work);
+}
+
+async function hearWhole({ film, stream }: Pick<Comparing, 'film' | 'stream'>, work: Work): Promise<Found> {
+  return { speech: await opened({ film, stream, totalMs: film.durationMs }, work, listen) };
 }
 
 interface Hearing {

@@ -56,7 +56,10 @@ export interface Expected {
   holdsFiles: boolean;
 }
 
-/** The sight of a process that proved the identity already: a mount with the same file system is not sampled again. */
+/**
+ * The sight of a process that proved the identity already: a mount with the same file system is not sampled again. Remote storages
+ * have no fingerprint and are sampled at each check: another bucket of the same name looks the same.
+ */
 const proven = new Map<string, { fingerprint: string; at: number }>();
 const PROVEN_MS = 10 * 60_000;
 
@@ -93,14 +96,14 @@ async function sampleFault(
   key: string,
   sample: NonNullable<Identity['sample']>,
 ): Promise<'sample-differs' | undefined> {
-  const fingerprint = (await reader.fingerprint?.()) ?? '';
+  const fingerprint = await reader.fingerprint?.();
   const known = proven.get(key);
   const fresh = known !== undefined && Date.now() - known.at < PROVEN_MS;
-  if (fresh && known.fingerprint === fingerprint) return undefined;
+  if (fresh && known.fingerprint === fingerprint) return undefined; // kept only with a fingerprint
   proven.delete(key);
   const found = await presentOf(reader, sample);
   if (found.length < Math.ceil(sample.length * PRESENT)) return 'sample-differs';
-  proven.set(key, { fingerprint, at: Date.now() });
+  if (fingerprint !== undefined) proven.set(key, { fingerprint, at: Date.now() });
   return undefined;
 }
 
