@@ -24,7 +24,7 @@ export async function whyDoubted(
   if (!isRemote(root)) return undefined;
   const row = await work.db('storages').where({ id: storageId }).first();
   if (!row) return 'storage-disabled';
-  const { ok, state } = await observeStorage(work, row);
+  const { ok, state } = await observeStorage(work, row, true);
   if (ok) return undefined;
   return state === 'suspect' ? 'storage-suspect' : 'storage-unavailable';
 }

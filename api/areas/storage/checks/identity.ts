@@ -54,19 +54,18 @@ export interface Expected {
   identity: Identity;
   /** Files on it are known, so an empty root is not believed. */
   holdsFiles: boolean;
+  /** It is proved now, whatever was proved before: another bucket of the same name looks the same. */
+  anew?: boolean;
 }
 
-/**
- * The sight of a process that proved the identity already: a mount with the same file system is not sampled again. Remote storages
- * have no fingerprint and are sampled at each check: another bucket of the same name looks the same.
- */
+/** The sight of a process that proved the identity already: it is not sampled again at each watch. */
 const proven = new Map<string, { fingerprint: string; at: number }>();
 const PROVEN_MS = 10 * 60_000;
 
 /** Why the place is not proved to be the storage; undefined when it is. */
 export async function identityFault(
   reader: StorageReader,
-  { id, serverId, epoch, marked, identity, holdsFiles }: Expected,
+  { id, serverId, epoch, marked, identity, holdsFiles, anew = false }: Expected,
   entries: readonly Listed[],
 ): Promise<StorageReason | undefined> {
   const empty = entries.every(({ name }) => name.startsWith('.foyer-'));
@@ -74,6 +73,7 @@ export async function identityFault(
   if (marked) return markerFault(reader, { server: serverId, storage: id, epoch });
   const { sample = [] } = identity;
   if (sample.length === 0 || identity.emptyEpoch === epoch) return undefined;
+  if (anew) proven.delete(`${id} ${epoch}`);
   return sampleFault(reader, `${id} ${epoch}`, sample);
 }
 
@@ -96,14 +96,14 @@ async function sampleFault(
   key: string,
   sample: NonNullable<Identity['sample']>,
 ): Promise<'sample-differs' | undefined> {
-  const fingerprint = await reader.fingerprint?.();
+  const fingerprint = (await reader.fingerprint?.()) ?? '';
   const known = proven.get(key);
   const fresh = known !== undefined && Date.now() - known.at < PROVEN_MS;
-  if (fresh && known.fingerprint === fingerprint) return undefined; // kept only with a fingerprint
+  if (fresh && known.fingerprint === fingerprint) return undefined;
   proven.delete(key);
   const found = await presentOf(reader, sample);
   if (found.length < Math.ceil(sample.length * PRESENT)) return 'sample-differs';
-  if (fingerprint !== undefined) proven.set(key, { fingerprint, at: Date.now() });
+  proven.set(key, { fingerprint, at: Date.now() });
   return undefined;
 }
 

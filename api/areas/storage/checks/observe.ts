@@ -7,8 +7,13 @@ import type { StorageRow } from '../storages.store.ts';
 import { type Checked, checkPlace } from './check.ts';
 import { expectedOf } from './expected.ts';
 
-/** Checks a saved storage from this process and writes nothing to it. */
-export async function observeStorage({ db, config }: { db: Db; config: Config }, row: StorageRow): Promise<Checked> {
+interface Deps {
+  db: Db;
+  config: Config;
+}
+
+/** Checks a saved storage from this process and writes nothing to it. `anew`: its identity is proved again, at the cost of its sample. */
+export async function observeStorage({ db, config }: Deps, row: StorageRow, anew = false): Promise<Checked> {
   const serverId = row.marked_at ? await serverIdOf(config) : undefined;
   const expected = await expectedOf(db, serverId, row);
   let reader: StorageReader | StorageFault;
@@ -22,7 +27,7 @@ export async function observeStorage({ db, config }: { db: Db; config: Config },
     if (reader instanceof StorageFault) throw reader;
     return reader;
   };
-  return checkPlace(open, { readOnly: row.read_only, expected, write: false });
+  return checkPlace(open, { readOnly: row.read_only, expected: { ...expected, anew }, write: false });
 }
 
 /** Undefined in decoder pods, which have no keys: they compare the storage and its epoch alone. */
