@@ -55,7 +55,7 @@ export interface Expected {
   /** Files on it are known, so an empty root is not believed. */
   holdsFiles: boolean;
   /** It is proved now, whatever was proved before: another bucket of the same name looks the same. */
-  anew?: boolean;
+  afresh?: boolean;
 }
 
 /** The sight of a process that proved the identity already: it is not sampled again at each watch. */
@@ -65,7 +65,7 @@ const PROVEN_MS = 10 * 60_000;
 /** Why the place is not proved to be the storage; undefined when it is. */
 export async function identityFault(
   reader: StorageReader,
-  { id, serverId, epoch, marked, identity, holdsFiles, anew = false }: Expected,
+  { id, serverId, epoch, marked, identity, holdsFiles, afresh = false }: Expected,
   entries: readonly Listed[],
 ): Promise<StorageReason | undefined> {
   const empty = entries.every(({ name }) => name.startsWith('.foyer-'));
@@ -73,7 +73,7 @@ export async function identityFault(
   if (marked) return markerFault(reader, { server: serverId, storage: id, epoch });
   const { sample = [] } = identity;
   if (sample.length === 0 || identity.emptyEpoch === epoch) return undefined;
-  if (anew) proven.delete(`${id} ${epoch}`);
+  if (afresh) proven.delete(`${id} ${epoch}`);
   return sampleFault(reader, `${id} ${epoch}`, sample);
 }
 

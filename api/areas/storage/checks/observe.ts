@@ -12,8 +12,8 @@ interface Deps {
   config: Config;
 }
 
-/** Checks a saved storage from this process and writes nothing to it. `anew`: its identity is proved again, at the cost of its sample. */
-export async function observeStorage({ db, config }: Deps, row: StorageRow, anew = false): Promise<Checked> {
+/** Checks a saved storage from this process and writes nothing to it. `afresh`: its identity is proved again, at the cost of its sample. */
+export async function observeStorage({ db, config }: Deps, row: StorageRow, afresh = false): Promise<Checked> {
   const serverId = row.marked_at ? await serverIdOf(config) : undefined;
   const expected = await expectedOf(db, serverId, row);
   let reader: StorageReader | StorageFault;
@@ -27,7 +27,7 @@ export async function observeStorage({ db, config }: Deps, row: StorageRow, anew
     if (reader instanceof StorageFault) throw reader;
     return reader;
   };
-  return checkPlace(open, { readOnly: row.read_only, expected: { ...expected, anew }, write: false });
+  return checkPlace(open, { readOnly: row.read_only, expected: { ...expected, afresh }, write: false });
 }
 
 /** Undefined in decoder pods, which have no keys: they compare the storage and its epoch alone. */
